@@ -1,0 +1,93 @@
+"""The operational database: engine, and one session per unit of work that commits or rolls back as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import Any
+
+import sqlalchemy as sa
+import uuid_utils
+from sqlalchemy.orm import DeclarativeBase, Session
+
+CONVENTION = {
+    "ix": "ix_%(column_0_label)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class UtcDateTime(sa.types.TypeDecorator[datetime]):
+    """A UTC instant; refuses naive values, and gives SQLite its lost zone back."""
+
+    impl = sa.DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a naive datetime is not an instant")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
+        if value is None or value.tzinfo is not None:
+            return value
+        return value.replace(tzinfo=UTC)
+
+
+class Base(DeclarativeBase):
+    """Base of the operational tables (`api/models`)."""
+
+    metadata = sa.MetaData(naming_convention=CONVENTION)
+    type_annotation_map = {datetime: UtcDateTime(), dict[str, Any]: sa.JSON(), list[str]: sa.JSON(), list[Any]: sa.JSON()}
+
+
+def new_id() -> str:
+    """A UUIDv7 in lower case: operational rows sort by creation."""
+    return str(uuid_utils.uuid7())
+
+
+def now() -> datetime:
+    """This instant, in UTC."""
+    return datetime.now(UTC)
+
+
+def _sqlite_pragmas(connection: Any, _record: Any) -> None:
+    cursor = connection.cursor()
+    cursor.execute("pragma journal_mode=wal")
+    cursor.execute("pragma synchronous=full")
+    cursor.execute("pragma busy_timeout=10000")
+    cursor.execute("pragma foreign_keys=on")
+    cursor.close()
+
+
+def _take_over_transactions(connection: Any, _record: Any) -> None:
+    # the driver's own BEGIN is deferred: two readers that both go on to write would deadlock, not wait
+    connection.isolation_level = None
+
+
+def _begin_immediate(connection: sa.Connection) -> None:
+    connection.exec_driver_sql("begin immediate")
+
+
+@lru_cache(maxsize=8)
+def engine_for(url: str) -> sa.Engine:
+    """The engine for an address (SQLite or `postgresql+psycopg://`), one per process."""
+    engine = sa.create_engine(url, pool_pre_ping=not url.startswith("sqlite"))
+    if engine.dialect.name == "sqlite":
+        sa.event.listen(engine, "connect", _sqlite_pragmas)
+        sa.event.listen(engine, "connect", _take_over_transactions)
+        sa.event.listen(engine, "begin", _begin_immediate)
+    return engine
+
+
+@contextmanager
+def transaction(url: str) -> Iterator[Session]:
+    """A session that commits when the block ends and rolls back when it raises; nobody else commits."""
+    with Session(engine_for(url), expire_on_commit=False) as session, session.begin():
+        yield session

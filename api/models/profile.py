@@ -1,0 +1,44 @@
+"""Profiles: one advertised business, with the settings its figures are computed under."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from datetime import datetime
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Mapped, mapped_column
+
+from api.db import Base, new_id, now
+
+
+class Profile(Base):
+    """One profile; `lookback_days` and `half_life_days` are the attribution settings of `docs/models.md`."""
+
+    __tablename__ = "profiles"
+
+    id: Mapped[str] = mapped_column(sa.String(36), primary_key=True, default=new_id)
+    workspace_id: Mapped[str] = mapped_column(sa.ForeignKey("workspaces.id"), index=True)
+    name: Mapped[str] = mapped_column(sa.String(120))
+    timezone: Mapped[str] = mapped_column(sa.String(64))
+    reporting_currency: Mapped[str] = mapped_column(sa.String(3))
+    is_demo: Mapped[bool] = mapped_column(default=False)
+    lookback_days: Mapped[int] = mapped_column(default=90)
+    half_life_days: Mapped[int] = mapped_column(default=7)
+    inherit_recurring: Mapped[bool] = mapped_column(default=True)
+    own_domains: Mapped[list[str]] = mapped_column(default=list)
+    payment_hosts: Mapped[list[str]] = mapped_column(default=list)
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    archived_at: Mapped[datetime | None]
+
+    __table_args__ = (
+        sa.CheckConstraint("lookback_days between 1 and 365", name="lookback"),
+        sa.CheckConstraint("half_life_days between 1 and 90", name="half_life"),
+    )
+
+    @property
+    def settings_version(self) -> str:
+        """Hash of everything that changes figures; part of every ETag and stamped on every snapshot."""
+        parts = [self.timezone, self.reporting_currency, self.lookback_days, self.half_life_days]
+        parts += [self.inherit_recurring, sorted(self.own_domains), sorted(self.payment_hosts)]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]

@@ -1,0 +1,118 @@
+"""Settings of one deployment, read once from the environment (`TOUCHLEDGER_*`)."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import date
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import Field, SecretStr, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+
+class Settings(BaseSettings):
+    """Typed settings; every field is the environment variable `TOUCHLEDGER_<FIELD>`.
+
+    The defaults are those of the demo on one machine. `.env.example` lists each field with a sentence.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="TOUCHLEDGER_", frozen=True, extra="ignore")
+
+    home: Path = Path(".touchledger")
+    database_url: SecretStr | None = None
+    secret_key: SecretStr | None = None
+
+    api_host: str = "127.0.0.1"
+    api_port: int = Field(8000, ge=1, le=65535)
+    api_workers: int = Field(2, ge=1, le=64)
+    api_threads: int = Field(4, ge=1, le=64)
+    public_url: str | None = None
+    dagster_port: int = Field(3000, ge=1, le=65535)
+    sandbox_port: int = Field(8765, ge=1, le=65535)
+
+    query_deadline_seconds: float = Field(10.0, gt=0)
+    served_memory_limit: str = "1GB"
+    served_threads: int = Field(1, ge=1)
+    served_keep: int = Field(5, ge=2)
+    warehouse_memory_limit: str = "4GB"
+    warehouse_threads: int = Field(2, ge=1)
+
+    demo_seed: int = 7
+    demo_today: date = date(2026, 11, 16)
+    demo_days: int = Field(120, ge=30, le=366)
+    demo_people: int = Field(4000, ge=100)
+
+    plan_limits: str = Field("on", pattern="^(on|off)$")
+    log_level: str = Field("INFO", pattern="^(DEBUG|INFO|WARNING|ERROR)$")
+
+    @field_validator("home")
+    @classmethod
+    def _absolute(cls, value: Path) -> Path:
+        return value.expanduser().resolve()
+
+    @property
+    def operational_url(self) -> str:
+        """SQLAlchemy address of the operational database; holds a password on Postgres, so never log it."""
+        if self.database_url is not None:
+            return self.database_url.get_secret_value()
+        return f"sqlite:///{self.home / 'operational.db'}"
+
+    @property
+    def base_url(self) -> str:
+        """Public address of the API, without a trailing slash."""
+        return (self.public_url or f"http://{self.api_host}:{self.api_port}").rstrip("/")
+
+    @property
+    def sandbox_url(self) -> str:
+        return f"http://127.0.0.1:{self.sandbox_port}"
+
+    @property
+    def lake(self) -> Path:
+        return self.home / "lake"
+
+    @property
+    def inbox(self) -> Path:
+        return self.home / "inbox"
+
+    @property
+    def warehouse(self) -> Path:
+        return self.home / "warehouse.duckdb"
+
+    @property
+    def published(self) -> Path:
+        return self.home / "published"
+
+    @property
+    def dagster_home(self) -> Path:
+        return self.home / "dagster"
+
+    @property
+    def data_docs(self) -> Path:
+        return self.home / "docs" / "data.html"
+
+    def signing_key(self) -> bytes:
+        """Key that signs cursors: the environment's, else one made once per state folder (mode 0600)."""
+        if self.secret_key is not None:
+            return self.secret_key.get_secret_value().encode()
+        path = self.home / "secret.key"
+        if not path.exists():
+            self.home.mkdir(parents=True, exist_ok=True)
+            temporary = path.with_suffix(f".{secrets.token_hex(4)}")
+            temporary.touch(mode=0o600)
+            temporary.write_text(secrets.token_hex(32))
+            # a link never replaces: of two processes starting at once, the first one's key stands
+            try:
+                path.hardlink_to(temporary)
+            except FileExistsError:
+                pass
+            temporary.unlink()
+        return path.read_text().encode()
+
+
+@lru_cache(maxsize=1)
+def load() -> Settings:
+    """The settings of this process; call `load.cache_clear()` after changing the environment."""
+    return Settings()

@@ -1,0 +1,59 @@
+# Every target does one thing; `make` alone lists them.
+SHELL := /bin/bash
+PYTHON ?= python3
+UV_VERSION := 0.13.8
+BIN := $(CURDIR)/.venv/bin
+export UV_COMPILE_BYTECODE := 1
+export DBT_SEND_ANONYMOUS_USAGE_STATS := false
+export DO_NOT_TRACK := 1
+export GX_ANALYTICS_ENABLED := False
+
+.DEFAULT_GOAL := help
+.PHONY: help setup up test check fix bench docs clean fuzz faults lock
+
+help:  ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)$$/make \1|\2/' | column -t -s '|'
+
+.venv/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Touchledger needs Python 3.11 or newer; name one with make PYTHON=...") if sys.version_info < (3, 11) else None'
+	@test -x .boot/bin/uv || { $(PYTHON) -m venv .boot && .boot/bin/pip install --quiet --disable-pip-version-check uv==$(UV_VERSION); }
+	@.boot/bin/uv venv --quiet --clear --python $(PYTHON) .venv
+	@.boot/bin/uv pip sync --quiet --python $(BIN)/python requirements.lock
+	@.boot/bin/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
+	@touch $@
+
+setup: .venv/.ready  ## make the virtual environment from the locked packages
+
+up: setup  ## run the demo: sync, model, check, publish, then serve the API, Dagster and the docs
+	@$(BIN)/touchledger up
+
+test: setup  ## run the tests; what needs Postgres or Chromium is skipped where they are absent
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
+
+check: setup  ## formatting, types, SQL lint, generated docs, contracts, OpenAPI, definitions
+	@.ci/check
+
+fix: setup  ## format the code and write the generated docs anew
+	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
+	@.ci/generate
+
+bench: setup  ## measure the credit models on generated touches; prints a table with sizes and versions
+	@$(BIN)/python -m benchmarks
+
+docs: setup  ## build the dbt docs of the state folder and the generated pages
+	@$(BIN)/touchledger docs
+	@.ci/generate
+
+fuzz: setup  ## schemathesis at depth over every operation
+	@TOUCHLEDGER_FUZZ_EXAMPLES=100 $(BIN)/python -m pytest tests/promises -k openapi_fuzz
+
+faults: setup  ## kill the build at random moments, more often than the test does
+	@TOUCHLEDGER_KILLS=40 $(BIN)/python -m pytest tests/faults
+
+lock:  ## resolve the pins of pyproject.toml into requirements.lock (hashed, names no index)
+	@.boot/bin/uv pip compile pyproject.toml --extra postgres --group dev --universal --python-version 3.11 \
+	  --generate-hashes --quiet -o requirements.lock
+
+clean:  ## remove the environment, the state folder and every generated file
+	@rm -rf .venv .boot .touchledger .pytest_cache .mypy_cache .ruff_cache .hypothesis dbt_project/target dbt_project/logs *.egg-info
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,74 @@
+"""Fixtures every test may use: settings of an empty state folder, and a migrated operational database."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fixtures.postgres import create_database
+from touchledger import settings as settings_module
+from touchledger.settings import Settings
+
+pytest_plugins = ["tests.fixtures.postgres"]
+if importlib.util.find_spec("tests.fixtures.sandbox"):
+    pytest_plugins.append("tests.fixtures.sandbox")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "browser: needs Debian's Chromium")
+    for name in [name for name in os.environ if name.startswith("TOUCHLEDGER_") and name != "TOUCHLEDGER_NO_SKIP"]:
+        del os.environ[name]
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """With TOUCHLEDGER_NO_SKIP set (as CI does) a skipped test is a failed one."""
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]
+    if report.skipped and os.environ.get("TOUCHLEDGER_NO_SKIP"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped where no skip is allowed: {report.longrepr}"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty state folder that the environment names too."""
+    path = tmp_path / "home"
+    path.mkdir()
+    monkeypatch.setenv("TOUCHLEDGER_HOME", str(path))
+    settings_module.load.cache_clear()
+    return path
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database_url(request: pytest.FixtureRequest, home: Path) -> str:
+    """Address of a migrated, empty operational database; each test that asks runs on SQLite and on Postgres."""
+    from api.migrate import upgrade
+
+    if request.param == "sqlite":
+        url = f"sqlite:///{home / 'operational.db'}"
+    else:
+        url = create_database(request.getfixturevalue("postgres_server"), f"t{uuid.uuid4().hex}")
+    upgrade(url)
+    return url
+
+
+@pytest.fixture
+def sqlite_url(home: Path) -> str:
+    """Address of a migrated SQLite database in the state folder, for tests that are not about the database."""
+    from api.migrate import upgrade
+
+    url = f"sqlite:///{home / 'operational.db'}"
+    upgrade(url)
+    return url
+
+
+@pytest.fixture
+def settings(home: Path, sqlite_url: str) -> Settings:
+    """Settings of a prepared, empty deployment on SQLite."""
+    return Settings(home=home)

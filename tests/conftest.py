@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.postgres import create_database
 from touchledger import settings as settings_module
 from touchledger.settings import Settings
 
@@ -49,6 +48,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def database_url(request: pytest.FixtureRequest, home: Path) -> str:
     """Address of a migrated, empty operational database; each test that asks runs on SQLite and on Postgres."""
     from api.migrate import upgrade
+    from tests.fixtures.postgres import create_database
 
     if request.param == "sqlite":
         url = f"sqlite:///{home / 'operational.db'}"

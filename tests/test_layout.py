@@ -1,0 +1,87 @@
+"""The house rules that a machine can hold: who may import whom, how long a file may be, what a file may be called."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = {"touchledger", "connectors", "sandbox", "api", "orchestration", "data_contracts"}
+MAY_IMPORT = {
+    "data_contracts": {"data_contracts"},
+    "connectors": {"connectors", "touchledger.settings"},
+    "sandbox": {"sandbox", "touchledger.settings"},
+    "api": {"api", "connectors", "data_contracts", "touchledger.settings"},
+    "orchestration": {"orchestration", "api.models", "api.db", "connectors", "data_contracts", "touchledger.settings"},
+}
+CATALOGUES = {"api/errors.py", "api/served.py"}
+ODD_NAME = re.compile(r"(^|/)(utils?|helpers?|common|core|misc|service|manager)(\.py|/)")
+CREDENTIAL = re.compile(r"\b(tl_(live|user|sess|app|secret|refr|inv|shr|rst)|trk_live)_[0-9A-Za-z]{38}\b")
+
+
+def _tracked(*suffixes: str) -> list[str]:
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.split("\n")  # fmt: skip
+    return sorted(name for name in listing if name.endswith(suffixes) and (ROOT / name).exists())
+
+
+def _imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name for name in found if name.split(".")[0] in PACKAGES}
+
+
+def _allowed(name: str, permitted: set[str]) -> bool:
+    return any(name == base or name.startswith(f"{base}.") for base in permitted)
+
+
+@pytest.mark.parametrize("package", sorted(MAY_IMPORT))
+def test_imports_go_one_way(package: str) -> None:
+    wrong = {
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path in (ROOT / package).rglob("*.py")
+        for name in _imports(path)
+        if not _allowed(name, MAY_IMPORT[package])
+    }
+    assert not wrong
+
+
+def test_no_file_is_longer_than_the_house_allows() -> None:
+    def length(name: str) -> int:
+        return len((ROOT / name).read_text().splitlines())
+
+    python = {
+        name: length(name) for name in _tracked(".py") if name not in CATALOGUES and "migrations/versions" not in name
+    }
+    models = {name: length(name) for name in _tracked(".sql") if name.startswith("dbt_project/models/")}
+    assert {name: n for name, n in python.items() if n > 300} == {}
+    assert {name: n for name, n in models.items() if n > 90} == {}
+
+
+def test_files_are_named_after_what_they_do() -> None:
+    assert [name for name in _tracked(".py", ".md") if ODD_NAME.search(name)] == []
+
+
+def test_no_credential_is_in_the_tree() -> None:
+    def text(name: str) -> str:
+        return (ROOT / name).read_text(errors="replace")
+
+    assert [
+        name for name in _tracked(".py", ".md", ".yml", ".yaml", ".json", ".sql") if CREDENTIAL.search(text(name))
+    ] == []
+
+
+def test_the_lock_names_no_index() -> None:
+    lock = (ROOT / "requirements.lock").read_text()
+    assert not re.search(r"(--index-url|--extra-index-url|--find-links|https?://|file://)", lock)
+    assert not (ROOT / "uv.lock").exists()

@@ -1,0 +1,40 @@
+"""The `touchledger-dbt` command: dbt as the warehouse's only writer, which ends with the run that started it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.metadata import version
+
+from orchestration.locks import WriterBusyError, only_writer
+from orchestration.orphans import die_with_parent
+from touchledger.settings import load
+
+PARENT_VARIABLE = "TOUCHLEDGER_PARENT_PID"
+WAIT_SECONDS = 60.0
+
+
+def main() -> None:
+    """Run dbt with this process's arguments."""
+    if sys.argv[1:] == ["--version"]:
+        # dbt's own answer asks the package index for updates; Dagster only reads the number
+        sys.stdout.write(version("dbt-core") + "\n")
+        return
+    parent = os.environ.get(PARENT_VARIABLE)
+    die_with_parent(int(parent) if parent else None)
+    try:
+        with only_writer(load().home / "locks" / "dbt.lock", purpose="run dbt", wait_seconds=WAIT_SECONDS):
+            _dbt(sys.argv[1:])
+    except WriterBusyError as error:
+        sys.exit(str(error))
+
+
+def _dbt(arguments: list[str]) -> None:
+    # imported after the death signal is set: the import takes over a second
+    from dbt.cli.main import cli
+
+    cli(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""One writer at a time: a lock on a file that the kernel releases however its holder ends."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+POLL_SECONDS = 0.1
+
+
+class WriterBusyError(RuntimeError):
+    """Another process holds the lock."""
+
+
+@contextmanager
+def only_writer(path: Path, *, purpose: str, wait_seconds: float = 0.0) -> Iterator[None]:
+    """Hold the lock `path` while the block runs.
+
+    Raises WriterBusyError, naming the holder, when it is not free within `wait_seconds`.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        _acquire(descriptor, path, purpose, time.monotonic() + wait_seconds)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, f"pid {os.getpid()}, to {purpose}".encode(), 0)
+        yield
+    finally:
+        # the file stays: unlinking a locked file would let a third process lock a second file of that name
+        os.close(descriptor)
+
+
+def _acquire(descriptor: int, path: Path, purpose: str, deadline: float) -> None:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise WriterBusyError(_busy(path, purpose)) from None
+            time.sleep(POLL_SECONDS)
+
+
+def _busy(path: Path, purpose: str) -> str:
+    holder = path.read_text() or "a process that has just started"
+    return f"cannot {purpose}: {path} is held by {holder}. Wait for it to end, or end that process."

@@ -1,0 +1,63 @@
+"""Which snapshot is served: a small JSON file that is only ever replaced whole, together with its fencing token."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from orchestration.locks import only_writer
+
+LOCK_WAIT_SECONDS = 30.0
+
+
+class StaleTokenError(RuntimeError):
+    """A run that started later has published already."""
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """`file` is a name inside the published folder; `built_at` is an ISO 8601 instant in UTC."""
+
+    snapshot_id: str
+    token: int
+    file: str
+    schema_hash: str
+    built_at: str
+
+
+def read(published: Path) -> Pointer | None:
+    """The current pointer, or None before the first publication."""
+    path = published / "current.json"
+    return Pointer(**json.loads(path.read_text())) if path.exists() else None
+
+
+def move(published: Path, to: Pointer) -> None:
+    """Serve `to` from the next request on. Raises StaleTokenError when a later run's snapshot is being served."""
+    with only_writer(published / ".lock", purpose="move the pointer", wait_seconds=LOCK_WAIT_SECONDS):
+        current = read(published)
+        if current is not None and to.token < current.token:
+            raise StaleTokenError(
+                f"run {to.token} cannot publish: run {current.token}, which started later, already has"
+            )
+        _replace(published / "current.json", json.dumps(asdict(to), indent=1))
+
+
+def _replace(path: Path, text: str) -> None:
+    temporary = path.with_suffix(".tmp")
+    with temporary.open("w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the folder's names durable: a renamed file survives a power cut only after this."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,153 @@
+"""Publication: marts become one immutable file behind a pointer, or nothing changes at all.
+
+Build under a temporary name, check, close, make durable, then move the pointer under a fencing token. A crash at any
+point leaves the previous snapshot served, and readers never meet half a file.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import duckdb
+
+from api.db import new_id, now, transaction
+from api.models import Run
+from orchestration import pointer
+from orchestration.locks import only_writer
+from orchestration.pointer import Pointer
+from orchestration.served_tables import ServedTable, quoted, require_columns, require_rows, schema_hash
+from touchledger.settings import Settings
+
+# snapshots stay readable by DuckDB 1.5, so that an upgrade of DuckDB can be taken back
+STORAGE = {"storage_compatibility_version": "v1.5.0"}
+WAIT_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Publication:
+    """What was published: the new pointer, rows per table, and the file's size in bytes."""
+
+    pointer: Pointer
+    rows: dict[str, int]
+    size: int
+
+
+def take_token(operational_url: str) -> int:
+    """A token for a run that starts now; larger than that of every run before it."""
+    with transaction(operational_url) as session:
+        run = Run()
+        session.add(run)
+        session.flush()
+        return run.id
+
+
+def publish(settings: Settings, *, token: int, tables: Sequence[ServedTable]) -> Publication:
+    """Publish the warehouse's marts.
+
+    Raises ContractBrokenError or StaleTokenError; then the previous snapshot keeps serving and nothing is left behind.
+    """
+    settings.published.mkdir(parents=True, exist_ok=True)
+    with only_writer(settings.published / ".building", purpose="build a snapshot", wait_seconds=WAIT_SECONDS):
+        _sweep(settings.published)
+        snapshot_id = new_id()
+        to = Pointer(
+            snapshot_id=snapshot_id,
+            token=token,
+            file=f"served-{snapshot_id}.duckdb",
+            schema_hash=schema_hash(tables),
+            built_at=datetime.now(UTC).isoformat(timespec="microseconds"),
+        )
+        rows = _publish_file(settings, to, tables)
+        prune(settings.published, keep=settings.served_keep)
+    _record(settings.operational_url, to)
+    return Publication(to, rows, (settings.published / to.file).stat().st_size)
+
+
+def _publish_file(settings: Settings, to: Pointer, tables: Sequence[ServedTable]) -> dict[str, int]:
+    building = settings.published / f"building-{to.snapshot_id}.duckdb"
+    final = settings.published / to.file
+    try:
+        rows = _build(settings, building, to, tables)
+        _seal(building, final)
+        pointer.move(settings.published, to)
+    except BaseException:
+        building.unlink(missing_ok=True)
+        # the failure may have come after the pointer was renamed: a file that it names is never removed
+        if pointer.read(settings.published) != to:
+            final.unlink(missing_ok=True)
+        raise
+    return rows
+
+
+def _build(settings: Settings, path: Path, to: Pointer, tables: Sequence[ServedTable]) -> dict[str, int]:
+    config: dict[str, str | bool | int | float | list[str]] = {
+        **STORAGE,
+        "memory_limit": settings.warehouse_memory_limit,
+        "threads": settings.warehouse_threads,
+    }
+    with duckdb.connect(str(path), config=config) as connection:
+        connection.execute("set enable_progress_bar = false")
+        connection.execute("attach '{}' as warehouse (read_only)".format(str(settings.warehouse).replace("'", "''")))
+        require_columns(connection, "warehouse.marts", tables)
+        rows = {table.name: _copy(connection, table) for table in tables}
+        connection.execute("detach warehouse")
+        _write_snapshot(connection, to)
+        require_rows(connection, "main", tables)
+        connection.execute("checkpoint")
+    return rows
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
+    """Copy one mart in the order of its grain, which is the order its readers scan it in."""
+    name = quoted(table.name)
+    connection.execute(
+        f"create table {name} as select {table.column_list} from warehouse.marts.{name}"  # noqa: S608
+        f" order by {table.grain_list}"
+    )
+    count = connection.execute(f"select count(*) from {name}").fetchone()  # noqa: S608
+    return int(count[0]) if count else 0
+
+
+def _write_snapshot(connection: duckdb.DuckDBPyConnection, to: Pointer) -> None:
+    connection.execute(
+        "create table snapshot (snapshot_id varchar, token bigint, built_at timestamptz, schema_hash varchar)"
+    )
+    connection.execute(
+        "insert into snapshot values (?, ?, ?::timestamptz, ?)", [to.snapshot_id, to.token, to.built_at, to.schema_hash]
+    )
+
+
+def _seal(building: Path, final: Path) -> None:
+    """Make the closed file durable and read-only under its final name, which was never used before."""
+    with building.open("rb") as file:
+        os.fsync(file.fileno())
+    building.chmod(0o444)
+    building.rename(final)
+    pointer.sync_folder(final.parent)
+
+
+def _sweep(published: Path) -> None:
+    """Remove what a killed build left; the caller holds the builder's lock, so nobody is writing these."""
+    for path in published.glob("building-*"):
+        path.unlink(missing_ok=True)
+
+
+def prune(published: Path, *, keep: int) -> list[str]:
+    """Remove all but the newest `keep` snapshots (their ids sort by time); cursors of older ones have expired."""
+    current = pointer.read(published)
+    names = sorted(path.name for path in published.glob("served-*.duckdb"))
+    old = [name for name in names[:-keep] if current is None or name != current.file]
+    for name in old:
+        (published / name).unlink(missing_ok=True)
+    return old
+
+
+def _record(operational_url: str, published: Pointer) -> None:
+    with transaction(operational_url) as session:
+        run = session.get(Run, published.token)
+        if run is not None:
+            run.published_at, run.snapshot_id = now(), published.snapshot_id

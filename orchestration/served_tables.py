@@ -1,0 +1,119 @@
+"""What a served file must hold, by its contracts: the check that stands before the pointer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import duckdb
+
+
+class ContractBrokenError(RuntimeError):
+    """A table is not what its served contract promises; `problems` names every difference."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("not published, the previous snapshot keeps serving: " + "; ".join(problems))
+        self.problems = list(problems)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One served column; `type` is DuckDB's name of it."""
+
+    name: str
+    type: str
+    required: bool
+
+
+@dataclass(frozen=True)
+class ServedTable:
+    """One served table; `grain` is unique and is the order in which its readers scan it."""
+
+    name: str
+    columns: tuple[Column, ...]
+    grain: tuple[str, ...]
+
+    @property
+    def column_list(self) -> str:
+        return ", ".join(quoted(column.name) for column in self.columns)
+
+    @property
+    def grain_list(self) -> str:
+        return ", ".join(quoted(name) for name in self.grain)
+
+
+def quoted(name: str) -> str:
+    """`name` as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def schema_hash(tables: Iterable[ServedTable]) -> str:
+    """Twelve hex digits that change when a table, a column or a type does."""
+    parts = sorted([table.name, *([column.name, column.type] for column in table.columns)] for table in tables)
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+
+
+def require_columns(connection: duckdb.DuckDBPyConnection, schema: str, tables: Iterable[ServedTable]) -> None:
+    """Raise ContractBrokenError unless every table is there with the promised columns and types."""
+    _refuse(problem for table in tables for problem in _shape(_columns(connection, schema, table.name), table))
+
+
+def require_rows(connection: duckdb.DuckDBPyConnection, schema: str, tables: Iterable[ServedTable]) -> None:
+    """Raise ContractBrokenError where a required value is absent or a grain has two rows."""
+    _refuse(problem for table in tables for problem in _rows(connection, f"{schema}.{quoted(table.name)}", table))
+
+
+def _refuse(problems: Iterable[str]) -> None:
+    found = list(problems)
+    if found:
+        raise ContractBrokenError(found)
+
+
+def _columns(connection: duckdb.DuckDBPyConnection, schema: str, name: str) -> dict[str, str]:
+    catalog, _, namespace = schema.rpartition(".")
+    rows: list[Any] = connection.execute(
+        "select column_name, data_type from duckdb_columns()"
+        " where schema_name = ? and table_name = ? and database_name = coalesce(nullif(?, ''), current_database())",
+        [namespace, name, catalog],
+    ).fetchall()
+    return dict(rows)
+
+
+def _shape(found: dict[str, str], table: ServedTable) -> Iterator[str]:
+    promised = {column.name: column.type for column in table.columns}
+    if not found:
+        yield f"{table.name}: there is no such table"
+        return
+    if missing := sorted(promised.keys() - found.keys()):
+        yield f"{table.name}: missing {', '.join(missing)}"
+    if extra := sorted(found.keys() - promised.keys()):
+        yield f"{table.name}: {', '.join(extra)} not in the contract"
+    for name in sorted(promised.keys() & found.keys()):
+        if found[name] != promised[name]:
+            yield f"{table.name}.{name}: {found[name]} where the contract says {promised[name]}"
+
+
+def _rows(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> Iterator[str]:
+    required = [column.name for column in table.columns if column.required]
+    counts = ", ".join(f"count(*) - count({quoted(name)})" for name in required)
+    nulls = connection.execute(f"select count(*), {counts or '0'} from {relation}").fetchone() or (0,)  # noqa: S608
+    for name, count in zip(required, nulls[1:], strict=False):
+        if count:
+            yield f"{table.name}.{name}: {count} rows without a value"
+    twice = connection.execute(
+        f"select {table.grain_list} from {relation} group by all having count(*) > 1 limit 1"  # noqa: S608
+    ).fetchone()
+    if twice:
+        yield f"{table.name}: more than one row for ({', '.join(table.grain)}) = {twice}"
+
+
+@lru_cache(maxsize=1)
+def served_tables() -> tuple[ServedTable, ...]:
+    """The tables of `data_contracts/served`, by name."""
+    from data_contracts.contract import served
+
+    raise NotImplementedError(served)

@@ -1,0 +1,138 @@
+"""Publication: all of a snapshot or nothing of it, and never an older run over a newer one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import duckdb
+import pytest
+import sqlalchemy as sa
+
+from api.db import transaction
+from api.models import Run
+from orchestration import pointer
+from orchestration.pointer import StaleTokenError
+from orchestration.publish import publish, take_token
+from orchestration.served_tables import Column, ContractBrokenError, ServedTable
+from touchledger.settings import Settings
+
+TABLE = ServedTable(
+    "credit",
+    (Column("profile_key", "INTEGER", True), Column("day", "DATE", True), Column("cash_minor", "BIGINT", False)),
+    ("profile_key", "day"),
+)
+
+
+def build(settings: Settings, rows: str, columns: str = "profile_key, day, cash_minor") -> None:
+    settings.warehouse.unlink(missing_ok=True)
+    with duckdb.connect(str(settings.warehouse)) as warehouse:
+        warehouse.execute("create schema marts")
+        warehouse.execute(
+            f"create table marts.credit as select a::int profile_key, b::date as day, c::bigint cash_minor"
+            f" from (values {rows}) v(a, b, c)"
+        )
+        if columns != "profile_key, day, cash_minor":
+            warehouse.execute(f"create or replace table marts.credit as select {columns} from marts.credit")
+
+
+def served(settings: Settings) -> list[tuple[object, ...]]:
+    current = pointer.read(settings.published)
+    assert current is not None
+    with duckdb.connect(str(settings.published / current.file), read_only=True) as connection:
+        return connection.execute("select profile_key, day::varchar, cash_minor from credit").fetchall()
+
+
+def run(settings: Settings) -> pointer.Pointer:
+    return publish(settings, token=take_token(settings.operational_url), tables=[TABLE]).pointer
+
+
+def files(settings: Settings) -> set[str]:
+    return {path.name for path in settings.published.glob("*.duckdb*")}
+
+
+def test_a_published_table_is_sorted_for_its_readers(settings: Settings) -> None:
+    build(settings, "(2, '2026-01-01', 5), (1, '2026-01-02', 6), (1, '2026-01-01', 7)")
+    run(settings)
+    assert served(settings) == [(1, "2026-01-01", 7), (1, "2026-01-02", 6), (2, "2026-01-01", 5)]
+
+
+def test_the_pointer_and_the_file_say_the_same_about_themselves(settings: Settings) -> None:
+    build(settings, "(1, '2026-01-01', 7)")
+    to = run(settings)
+    with duckdb.connect(str(settings.published / to.file), read_only=True) as connection:
+        row = connection.execute("select snapshot_id, token, schema_hash from snapshot").fetchone()
+    assert row == (to.snapshot_id, to.token, to.schema_hash)
+    assert json.loads((settings.published / "current.json").read_text())["file"] == to.file
+
+
+def test_the_run_records_what_it_published(settings: Settings) -> None:
+    build(settings, "(1, '2026-01-01', 7)")
+    to = run(settings)
+    with transaction(settings.operational_url) as session:
+        assert session.scalars(sa.select(Run.snapshot_id).where(Run.id == to.token)).one() == to.snapshot_id
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "problem"),
+    [
+        ("(1, '2026-01-01', 7), (1, '2026-01-01', 8)", "*", "more than one row for"),
+        ("(1, null, 7)", "*", "credit.day: 1 rows without a value"),
+        (
+            "(1, '2026-01-01', 7)",
+            "* replace (cash_minor::double as cash_minor)",
+            "DOUBLE where the contract says BIGINT",
+        ),
+        ("(1, '2026-01-01', 7)", "profile_key, day", "missing cash_minor"),
+        ("(1, '2026-01-01', 7)", "*, 1 as surprise", "surprise not in the contract"),
+        ("(1, '2026-01-01', 7)", "profile_key as other", "missing cash_minor, day, profile_key"),
+    ],
+)
+def test_a_broken_contract_leaves_the_previous_snapshot_serving(
+    settings: Settings, rows: str, columns: str, problem: str
+) -> None:
+    build(settings, "(1, '2026-01-01', 1)")
+    before = run(settings)
+    names = files(settings)
+    build(settings, rows, columns)
+    with pytest.raises(ContractBrokenError, match=problem):
+        run(settings)
+    assert pointer.read(settings.published) == before
+    assert files(settings) == names
+
+
+def test_an_absent_table_is_named(settings: Settings) -> None:
+    duckdb.connect(str(settings.warehouse)).close()
+    with pytest.raises(ContractBrokenError, match="credit: there is no such table"):
+        run(settings)
+
+
+def test_a_run_that_started_earlier_cannot_publish_over_a_later_one(settings: Settings) -> None:
+    build(settings, "(1, '2026-01-01', 1)")
+    early, late = take_token(settings.operational_url), take_token(settings.operational_url)
+    newest = publish(settings, token=late, tables=[TABLE]).pointer
+    with pytest.raises(StaleTokenError, match=f"run {late}, which started later"):
+        publish(settings, token=early, tables=[TABLE])
+    assert pointer.read(settings.published) == newest
+    assert files(settings) == {newest.file}
+
+
+def test_only_the_newest_snapshots_are_kept(settings: Settings) -> None:
+    build(settings, "(1, '2026-01-01', 1)")
+    published = [run(settings).file for _ in range(settings.served_keep + 2)]
+    assert files(settings) == set(published[-settings.served_keep :])
+
+
+def test_what_a_killed_build_left_is_swept(settings: Settings) -> None:
+    build(settings, "(1, '2026-01-01', 1)")
+    settings.published.mkdir()
+    (settings.published / "building-dead.duckdb").write_bytes(b"half")
+    to = run(settings)
+    assert files(settings) == {to.file}
+
+
+def test_a_served_file_is_readable_by_duckdb_1_5(settings: Settings) -> None:
+    build(settings, "(1, '2026-01-01', 1)")
+    path: Path = settings.published / run(settings).file
+    # bytes 12-20 of a DuckDB file are its storage version; 69 is the first that 1.5 refuses
+    assert int.from_bytes(path.read_bytes()[12:20], "little") < 69

@@ -1,0 +1,7 @@
+"""Version 1 of the interface: the one list of its blueprints."""
+
+from __future__ import annotations
+
+from api.http import Blueprint
+
+BLUEPRINTS: tuple[Blueprint, ...] = ()

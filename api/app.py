@@ -1,0 +1,31 @@
+"""The Flask application of one deployment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from api import responses
+from api.guard import MEBIBYTE
+from api.http import Api, Application, Blueprint
+from api.v1 import BLUEPRINTS
+from touchledger.settings import Settings
+
+PREFIX = "/api/v1"
+
+
+def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Application:
+    """The application for these settings. `more` blueprints are served under /api/v1 beside the product's own."""
+    app = Application("api", static_folder=None)
+    app.url_map.merge_slashes = False
+    app.config.update(
+        SETTINGS=settings,
+        MAX_CONTENT_LENGTH=MEBIBYTE,
+        API_TITLE="Touchledger",
+        API_VERSION="v1",
+        OPENAPI_VERSION="3.1.0",
+    )
+    app.after_request(responses.finish)
+    api = Api(app)
+    for blueprint in (*BLUEPRINTS, *more):
+        api.register_blueprint(blueprint, url_prefix=PREFIX)
+    return app

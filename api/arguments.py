@@ -1,0 +1,116 @@
+"""Reading what the caller sent: strict JSON bodies, and one error per request that names the field."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import marshmallow as ma
+from flask import Request
+from webargs.flaskparser import FlaskParser
+
+from api import errors
+
+MAX_DEPTH = 32
+
+
+class ArgumentsParser(FlaskParser):
+    """webargs, with the catalogue's codes.
+
+    Query and path: `invalid_parameter`, or the code in the schema's attribute `error_code`. Body: `validation_error`.
+    Unknown query names are the guard's business, because several schemas may share one query.
+    """
+
+    def load_json(self, req: Request, schema: ma.Schema) -> Any:
+        """The body as strict JSON; 400 invalid_request for anything else."""
+        return parse_body(req)
+
+    def handle_error(
+        self,
+        error: ma.ValidationError,
+        req: Request,
+        schema: ma.Schema,
+        *,
+        error_status_code: int | None,
+        error_headers: Mapping[str, str] | None,
+    ) -> NoReturn:
+        location, messages = next(iter(error.messages_dict.items()))
+        fallback = errors.VALIDATION_ERROR if location == "json" else errors.INVALID_PARAMETER
+        code: errors.Code = getattr(schema, "error_code", fallback)
+        raise code(first_message(messages, schema)) from None
+
+
+def first_message(messages: Any, schema: ma.Schema) -> str:
+    """One sentence on the first wrong field in declared order, e.g. `customers[3].email: Not a valid email address.`"""
+    if not isinstance(messages, Mapping):
+        return str(messages[0])
+    declared = [field.data_key or name for name, field in schema.fields.items()]
+    order = [name for name in declared if name in messages] + sorted(str(name) for name in messages)
+    path, found = "", messages[order[0]]
+    if order[0] != "_schema":
+        path = order[0]
+    while isinstance(found, Mapping):
+        key, found = next(iter(found.items()))
+        path += f"[{key}]" if isinstance(key, int) else f".{key}" if key not in {"_schema", "value"} else ""
+    text = found[0] if isinstance(found, list) else found
+    return f"{path[:200]}: {text}" if path else str(text)
+
+
+def parse_body(request: Request) -> Any:
+    """The JSON value of a request body.
+
+    400 invalid_request for another content type, a compressed or empty body, bad UTF-8, NaN and Infinity, numbers
+    too large to hold, a key given twice in one object, and nesting over 32 levels.
+    """
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise errors.INVALID_REQUEST("Compressed request bodies are not accepted.", reason="content_encoding")
+    if request.mimetype != "application/json":
+        raise errors.INVALID_REQUEST("The body must be application/json.", reason="wrong_content_type")
+    try:
+        value = json.loads(
+            request.get_data(cache=True).decode(),
+            object_pairs_hook=_unique,
+            parse_constant=_no_constant,
+            parse_float=_finite,
+        )
+    except RecursionError:
+        raise _too_deep() from None
+    except ValueError as problem:
+        text = f"The body is not valid JSON: {problem}."
+        raise errors.INVALID_REQUEST(text[:300], reason="malformed_json") from None
+    if depth(value) > MAX_DEPTH:
+        raise _too_deep()
+    return value
+
+
+def depth(value: Any) -> int:
+    """How many arrays and objects enclose the innermost value; 0 for a scalar."""
+    levels, layer = 0, [value]
+    while layer := [item for item in layer if isinstance(item, (dict, list))]:
+        levels += 1
+        layer = [inner for item in layer for inner in (item.values() if isinstance(item, dict) else item)]
+    return levels
+
+
+def _too_deep() -> errors.ApiError:
+    return errors.INVALID_REQUEST(f"The body is nested deeper than {MAX_DEPTH} levels.", reason="too_deep")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an object has the same key twice")
+    return found
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("a number is too large")
+    return number

@@ -1,0 +1,39 @@
+"""What one request carries with it: its id, the deployment's settings, and the meta of its answer."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, cast
+
+from flask import current_app, g
+
+from touchledger.settings import Settings
+
+
+def settings() -> Settings:
+    """The settings the application was created with."""
+    return cast(Settings, current_app.config["SETTINGS"])
+
+
+def request_id() -> str:
+    """`req_` and 32 hexadecimal digits; the same for every call within one request."""
+    if "request_id" not in g:
+        g.request_id = f"req_{uuid.uuid4().hex}"
+    return cast(str, g.request_id)
+
+
+def meta(**items: Any) -> None:
+    """Add members to the `meta` of the answer: `meta(model="linear", snapshot_id=None)`. Null members are kept."""
+    answer_meta().update(items)
+
+
+def answer_meta() -> dict[str, Any]:
+    """The `meta` collected so far."""
+    if "meta" not in g:
+        g.meta = {}
+    return cast(dict[str, Any], g.meta)
+
+
+def paginate(*, cursor: str | None, has_next: bool) -> None:
+    """Give the answer its sibling `pagination {cursor, has_next}`."""
+    g.pagination = {"cursor": cursor, "has_next": has_next}

@@ -1,0 +1,157 @@
+"""The one file that bends Flask and flask-smorest to the interface.
+
+A route is written so, in this order (the order is part of the contract):
+
+    bp = Blueprint("campaigns", __name__, description="Campaign performance.")
+
+    @bp.route("/campaigns")
+    @guarded(scope=Scope.CAMPAIGNS_READ, units=1)
+    @bp.arguments(DateRange, location="query")
+    @bp.arguments(CampaignQuery, location="query")
+    @bp.response(200, CampaignRow(many=True))
+    def campaign_performance(window, query):
+        '''First line is the summary in OpenAPI.'''
+        profile = auth.current().profile
+        context.meta(date_from=window.date_from, date_to=window.date_to, model=query["model"])
+        responses.conditional(etag)
+        return rows
+
+What the view returns becomes `data`; `meta` holds `profile_id` and what `context.meta` adds; `context.paginate` adds
+the sibling `pagination`. A query schema may carry `error_code = errors.INVALID_DATE_RANGE`. Query names that no schema
+of the view declares, and names sent twice, never reach it. A route without `guarded` (or `public`) fails at import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import flask_smorest  # type: ignore[import-untyped]
+import marshmallow as ma
+import orjson
+import sqlalchemy as sa
+import structlog
+from flask import Flask, Response, g, request
+from flask.json.provider import JSONProvider
+from werkzeug.exceptions import HTTPException
+
+from api import context, errors, openapi
+from api.arguments import ArgumentsParser
+from api.guard import View, guard_of
+
+log = structlog.get_logger("api")
+
+RETRY_DATABASE = {"Retry-After": "2"}
+
+
+class Json(JSONProvider):
+    """Answers are written by orjson: strict UTF-8, and a value it does not know is an error, never a guess."""
+
+    def dumps(self, obj: Any, **_: Any) -> str:
+        return orjson.dumps(obj).decode()
+
+    def loads(self, s: str | bytes, **_: Any) -> Any:
+        return orjson.loads(s)
+
+
+class Application(Flask):
+    """Flask, except that OPTIONS answers 204 and no path is ever redirected to another spelling."""
+
+    json_provider_class = Json
+
+    def make_default_options_response(self) -> Response:
+        response = super().make_default_options_response()
+        response.status_code = 204
+        return response
+
+
+class Api(flask_smorest.Api):  # type: ignore[misc]
+    """flask-smorest's registry, with our error envelope in place of its own."""
+
+    ERROR_SCHEMA = openapi.ErrorEnvelope
+
+    def _register_error_handlers(self) -> None:
+        self._app.register_error_handler(errors.ApiError, answer_error)
+        self._app.register_error_handler(HTTPException, _answer_http)
+        self._app.register_error_handler(sa.exc.OperationalError, _answer_database)
+        self._app.register_error_handler(sa.exc.TimeoutError, _answer_database)
+        self._app.register_error_handler(Exception, _answer_unforeseen)
+
+
+class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
+    """A blueprint whose views are guarded and whose answers are `{data, meta}`."""
+
+    ARGUMENTS_PARSER = ArgumentsParser()
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._prepare_doc_cbks.append(openapi.describe_guard)
+
+    def route(self, rule: str, **options: Any) -> Callable[[View], View]:
+        """Register a guarded view under its whole path."""
+        return cast(Callable[[View], View], super().route(rule, **options))
+
+    def add_url_rule(
+        self, rule: str, endpoint: str | None = None, view_func: Any = None, *args: Any, **options: Any
+    ) -> None:
+        if guard_of(view_func) is None:
+            raise TypeError(f"the view of {rule} is neither guarded nor public")
+        super().add_url_rule(rule, endpoint, view_func, *args, **options)
+
+    def arguments(self, schema: Any, *, location: str = "json", **options: Any) -> Callable[[View], View]:
+        """Parse one location (`query`, `path`, `json`) with a schema and pass the result to the view."""
+        options.setdefault("error_status_code", 422 if location == "json" else 400)
+        return cast(Callable[[View], View], super().arguments(schema, location=location, **options))
+
+    def response(self, status_code: int, schema: Any = None, **options: Any) -> Callable[[View], View]:
+        """Dump what the view returns with a schema, into the envelope."""
+        return cast(Callable[[View], View], super().response(status_code, schema, **options))
+
+    @staticmethod
+    def _make_doc_response_schema(schema: ma.Schema | None) -> Any:
+        return openapi.envelope_of(schema)
+
+    @staticmethod
+    def _prepare_response_content(data: Any) -> dict[str, Any]:
+        pagination = {"pagination": g.pagination} if "pagination" in g else {}
+        return {"data": data, "meta": context.answer_meta(), **pagination}
+
+
+def answer_error(error: errors.ApiError, status: int | None = None) -> Response:
+    """The error envelope. `status` differs from the catalogue's only for 405."""
+    code = error.code
+    body = {
+        "code": code.code,
+        "message": error.message,
+        "status": status or code.status,
+        "request_id": context.request_id(),
+        "docs_url": f"{context.settings().base_url}/docs/errors#{code.code}",
+        **({"reason": error.reason} if error.reason else {}),
+        **error.fields,
+    }
+    response = Response(orjson.dumps({"error": body}), status or code.status, mimetype="application/json")
+    response.headers.update(error.headers)
+    return response
+
+
+def _answer_http(error: HTTPException) -> Response:
+    status = error.code or 500
+    if status < 400:
+        return cast(Response, error.get_response())
+    if status == 405:
+        refusal = errors.INVALID_REQUEST("This path has no such method.", reason="method_not_allowed")
+        response = answer_error(refusal, 405)
+        response.headers["Allow"] = ", ".join(sorted(getattr(error, "valid_methods", None) or []))
+        return response
+    known = {404: errors.NOT_FOUND, 413: errors.PAYLOAD_TOO_LARGE}
+    return answer_error(known.get(status, errors.INVALID_REQUEST if status < 500 else errors.INTERNAL_ERROR)())
+
+
+def _answer_database(error: Exception) -> Response:
+    log.error("database_unavailable", request_id=context.request_id(), problem=type(error).__name__)
+    return answer_error(errors.DATABASE_UNAVAILABLE(headers=RETRY_DATABASE))
+
+
+def _answer_unforeseen(error: Exception) -> Response:
+    log.exception("internal_error", request_id=context.request_id(), path=request.path, exc_info=error)
+    return answer_error(errors.INTERNAL_ERROR())

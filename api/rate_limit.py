@@ -1,0 +1,87 @@
+"""How often: an exact moving window per bucket, shared by every worker through one row of the operational database."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.orm import Session
+
+from api.models import RateUse
+
+SECOND = 1_000_000
+WINDOW = 60 * SECOND
+
+Uses = list[tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What is left of a bucket. `retry_after` (whole seconds, at least 1) is set when the request was refused."""
+
+    limit: int
+    remaining: int
+    retry_after: int | None = None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """The two headers of every authenticated answer."""
+        return {"X-RateLimit-Limit": str(self.limit), "X-RateLimit-Remaining": str(self.remaining)}
+
+
+def settle(
+    uses: Sequence[Sequence[int]], moment: int, *, units: int, limit: int, window: int = WINDOW
+) -> tuple[Uses, Allowance]:
+    """Decide one request against the accepted (moment, units) pairs; all times in microseconds.
+
+    Accepted when the units of the last `window` and the new ones stay within `limit`. Returns the pairs to keep and
+    the allowance. A clock that steps back is held at the latest accepted moment, so no window ever holds more.
+    """
+    moment = max([moment, *(at for at, _ in uses)])
+    live = [(at, spent) for at, spent in uses if moment - at < window]
+    used = sum(spent for _, spent in live)
+    if used + units <= limit:
+        kept = [*live, (moment, units)] if units else live
+        return kept, Allowance(limit, limit - used - units)
+    over, freed = used + units - limit, 0
+    for at, spent in live:
+        freed += spent
+        if freed >= over:
+            return live, Allowance(limit, limit - used, _seconds(at + window - moment))
+    return live, Allowance(limit, limit - used, _seconds(window))
+
+
+def charge(session: Session, bucket: str, *, units: int, limit: int, moment: int | None = None) -> Allowance:
+    """Charge `units` to a bucket within the caller's transaction; a refusal changes nothing.
+
+    The row stays locked until the transaction ends, so keep the transaction short.
+    """
+    before = _locked_uses(session, bucket)
+    after, allowance = settle(before, _now(session) if moment is None else moment, units=units, limit=limit)
+    if allowance.retry_after is None and units:
+        session.execute(sa.update(RateUse).where(RateUse.bucket == bucket).values(uses=after))
+    return allowance
+
+
+def _seconds(microseconds: int) -> int:
+    return max(1, -(-microseconds // SECOND))
+
+
+def _locked_uses(session: Session, bucket: str) -> Sequence[Sequence[int]]:
+    query = sa.select(RateUse.uses).where(RateUse.bucket == bucket).with_for_update()
+    uses = session.scalar(query)
+    if uses is None:
+        insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
+        session.execute(insert(RateUse).values(bucket=bucket, uses=[]).on_conflict_do_nothing())
+        uses = session.scalar(query) or []
+    return uses
+
+
+def _now(session: Session) -> int:
+    # workers on several machines share the database's clock; it must be read after the row is locked
+    if session.get_bind().dialect.name == "postgresql":
+        return int(session.scalar(sa.text("select (extract(epoch from clock_timestamp()) * 1000000)::bigint")) or 0)
+    return time.time_ns() // 1000

@@ -1,0 +1,64 @@
+"""What every answer leaves with: its headers, compression, and the conditional answer to a known ETag."""
+
+from __future__ import annotations
+
+import gzip
+
+from flask import Response, g, request
+from werkzeug.exceptions import HTTPException
+
+from api import context
+
+COMPRESS_FROM = 1024
+COMPRESSIBLE = frozenset(
+    {"application/json", "text/html", "text/css", "text/javascript", "application/javascript", "image/svg+xml"}
+)
+SECURITY = {
+    "Strict-Transport-Security": "max-age=31536000; includeSubDomains",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+}
+
+
+class NotModified(HTTPException):
+    """The caller already holds this answer; `conditional` raises it."""
+
+    code = 304
+    description = "Not modified"
+
+
+def conditional(tag: str, *, cache_control: str = "private, no-cache", vary: str = "Authorization") -> None:
+    """Give the answer the weak ETag `W/"<tag>"` and its caching rules, and end the request with 304 if it matches.
+
+    Call it once the arguments are parsed and before any query. `tag` must change whenever the answer may.
+    """
+    g.caching = {"ETag": f'W/"{tag}"', "Cache-Control": cache_control, "Vary": vary}
+    if request.if_none_match.contains_weak(tag):
+        raise NotModified()
+
+
+def finish(response: Response) -> Response:
+    """Stamp the headers of every answer and compress it when asked to."""
+    response.headers["X-Request-Id"] = context.request_id()
+    for name, value in SECURITY.items():
+        response.headers.setdefault(name, value)
+    if "allowance" in g:
+        response.headers.update(g.allowance.headers)
+    if response.status_code in {200, 304}:
+        response.headers.update(g.get("caching", {}))
+    response.headers.setdefault("Cache-Control", "no-store")
+    return _compressed(response)
+
+
+def _compressed(response: Response) -> Response:
+    if response.mimetype not in COMPRESSIBLE or response.direct_passthrough:
+        return response
+    response.vary.add("Accept-Encoding")
+    wanted = request.accept_encodings.quality("gzip") > 0
+    if wanted and response.status_code != 304 and not response.headers.get("Content-Encoding"):
+        body = response.get_data()
+        if len(body) > COMPRESS_FROM:
+            response.set_data(gzip.compress(body, compresslevel=6, mtime=0))
+            response.headers["Content-Encoding"] = "gzip"
+    return response

@@ -1,0 +1,95 @@
+"""Scopes: what each opens, which a new key gets, which expose people, and what a user token's grant maps to."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Scope(StrEnum):
+    """Every scope of the interface, in its order."""
+
+    ANALYTICS_READ = "analytics:read"
+    CAMPAIGNS_READ = "campaigns:read"
+    CONVERSIONS_READ = "conversions:read"
+    REALTIME_READ = "realtime:read"
+    CUSTOMERS_READ = "customers:read"
+    VISITORS_READ = "visitors:read"
+    COMMERCE_READ = "commerce:read"
+    COMMERCE_LIVE = "commerce:live"
+    EXPORTS_READ = "exports:read"
+    EXPORTS_WRITE = "exports:write"
+    WORKSPACES_WRITE = "workspaces:write"
+    PROFILES_WRITE = "profiles:write"
+    EVENTS_WRITE = "events:write"
+    GOALS_WRITE = "goals:write"
+    ATTRIBUTION_WRITE = "attribution:write"
+    TRACKING_WRITE = "tracking:write"
+    REPORTS_WRITE = "reports:write"
+    CAMPAIGNS_APPLY = "campaigns:apply"
+    CREATIVES_WRITE = "creatives:write"
+    CONNECTIONS_READ = "connections:read"
+    CONNECTIONS_WRITE = "connections:write"
+    CALENDAR_READ = "calendar.read"
+    CALENDAR = "calendar"
+    CALENDAR_MANAGE = "calendar.manage"
+    CHATAPP = "chatapp"
+    CHATAPP_READ = "chatapp:read"
+    SOCIAL = "social"
+    PAGECHAT = "pagechat"
+    SHORTVIDEO_MESSAGING = "shortvideo_messaging"
+    EMAIL = "email"
+    CONVERSATIONS_READ = "conversations:read"
+    CONVERSATIONS_WRITE = "conversations:write"
+
+
+DEFAULT_SCOPES = (Scope.ANALYTICS_READ, Scope.CAMPAIGNS_READ, Scope.CONVERSIONS_READ, Scope.REALTIME_READ)
+
+PII = frozenset(
+    {
+        Scope.CUSTOMERS_READ,
+        Scope.VISITORS_READ,
+        Scope.COMMERCE_LIVE,
+        Scope.CONVERSATIONS_READ,
+        Scope.CONVERSATIONS_WRITE,
+    }
+)
+
+GRANTS: dict[str, frozenset[Scope]] = {
+    "mcp:read": frozenset(DEFAULT_SCOPES),
+    "mcp:read_pii": frozenset({Scope.CUSTOMERS_READ}),
+    "mcp:write": frozenset(
+        {
+            Scope.EXPORTS_READ,
+            Scope.EXPORTS_WRITE,
+            Scope.GOALS_WRITE,
+            Scope.ATTRIBUTION_WRITE,
+            Scope.TRACKING_WRITE,
+            Scope.REPORTS_WRITE,
+            Scope.WORKSPACES_WRITE,
+            Scope.PROFILES_WRITE,
+            Scope.CAMPAIGNS_APPLY,
+        }
+    ),
+}
+
+GRANTABLE = frozenset(scope for scopes in GRANTS.values() for scope in scopes)
+
+# (method, route) that a user token never reaches, whatever its grant; a trailing /** stands for everything below
+CLOSED_TO_USER_TOKENS = (
+    ("*", "/api/v1/me/**"),
+    ("POST", "/api/v1/workspaces/<workspace_id>/api-keys"),
+    ("POST", "/api/v1/workspaces/<workspace_id>/api-keys/<key_id>/revoke"),
+    ("POST", "/api/v1/workspaces/<workspace_id>/api-keys/<key_id>/rotate"),
+    ("PATCH", "/api/v1/workspaces/<workspace_id>/api-keys"),
+    ("DELETE", "/api/v1/workspaces/<workspace_id>/api-keys"),
+    ("PUT", "/api/v1/workspaces/<workspace_id>/mcp-settings"),
+)
+
+
+def user_token_reaches(method: str, route: str, scope: Scope) -> bool:
+    """Whether any grant could ever open `method route`, which needs `scope`, to a user token."""
+    closed = any(
+        verb in {"*", method} and (route == path or (path.endswith("/**") and route.startswith(path[:-2])))
+        for verb, path in CLOSED_TO_USER_TOKENS
+    )
+    return scope in GRANTABLE and not closed

@@ -1,0 +1,65 @@
+"""What can go wrong at a provider. Every connector raises only members of this family."""
+
+from __future__ import annotations
+
+
+class ConnectorError(Exception):
+    """A provider did not give what was asked.
+
+    `reason` is a short stable slug that may be stored and shown; `status` is the HTTP status, if there was an answer.
+    Messages are redacted before they get here.
+    """
+
+    reason = "connector_error"
+
+    def __init__(self, provider: str, message: str, *, reason: str | None = None, status: int | None = None) -> None:
+        super().__init__(f"{provider}: {message}")
+        self.provider = provider
+        self.reason = reason or type(self).reason
+        self.status = status
+
+
+class Revoked(ConnectorError):
+    """The credential is dead. Never repeat; the connection needs its owner."""
+
+    reason = "connection_revoked"
+
+
+class Refused(ConnectorError):
+    """The provider understood and said no: a missing permission, a bad parameter, a policy block. Never repeat."""
+
+    reason = "refused"
+
+
+class Throttled(ConnectorError):
+    """The quota is used up. `wait` is the provider's own statement in seconds, None when it gave none."""
+
+    reason = "throttled"
+
+    def __init__(self, provider: str, message: str, *, wait: float | None = None, status: int | None = None) -> None:
+        super().__init__(provider, message, status=status)
+        self.wait = wait
+
+
+class Transient(ConnectorError):
+    """A failure that the next attempt may not see: a 5xx, a timeout, a broken connection."""
+
+    reason = "transient"
+
+
+class Malformed(ConnectorError):
+    """The answer is not what the protocol promises: HTML, cut JSON, a page that never ends."""
+
+    reason = "malformed"
+
+
+class CursorExpired(ConnectorError):
+    """The position in a list is no longer known to the provider; the list must be walked from its start."""
+
+    reason = "cursor_expired"
+
+
+class TooMuchData(ConnectorError):
+    """The provider could not compute an answer of this size; ask for less."""
+
+    reason = "too_much_data"

@@ -1,0 +1,217 @@
+"""The one HTTP transport: timeouts, repeats with jitter, platform waits, request budgets, redaction."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from decimal import Decimal
+from email.utils import parsedate_to_datetime
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import httpx
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+from connectors.errors import ConnectorError, Malformed, Refused, Revoked, Throttled, Transient
+from connectors.redaction import guard_client_logs, redact
+
+_LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Bounds of one call. Seconds; `attempts` counts the first try and every wait for a quota alike.
+
+    A provider that asks for a wait above `longest_wait` is not waited for: `Throttled` goes to the caller at once,
+    who comes back later instead of holding a worker.
+    """
+
+    attempts: int = 5
+    longest_wait: float = 120.0
+    first_backoff: float = 0.5
+    longest_backoff: float = 20.0
+    connect_timeout: float = 5.0
+    read_timeout: float = 60.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One HTTP answer. `body` is the parsed JSON, fractions as Decimal; None when the text was not JSON."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+    is_json: bool
+
+    def header_json(self, name: str) -> Any:
+        """A header that carries JSON, parsed; None when it is absent or broken."""
+        try:
+            return json.loads(self.headers[name])
+        except (KeyError, ValueError):
+            return None
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request; `headers` carries the credential and stays out of the repr."""
+
+    method: str
+    url: str
+    params: Mapping[str, str] = field(default_factory=dict, repr=False)
+    form: Mapping[str, str] | None = field(default=None, repr=False)
+    document: Any = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+
+class Dialect(Protocol):
+    """How one provider says no, and how it says slow down."""
+
+    provider: str
+
+    def judge(self, answer: Answer) -> None:
+        """Return for a good answer, else raise a ConnectorError."""
+
+    def pause_after(self, answer: Answer) -> float:
+        """Seconds to leave before the next request, from the budget the answer reports; 0 for none."""
+
+
+class Transport:
+    """Sends requests for connectors; one per connection and run, not shared between threads.
+
+    `sleep` is replaceable, so that a test need not wait. `requests` counts what went over the wire.
+    """
+
+    def __init__(self, policy: Policy | None = None, *, sleep: Callable[[float], None] = time.sleep) -> None:
+        guard_client_logs()
+        self.policy = policy or Policy()
+        self.requests = 0
+        self._sleep = sleep
+        self._pause = 0.0
+        timeout = httpx.Timeout(self.policy.read_timeout, connect=self.policy.connect_timeout)
+        # a proxy named in the environment is for the outside world, never for the bundled sandbox
+        direct = {address: httpx.HTTPTransport() for address in _LOOPBACK}
+        self._client = httpx.Client(timeout=timeout, follow_redirects=False, mounts=direct)
+
+    def send(self, request: Request, dialect: Dialect, *, secrets: tuple[str, ...] = ()) -> Answer:
+        """The answer to `request`, judged good by `dialect`.
+
+        Raises Revoked, Refused, CursorExpired and TooMuchData at once; Throttled, Transient and Malformed when
+        `policy.attempts` are used up, Throttled at once when the asked wait is above `policy.longest_wait`.
+        """
+        repeat = Retrying(
+            retry=retry_if_exception_type((Throttled, Transient, Malformed)),
+            stop=self._stop,
+            wait=self._wait,
+            sleep=self._sleep,
+            reraise=True,
+        )
+        try:
+            return repeat(self._once, request, dialect)
+        except ConnectorError as error:
+            error.args = (redact(str(error), secrets),)
+            raise
+
+    def sleep(self, seconds: float) -> None:
+        """Wait, by the clock this transport was given."""
+        self._sleep(seconds)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def _once(self, request: Request, dialect: Dialect) -> Answer:
+        if self._pause:
+            self._sleep(min(self._pause, self.policy.longest_wait))
+            self._pause = 0.0
+        answer = self._exchange(request, dialect.provider)
+        self._pause = dialect.pause_after(answer)
+        dialect.judge(answer)
+        judge_status(answer, dialect.provider)
+        return answer
+
+    def _exchange(self, request: Request, provider: str) -> Answer:
+        self.requests += 1
+        try:
+            response = self._client.request(
+                request.method,
+                request.url,
+                params=dict(request.params) or None,
+                data=None if request.form is None else dict(request.form),
+                json=request.document,
+                headers=dict(request.headers),
+            )
+        except httpx.TimeoutException:
+            raise Transient(provider, "no answer in time", reason="timeout") from None
+        except httpx.TransportError as error:
+            # the chained exception would carry the request, and with it the credential
+            raise Transient(provider, f"connection failed ({type(error).__name__})", reason="connection") from None
+        except httpx.DecodingError:
+            raise Malformed(provider, "the answer's encoding is broken") from None
+        return _parsed(response)
+
+    def _stop(self, state: RetryCallState) -> bool:
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, Throttled) and (error.wait or 0.0) > self.policy.longest_wait:
+            return True
+        return stop_after_attempt(self.policy.attempts)(state)
+
+    def _wait(self, state: RetryCallState) -> float:
+        policy = self.policy
+        jitter = wait_random_exponential(multiplier=policy.first_backoff, max=policy.longest_backoff)(state)
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, Throttled) and error.wait is not None:
+            self._pause = 0.0
+            return error.wait + min(jitter, policy.first_backoff)
+        return jitter
+
+
+def judge_status(answer: Answer, provider: str) -> None:
+    """Raise for what a status alone says; dialects look at bodies first."""
+    status = answer.status
+    if status == 429 or (status == 503 and "retry-after" in answer.headers):
+        raise Throttled(provider, f"HTTP {status}", wait=retry_after(answer), status=status)
+    if status >= 500 or status == 408:
+        raise Transient(provider, f"HTTP {status}", status=status)
+    if status == 401:
+        raise Revoked(provider, "the credential was not accepted", status=status)
+    if status >= 300:
+        raise Refused(provider, f"HTTP {status}", status=status)
+    if not answer.is_json:
+        raise Malformed(provider, "the answer is not JSON", status=status)
+
+
+def retry_after(answer: Answer) -> float | None:
+    """Seconds of a Retry-After header in either of its two forms; None when absent or unreadable."""
+    text = answer.headers.get("retry-after", "").strip()
+    if not text:
+        return None
+    if text.isdigit():
+        return float(text)
+    try:
+        until = parsedate_to_datetime(text)
+        seen = answer.headers.get("date")
+        # the provider's own clock, when it tells it: ours may be off
+        since = parsedate_to_datetime(seen) if seen else datetime.now(UTC)
+        return max(0.0, (until - since).total_seconds())
+    except (TypeError, ValueError):
+        return None
+
+
+def _parsed(response: httpx.Response) -> Answer:
+    try:
+        body = json.loads(response.content, parse_float=Decimal, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return Answer(response.status_code, response.headers, None, False)
+    return Answer(response.status_code, response.headers, body, True)
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON number")

@@ -1,0 +1,111 @@
+"""The sandbox: three vendors' protocols over one world, on loopback, with a fault plan and a clock."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import json
+import os
+import socket
+import struct
+from contextlib import suppress
+from datetime import date
+from typing import Any
+
+from flask import Flask, Response, request
+from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
+
+from sandbox.faults import CONTROL, ConnectionCut, FaultPlan, install
+from sandbox.world import WorldHolder, build
+from touchledger.settings import Settings
+
+FACES = {
+    name: f"sandbox.{module}"
+    for name, module in (("meta", "meta_ads"), ("shopify", "shopify"), ("stripe", "stripe"))
+    if importlib.util.find_spec(f"sandbox.{module}")
+}
+
+
+def create_sandbox(holder: WorldHolder) -> Flask:
+    """One WSGI application with the Meta, Shopify and Stripe faces under /meta, /shopify and /stripe."""
+    app = Flask("sandbox", static_folder=None)
+    app.url_map.strict_slashes = False
+    plan = FaultPlan()
+    install(app, plan)
+    for prefix, module in FACES.items():
+        app.register_blueprint(importlib.import_module(module).blueprint(holder), url_prefix=f"/{prefix}")
+    _control(app, holder, plan)
+    return app
+
+
+def _control(app: Flask, holder: WorldHolder, plan: FaultPlan) -> None:
+    @app.get(f"{CONTROL}/health")
+    def health() -> dict[str, Any]:
+        return {"status": "ok", "faces": sorted(FACES), "as_of": holder.world.as_of.isoformat()}
+
+    @app.get(f"{CONTROL}/faults")
+    def faults() -> dict[str, Any]:
+        return plan.state()
+
+    @app.put(f"{CONTROL}/faults")
+    def plan_faults() -> Response:
+        try:
+            plan.replace(request.get_json()["faults"])
+        except (ValueError, TypeError, KeyError) as error:
+            return _json({"error": str(error)}, 400)
+        return _json(plan.state())
+
+    @app.delete(f"{CONTROL}/faults")
+    def clear_faults() -> Response:
+        plan.replace([])
+        return _json(plan.state())
+
+    @app.put(f"{CONTROL}/clock")
+    def set_clock() -> Response:
+        try:
+            holder.see_as_of(date.fromisoformat(request.get_json()["as_of"]))
+        except (ValueError, TypeError, KeyError):
+            return _json({"error": "as_of must be a date, YYYY-MM-DD"}, 400)
+        return _json({"as_of": holder.world.as_of.isoformat()})
+
+
+def _json(body: Any, status: int = 200) -> Response:
+    return Response(json.dumps(body), status, mimetype="application/json")
+
+
+class _Handler(WSGIRequestHandler):
+    """Keeps connections open and writes no access log: SDKs put their token in the address."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def handle(self) -> None:
+        try:
+            with suppress(OSError):
+                super().handle()
+        except ConnectionCut:
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            # closed below the server's buffered files, which would otherwise keep it open
+            os.close(self.connection.detach())
+
+    def log(self, type: str, message: str, *args: Any) -> None:
+        """Nothing."""
+
+
+def server(app: Flask, port: int = 0) -> BaseWSGIServer:
+    """A threaded server for `app` on 127.0.0.1; port 0 takes a free one. Call `serve_forever()`.
+
+    Raises OSError when the port is taken.
+    """
+    with socket.create_server(("127.0.0.1", port)) as listener:
+        made = make_server(
+            "127.0.0.1", listener.getsockname()[1], app, threaded=True, request_handler=_Handler, fd=listener.fileno()
+        )
+    made.passthrough_errors = True
+    return made
+
+
+def serve(settings: Settings, port: int | None = None) -> None:
+    """Serve the demo's world of `settings` until the process ends. Raises OSError when the port is taken."""
+    world = build(settings.demo_seed, settings.demo_today, settings.demo_days, settings.demo_people)
+    server(create_sandbox(WorldHolder(world)), port or settings.sandbox_port).serve_forever()

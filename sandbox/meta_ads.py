@@ -1,0 +1,169 @@
+"""The Meta Marketing API v26.0 over the world: objects, insights at once or as report runs, paging, rate headers."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping
+from itertools import count
+from threading import Lock
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Blueprint, Response, request
+
+from sandbox import meta_entities, meta_insights, refusals
+from sandbox.faces import accepted
+from sandbox.faults import struck
+from sandbox.world import WorldHolder
+
+VERSION = "v26.0"
+DEFAULT_LIMIT = 25
+STATES = ("Job Not Started", "Job Started", "Job Running", "Job Completed")
+
+
+class Reports:
+    """Report runs made so far; each look at an unfinished one moves it a state forward."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._numbers = count(870000000000001)
+        self._runs: dict[str, dict[str, Any]] = {}
+
+    def start(self, asked: meta_insights.Asked, fate: str | None) -> str:
+        with self._lock:
+            number = str(next(self._numbers))
+            self._runs[number] = {"asked": asked, "fate": fate, "looks": 0}
+        return number
+
+    def look(self, number: str) -> dict[str, Any] | None:
+        """The run's node, one state further; None for an unknown run."""
+        with self._lock:
+            run = self._runs.get(number)
+            if run is None:
+                return None
+            state = min(run["looks"], 1 if run["fate"] else 3)
+            run["looks"] += 1
+        node = {"id": number, "async_status": STATES[state], "async_percent_completion": (0, 10, 60, 100)[state]}
+        if run["fate"] == "failed" and state:
+            node |= {"async_status": "Job Failed", "error_code": 2, "error_message": "The job could not be computed"}
+        return node
+
+    def finished(self, number: str) -> meta_insights.Asked | None:
+        """What a completed run was asked; None when there is no such run or it is not done."""
+        with self._lock:
+            run = self._runs.get(number)
+            done = run is not None and not run["fate"] and run["looks"] >= len(STATES)
+            return run["asked"] if run and done else None
+
+
+def blueprint(holder: WorldHolder) -> Blueprint:
+    """The routes of /meta."""
+    face = Blueprint("meta", __name__)
+    reports = Reports()
+
+    @face.before_request
+    def admit() -> Response | None:
+        if not accepted("meta", request):
+            return refusals.revoked("meta")
+        account = (request.view_args or {}).get("account")
+        if account and all(account != row.id for row in holder.world.accounts):
+            return _unknown(f"act_{account}")
+        return None
+
+    @face.after_request
+    def report_budget(response: Response) -> Response:
+        account = (request.view_args or {}).get("account", "0")
+        usage = {"type": "ads_insights", "call_count": 1, "total_cputime": 1, "total_time": 1}
+        tier = {"estimated_time_to_regain_access": 0, "ads_api_access_tier": "standard_access"}
+        response.headers.setdefault("x-business-use-case-usage", json.dumps({account: [usage | tier]}))
+        throttle = {"app_id_util_pct": 0.1, "acc_id_util_pct": 0.1, "ads_api_access_tier": "standard_access"}
+        response.headers.setdefault("x-fb-ads-insights-throttle", json.dumps(throttle))
+        response.headers["facebook-api-version"] = VERSION
+        return response
+
+    @face.errorhandler(meta_insights.BadInsights)
+    def refuse(error: meta_insights.BadInsights) -> Response:
+        return refusals.meta_error(error.code, str(error))
+
+    @face.route("/<path:rest>", methods=["GET", "POST"])
+    def unknown_path(rest: str) -> Response:
+        if not rest.startswith(f"{VERSION}/"):
+            return refusals.meta_error(2635, "(#2635) You are calling a deprecated version of the Ads API.")
+        return _unknown(rest.rsplit("/", 1)[-1])
+
+    @face.get(f"/{VERSION}/act_<account>")
+    def read_account(account: str) -> Response:
+        row = next(row for row in holder.world.accounts if row.id == account)
+        return refusals.answer(_pick(meta_entities.account(row)))
+
+    @face.get(f"/{VERSION}/act_<account>/<any(campaigns, adsets, ads, adcreatives):edge>")
+    def read_edge(account: str, edge: str) -> Response:
+        rows = meta_entities.edge(holder.world, account, edge)
+        asked = meta_insights.listed(request.args.get("effective_status", ""))
+        return _page([_pick(row) for row in rows if _is_shown(row, asked)])
+
+    @face.get(f"/{VERSION}/act_<account>/insights")
+    def read_insights(account: str) -> Response:
+        asked = meta_insights.read(account, request.args, holder.world.as_of)
+        return _page(meta_insights.rows(holder.world, asked))
+
+    @face.post(f"/{VERSION}/act_<account>/insights")
+    def start_report(account: str) -> Response:
+        params: Mapping[str, str] = {**request.args, **request.form}
+        fate = "failed" if struck("report_failed") else "stuck" if struck("report_stuck") else None
+        number = reports.start(meta_insights.read(account, params, holder.world.as_of), fate)
+        return refusals.answer({"report_run_id": number})
+
+    @face.get(f"/{VERSION}/<int:number>")
+    def read_report(number: int) -> Response:
+        node = reports.look(str(number))
+        return refusals.answer(node) if node else _unknown(str(number))
+
+    @face.get(f"/{VERSION}/<int:number>/insights")
+    def read_report_rows(number: int) -> Response:
+        asked = reports.finished(str(number))
+        if asked is None:
+            return refusals.meta_error(2601, "(#2601) Loading async job results failed: the job is not complete.")
+        return _page(meta_insights.rows(holder.world, asked))
+
+    return face
+
+
+def _unknown(what: str) -> Response:
+    message = f"Unsupported get request. Object with ID '{what}' does not exist or cannot be loaded."
+    return refusals.meta_error(100, message, subcode=33)
+
+
+def _is_shown(row: dict[str, Any], asked: list[str]) -> bool:
+    status = row.get("effective_status")
+    return status in asked if asked and status else status not in meta_entities.HIDDEN_UNLESS_ASKED
+
+
+def _pick(row: dict[str, Any]) -> dict[str, Any]:
+    wanted = {"id", *meta_insights.listed(request.args.get("fields", ""))}
+    return {name: value for name, value in row.items() if name in wanted}
+
+
+def _page(rows: list[dict[str, Any]]) -> Response:
+    """One page of `rows`. `after` stands on the last page too: only the absence of `next` ends the walk."""
+    limit = max(1, min(int(request.args.get("limit", DEFAULT_LIMIT)), 500))
+    try:
+        start = int(base64.b64decode(request.args["after"])) if "after" in request.args else 0
+    except ValueError:
+        return refusals.cursor_expired("meta")
+    page = rows[start : start + limit]
+    if not page:
+        return refusals.answer({"data": []})
+    paging: dict[str, Any] = {"cursors": {"before": _cursor(start), "after": _cursor(start + len(page))}}
+    if start + limit < len(rows):
+        paging["next"] = f"{request.base_url}?{_query(after=_cursor(start + len(page)))}"
+    return refusals.answer({"data": page, "paging": paging})
+
+
+def _cursor(position: int) -> str:
+    return base64.b64encode(str(position).encode()).decode()
+
+
+def _query(after: str) -> str:
+    return urlencode({**request.args, "after": after})

@@ -1,0 +1,195 @@
+"""Insights of the Marketing API: the world's deliveries, grouped by level and period, spelled as the Graph API does."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from sandbox.ads import Delivery
+from sandbox.world import World
+
+Row = dict[str, Any]
+LEVELS = {"account": "account_id", "campaign": "campaign_id", "adset": "ad_set_id", "ad": "ad_id"}
+WINDOWS = {"1d_click", "7d_click", "28d_click", "1d_view", "1d_ev"}
+GONE_WINDOWS = {"7d_view", "28d_view"}
+PURCHASES = (
+    "purchase", "omni_purchase", "onsite_web_purchase", "onsite_web_app_purchase", "web_in_store_purchase",
+    "offsite_conversion.fb_pixel_purchase",
+)  # fmt: skip
+LEADS = ("lead", "offsite_conversion.fb_pixel_lead", "onsite_conversion.lead_grouped")
+
+
+class BadInsights(ValueError):
+    """A parameter that Meta refuses with code 100, or with `code`."""
+
+    def __init__(self, message: str, code: int = 100) -> None:
+        super().__init__(f"(#{code}) {message}")
+        self.code = code
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One checked insights request. `increment` is days per row; None puts the whole range in one row."""
+
+    account_id: str
+    level: str
+    fields: tuple[str, ...]
+    since: date
+    until: date
+    increment: int | None
+    windows: tuple[str, ...]
+
+
+def read(account_id: str, params: Mapping[str, str], today: date) -> Asked:
+    """Check the parameters as Meta does. Raises BadInsights."""
+    level = params.get("level", "account")
+    if level not in LEVELS:
+        raise BadInsights(f"level must be one of the following values: {', '.join(LEVELS)}")
+    if params.get("breakdowns") or params.get("filtering"):
+        raise BadInsights("breakdowns and filtering are not offered here")
+    fields = tuple(listed(params.get("fields", ""))) or ("impressions", "spend")
+    known = {*_IDS, *_FIGURES, "reach"}
+    for name in fields:
+        if name not in known:
+            raise BadInsights(f"{name} is not valid for fields param.")
+    since, until = _range(params, today)
+    windows = tuple(listed(params.get("action_attribution_windows", "")))
+    if unknown := set(windows) - WINDOWS - GONE_WINDOWS - {"default"}:
+        raise BadInsights(f"action_attribution_windows has unknown values {sorted(unknown)}")
+    return Asked(account_id, level, fields, since, until, _increment(params), windows)
+
+
+def _range(params: Mapping[str, str], today: date) -> tuple[date, date]:
+    if "time_range" not in params:
+        return today - timedelta(days=30), today - timedelta(days=1)
+    try:
+        given = json.loads(params["time_range"])
+        since, until = date.fromisoformat(given["since"]), date.fromisoformat(given["until"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInsights("time_range must be an object with since and until") from error
+    if since > until:
+        raise BadInsights("since date must be before until date")
+    if since < today - timedelta(days=37 * 30):
+        raise BadInsights("The start date of the time range cannot be beyond 37 months from the current date", 3018)
+    return since, until
+
+
+def _increment(params: Mapping[str, str]) -> int | None:
+    text = params.get("time_increment", "all_days")
+    if text == "all_days":
+        return None
+    if not text.isdigit() or not 1 <= int(text) <= 90:
+        raise BadInsights("time_increment must be all_days or between 1 and 90")
+    return int(text)
+
+
+def listed(text: str) -> list[str]:
+    """The items of a parameter that clients write as JSON or with commas."""
+    if text.startswith("["):
+        return [str(item) for item in json.loads(text)]
+    return [item for item in text.split(",") if item]
+
+
+def rows(world: World, asked: Asked) -> list[Row]:
+    """Every row of the request, by period, then id; a group that delivered nothing has none."""
+    groups: dict[tuple[date, str], list[Delivery]] = defaultdict(list)
+    key = LEVELS[asked.level]
+    for delivery in world.delivery_seen(asked.account_id, asked.since, asked.until):
+        groups[_period(asked, delivery.day), getattr(delivery, key)].append(delivery)
+    return [_row(world, asked, start, groups[start, entity]) for start, entity in sorted(groups)]
+
+
+def _period(asked: Asked, day: date) -> date:
+    if asked.increment is None:
+        return asked.since
+    return asked.since + timedelta(days=(day - asked.since).days // asked.increment * asked.increment)
+
+
+def _row(world: World, asked: Asked, start: date, found: list[Delivery]) -> Row:
+    length = asked.increment or (asked.until - asked.since).days + 1
+    stop = min(asked.until, start + timedelta(days=length - 1))
+    row = {name: _IDS[name](world, found[0]) for name in asked.fields if name in _IDS and _fits(name, asked.level)}
+    for name in asked.fields:
+        if name == "reach":
+            level = {"adset": "ad_set"}.get(asked.level, asked.level)
+            row[name] = str(world.reach(level, getattr(found[0], LEVELS[asked.level]), start, stop))
+        elif name in _FIGURES:
+            value = _FIGURES[name](found, asked.windows)
+            # what there is none of is absent, not zero
+            row.update({name: value} if value else {})
+    return {**row, "date_start": start.isoformat(), "date_stop": stop.isoformat()}
+
+
+def _fits(name: str, level: str) -> bool:
+    order = list(LEVELS)
+    return order.index(name.split("_")[0]) <= order.index(level)
+
+
+def _actions(found: list[Delivery], windows: tuple[str, ...]) -> list[Row]:
+    counts = {
+        "link_click": _total(found, "link_clicks"),
+        "post_reaction": _total(found, "reactions"),
+        "comment": _total(found, "comments"),
+        "post": _total(found, "shares"),
+        "onsite_conversion.post_save": _total(found, "saves"),
+        "video_view": _total(found, "video_3s_views"),
+        "onsite_conversion.messaging_conversation_started_7d": _total(found, "messaging_started"),
+        "onsite_conversion.messaging_first_reply": _total(found, "messaging_first_replies"),
+        **dict.fromkeys(PURCHASES, _total(found, "claimed_purchases")),
+        **dict.fromkeys(LEADS, _total(found, "claimed_leads")),
+    }
+    return [{"action_type": kind, **_split(count, windows, str)} for kind, count in sorted(counts.items()) if count]
+
+
+def _action_values(found: list[Delivery], windows: tuple[str, ...]) -> list[Row]:
+    minor = _total(found, "claimed_value_minor")
+    return [{"action_type": kind, **_split(minor, windows, _money)} for kind in sorted(PURCHASES)] if minor else []
+
+
+def _long_views(found: list[Delivery], windows: tuple[str, ...]) -> list[Row]:
+    count = _total(found, "video_15s_views")
+    return [{"action_type": "video_view", **_split(count, windows, str)}] if count else []
+
+
+def _split(total: int, windows: tuple[str, ...], spell: Callable[[int], str]) -> Row:
+    clicked = total - total // 4
+    shares = {"1d_click": total // 2, "7d_click": clicked, "28d_click": clicked, "1d_view": total - clicked}
+    return {"value": spell(total), **{name: spell(shares[name]) for name in windows if shares.get(name)}}
+
+
+def _total(found: list[Delivery], name: str) -> int:
+    return sum(getattr(row, name) or 0 for row in found)
+
+
+def _money(minor: int) -> str:
+    return f"{minor // 100}.{minor % 100:02d}"
+
+
+def _name(world: World, kind: str, entity: str) -> str:
+    return next((row.name for row in getattr(world, kind) if row.id == entity), entity)
+
+
+_IDS: dict[str, Callable[[World, Delivery], str]] = {
+    "account_id": lambda _, row: row.account_id,
+    "account_name": lambda world, row: _name(world, "accounts", row.account_id),
+    "account_currency": lambda _, row: row.currency,
+    "campaign_id": lambda _, row: row.campaign_id,
+    "campaign_name": lambda world, row: _name(world, "campaigns", row.campaign_id),
+    "adset_id": lambda _, row: row.ad_set_id,
+    "adset_name": lambda world, row: _name(world, "ad_sets", row.ad_set_id),
+    "ad_id": lambda _, row: row.ad_id,
+    "ad_name": lambda world, row: _name(world, "ads", row.ad_id),
+}
+_FIGURES: dict[str, Callable[[list[Delivery], tuple[str, ...]], Any]] = {
+    "spend": lambda found, _: _money(_total(found, "spend_minor")),
+    "impressions": lambda found, _: str(_total(found, "impressions")),
+    "clicks": lambda found, _: str(_total(found, "clicks")),
+    "inline_link_clicks": lambda found, _: str(_total(found, "link_clicks") or ""),
+    "actions": _actions,
+    "action_values": _action_values,
+    "video_thruplay_watched_actions": _long_views,
+}

@@ -1,0 +1,93 @@
+"""How each vendor words a refusal: dead token, used-up quota, forgotten cursor, numbered error."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Response
+
+TRACE = "AbCdEfGhIjKlMnOpQrStUvW"
+RESTORE_RATE = 100.0
+
+
+def meta_error(
+    code: int, message: str, *, subcode: int | None = None, status: int = 400, transient: bool = False
+) -> Response:
+    """The Graph API's error envelope."""
+    kind = "OAuthException" if code in (1, 2, 4, 10, 17, 100, 190) or 200 <= code < 300 else "FacebookApiException"
+    error: dict[str, Any] = {"message": message, "type": kind, "code": code, "fbtrace_id": TRACE}
+    if subcode is not None:
+        error["error_subcode"] = subcode
+    if transient:
+        error["is_transient"] = True
+    return answer({"error": error}, status)
+
+
+def stripe_error(status: int, message: str, *, code: str | None = None, param: str | None = None) -> Response:
+    """Stripe's error envelope."""
+    error = {"type": "api_error" if status >= 500 else "invalid_request_error", "message": message}
+    error.update({name: value for name, value in (("code", code), ("param", param)) if value})
+    return answer({"error": error}, status, {"Request-Id": "req_sandbox"})
+
+
+def shopify_error(message: str, code: str | None = None, *, extensions: Mapping[str, Any] | None = None) -> Response:
+    """A GraphQL error: HTTP 200 and no data, as Shopify answers."""
+    error: dict[str, Any] = {"message": message}
+    if code:
+        error["extensions"] = {"code": code, "documentation": "https://shopify.dev/api/usage/rate-limits"}
+    body: dict[str, Any] = {"errors": [error]}
+    if extensions:
+        body["extensions"] = extensions
+    return answer(body, 200)
+
+
+def answer(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A JSON answer as vendors send it."""
+    return Response(json.dumps(body), status, headers=dict(headers or {}), mimetype="application/json")
+
+
+def revoked(vendor: str) -> Response:
+    """The token has died."""
+    if vendor == "meta":
+        return meta_error(190, "Error validating access token: The session is no longer valid.", subcode=460)
+    if vendor == "stripe":
+        return stripe_error(401, "Expired API Key provided: sk_test_****", code="api_key_expired")
+    return answer({"errors": "[API] Invalid API key or access token (unrecognized login or wrong password)"}, 401)
+
+
+def throttled(vendor: str, wait: float) -> Response:
+    """The quota is used up and comes back after `wait` seconds (Meta counts in whole minutes)."""
+    if vendor == "meta":
+        refusal = meta_error(80000, "There have been too many calls from this ad-account.", subcode=2446079)
+        usage = {"type": "ads_insights", "call_count": 100, "total_cputime": 25, "total_time": 25}
+        usage["estimated_time_to_regain_access"] = math.ceil(wait / 60)
+        refusal.headers["x-business-use-case-usage"] = json.dumps({"0": [usage]})
+        return refusal
+    if vendor == "stripe":
+        refusal = stripe_error(429, "Request rate limit exceeded.", code="rate_limit")
+        refusal.headers["Retry-After"] = str(math.ceil(wait))
+        return refusal
+    available = {"maximumAvailable": 2000.0, "currentlyAvailable": 0.0, "restoreRate": RESTORE_RATE}
+    cost = {"requestedQueryCost": wait * RESTORE_RATE, "actualQueryCost": None, "throttleStatus": available}
+    return shopify_error("Throttled", "THROTTLED", extensions={"cost": cost})
+
+
+def cursor_expired(vendor: str) -> Response:
+    """The cursor is not known any more."""
+    if vendor == "meta":
+        return meta_error(2642, "(#2642) Invalid cursors values")
+    if vendor == "stripe":
+        return stripe_error(400, "No such object: 'gone'", code="resource_missing", param="starting_after")
+    return shopify_error("Invalid cursor for current pagination sort.", "INVALID_CURSOR")
+
+
+def numbered(vendor: str, code: str, subcode: int | None, message: str, status: int) -> Response:
+    """Any other refusal by its vendor's own code."""
+    if vendor == "meta":
+        return meta_error(int(code), message, subcode=subcode, status=status, transient=code in ("1", "2"))
+    if vendor == "stripe":
+        return stripe_error(status, message, code=code)
+    return shopify_error(message, code)

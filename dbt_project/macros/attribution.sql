@@ -1,0 +1,83 @@
+{# The seven outcomes, in the order of the marts' columns. Of these only a payment carries cash. #}
+{% macro outcome_types() -%}
+    {{ return(['appointment_attended', 'appointment_booked', 'closed_won', 'dm_started', 'lead_created',
+               'payment_received', 'quote_presented']) }}
+{%- endmacro %}
+
+{# The five models. A single-touch model picks the one destination whose flags in int_credits hold its bit; a
+   multi-touch model credits every destination of the path. #}
+{% macro credit_models() -%}
+    {{ return([
+        {'name': 'last_touch', 'bit': 1},
+        {'name': 'first_touch', 'bit': 2},
+        {'name': 'last_non_direct', 'bit': 4},
+        {'name': 'linear', 'bit': none},
+        {'name': 'time_decay', 'bit': none},
+    ]) }}
+{%- endmacro %}
+
+{# Levels of the ad hierarchy. `first_bit` marks, in int_credits, the one row per conversion and entity of that level
+   that a multi-touch model may count; at ad level every row is that one. #}
+{% macro entity_levels() -%}
+    {{ return([
+        {'name': 'campaign', 'key': 'campaign_key', 'gap': 'campaign_gap', 'first_bit': 16},
+        {'name': 'ad_set', 'key': 'ad_set_key', 'gap': 'ad_set_gap', 'first_bit': 8},
+        {'name': 'ad', 'key': 'ad_key', 'gap': 'ad_gap', 'first_bit': none},
+    ]) }}
+{%- endmacro %}
+
+{# Why credit is on no entity of a level, in the order in which a conversion with several reasons is counted. A gap of
+   0 means that the destination is an entity of the level. #}
+{% macro gap_reasons() -%}
+    {{ return(['paid_without_ad', 'unknown_ad', 'parent_only', 'other_channel', 'direct', 'no_touch']) }}
+{%- endmacro %}
+
+{# Integer weight of a touch under time_decay, relative to the newest touch of its path: 10^15 * 2^(-age/half-life).
+   Integers add up to the same sum in any order, which doubles do not; at least 1, so that no touch of a path weighs
+   nothing however old it is. #}
+{% macro decay_units(ts, newest_ts, ln2_over_hl) -%}
+    greatest(cast(round(exp(cast({{ ts }} - {{ newest_ts }} as double) * {{ ln2_over_hl }}) * 1e15) as bigint), 1)
+{%- endmacro %}
+
+{# numerator / denominator cut to a whole, both decimal(38,0) and the denominator positive. The quotient of doubles is
+   at most one off and the exact product tells by how much; one engine divides decimals into doubles. #}
+{% macro floor_quotient(numerator, denominator) -%}
+    {%- set guess -%}
+        cast(floor(cast({{ numerator }} as double) / cast({{ denominator }} as double)) as decimal(38, 0))
+    {%- endset -%}
+    {{ guess }}
+    + case
+        when {{ guess }} * {{ denominator }} > {{ numerator }} then -1
+        when ({{ guess }} + 1) * {{ denominator }} <= {{ numerator }} then 1
+        else 0
+    end
+{%- endmacro %}
+
+{# The finest ad a row names, as text that is equal where the ad is the same; null when it names none. #}
+{% macro named_ad() -%}
+    coalesce('ad:' || ad_id, 'ad_set:' || ad_set_id, 'campaign:' || campaign_id)
+{%- endmacro %}
+
+{# Campaign parameters of a row as one text, null when it has none. #}
+{% macro utm_text() -%}
+    nullif(concat_ws(
+        chr(31)
+        {%- for part in ['source', 'medium', 'campaign', 'content', 'term', 'id'] %},
+        'utm_{{ part }}:' || utm_{{ part }}
+        {%- endfor %}
+    ), '')
+{%- endmacro %}
+
+{# Platform that issues a kind of click id, null for other kinds: such an id proves a paid click. #}
+{% macro click_platform(click_id_type) -%}
+    case
+        when {{ click_id_type }} in ('fbclid', 'fbc') then 'meta'
+        when {{ click_id_type }} in ('gclid', 'wbraid', 'gbraid', 'dclid') then 'google'
+        when {{ click_id_type }} = 'ttclid' then 'tiktok'
+    end
+{%- endmacro %}
+
+{# Values of utm_medium that say a visit was paid for. #}
+{% macro paid_media() -%}
+    {{ return(['cpc', 'ppc', 'paid', 'paid_social', 'paidsocial', 'cpm', 'display', 'banner', 'retargeting']) }}
+{%- endmacro %}

@@ -1,0 +1,16 @@
+{# Kinds of identifiers a row may carry, in the order in which they speak for the row's person when they disagree
+   (they disagree only where one of them is a shared device or inbox). #}
+{% macro identifier_kinds() -%}
+    {{ return(['person_key', 'external_id', 'payment_customer_id', 'email', 'phone', 'anonymous_id']) }}
+{%- endmacro %}
+
+{# One text for the whole set of identifiers of a row, null when it has none: rows with the same text are the same
+   person, so people are looked up once per text and not once per identifier. #}
+{% macro identity_key() -%}
+    nullif(concat_ws(
+        chr(31)
+        {%- for kind in identifier_kinds() %},
+        '{{ kind }}:' || {{ kind }}
+        {%- endfor %}
+    ), '')
+{%- endmacro %}

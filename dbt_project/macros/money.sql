@@ -1,0 +1,45 @@
+{# Half to even of an exact decimal, as bigint. floor() and the comparison are exact on every engine, while
+   cast-to-integer rounds on one and cuts on another. #}
+{% macro round_half_even(x) -%}
+    (
+        cast(floor({{ x }}) as bigint)
+        + case
+            when {{ x }} - floor({{ x }}) < 0.5 then 0
+            when {{ x }} - floor({{ x }}) > 0.5 then 1
+            when mod(cast(floor({{ x }}) as bigint), 2) = 0 then 0
+            else 1
+        end
+    )
+{%- endmacro %}
+
+{# Minor units (bigint) of an amount converted at `rate` into a currency with `digits` decimals, rounded half to
+   even. The product is exact: 4 decimals of the amount and 12 of the rate fit the 16 kept. #}
+{% macro minor_units(amount, rate, digits) -%}
+    {%- set scale -%}
+        cast(case {{ digits }} when 0 then 1 when 2 then 100 when 3 then 1000 when 4 then 10000 end as decimal(5, 0))
+    {%- endset -%}
+    {%- set scaled -%}
+        (cast({{ amount }} as decimal(18, 4)) * cast({{ rate }} as decimal(19, 12)) * {{ scale }})
+    {%- endset -%}
+    {{ round_half_even(scaled) }}
+{%- endmacro %}
+
+{# numerator / denominator to 12 decimals, by integers: a division of decimals is a double on DuckDB. #}
+{% macro rate_quotient(numerator, denominator) -%}
+    {{ return(adapter.dispatch('rate_quotient')(numerator, denominator)) }}
+{%- endmacro %}
+
+{% macro duckdb__rate_quotient(numerator, denominator) -%}
+    cast(
+        cast(
+            (2 * cast(cast({{ numerator }} as decimal(38, 12)) * 1000000000000 as hugeint) * 10000000000
+                + cast({{ denominator }} * 10000000000 as hugeint))
+            // (2 * cast({{ denominator }} * 10000000000 as hugeint))
+            as decimal(38, 0)
+        ) * 0.000000000001 as decimal(28, 12)
+    )
+{%- endmacro %}
+
+{% macro spark__rate_quotient(numerator, denominator) -%}
+    cast(cast({{ numerator }} as decimal(28, 12)) / cast({{ denominator }} as decimal(18, 10)) as decimal(28, 12))
+{%- endmacro %}

@@ -1,0 +1,24 @@
+with spoken as (
+    select
+        s.profile_key,
+        s.identity_key,
+        i.person_key,
+        row_number() over (
+            partition by s.statement_key
+            order by
+                i.is_shared,
+                case i.kind
+                    {%- for kind in identifier_kinds() %}
+                    when '{{ kind }}' then {{ loop.index }}
+                    {%- endfor %}
+                end
+        ) as choice
+    from {{ ref('int_identity_statements') }} as s
+    inner join {{ ref('int_identity_members') }} as m on s.statement_key = m.statement_key
+    inner join {{ ref('int_person_identifiers') }} as i
+        on m.profile_key = i.profile_key and m.kind = i.kind and m.value = i.value
+)
+
+select profile_key, identity_key, person_key
+from spoken
+where choice = 1

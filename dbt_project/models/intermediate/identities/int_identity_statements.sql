@@ -1,0 +1,39 @@
+{%- set kinds = identifier_kinds() -%}
+with seen as (
+    {%- for model in ['stg_app__touches', 'stg_app__conversions', 'stg_app__ad_referrals'] %}
+    select profile_id, {{ kinds | join(', ') }}, min(occurred_at) as first_seen_at
+    from {{ ref(model) }}
+    group by profile_id, {{ kinds | join(', ') }}
+    union all
+    {%- endfor %}
+    select profile_id, {{ kinds | join(', ') }}, min(created_at) as first_seen_at
+    from {{ ref('stg_store__orders') }}
+    group by profile_id, {{ kinds | join(', ') }}
+    union all
+    select
+        profile_id,
+        person_key,
+        external_id,
+        cast(null as {{ dbt.type_string() }}) as payment_customer_id,
+        email,
+        phone,
+        cast(null as {{ dbt.type_string() }}) as anonymous_id,
+        created_at as first_seen_at
+    from {{ ref('stg_app__people') }}
+),
+
+sets as (
+    select profile_id, {{ kinds | join(', ') }}, min(first_seen_at) as first_seen_at
+    from seen
+    group by profile_id, {{ kinds | join(', ') }}
+)
+
+select
+    p.profile_key,
+    cast(row_number() over (order by p.profile_key, {{ identity_key() }}) as bigint) as statement_key,
+    {{ identity_key() }} as identity_key,
+    {{ kinds | join(',\n    ') }},
+    s.first_seen_at
+from sets as s
+inner join {{ ref('int_profiles') }} as p on s.profile_id = p.profile_id
+where {{ identity_key() }} is not null

@@ -1,0 +1,18 @@
+{#- A conversion's local date is its UTC date or a neighbour, so three days cover every time zone. -#}
+with dated as (
+    select currency, date as day from {{ ref('stg_ad_platform__delivery') }}
+    union all
+    select currency, cast(occurred_at as date) as day from {{ ref('stg_app__conversions') }}
+    union all
+    select currency, cast(coalesce(processed_at, created_at) as date) as day from {{ ref('stg_store__orders') }}
+    union all
+    select currency, cast(created_at as date) as day from {{ ref('stg_store__orders') }}
+),
+
+days as (
+    select distinct currency, day from dated
+)
+
+select distinct days.currency, days.day + shift.step as day
+from days
+cross join (select -1 as step union all select 0 union all select 1) as shift

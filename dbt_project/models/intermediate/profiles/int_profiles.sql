@@ -1,0 +1,12 @@
+select
+    cast(row_number() over (order by profile_id) as int) as profile_key,
+    profile_id,
+    time_zone,
+    currency,
+    cast(currency_digits as int) as currency_digits,
+    cast(lookback_days * 86400 as bigint) as lookback_s,
+    ln(2) / (half_life_days * 86400) as ln2_over_hl,
+    inherit_recurring,
+    settings_version
+from {{ ref('stg_app__profiles') }}
+where is_active

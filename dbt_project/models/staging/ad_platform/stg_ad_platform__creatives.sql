@@ -1,0 +1,32 @@
+with ranked as (
+    select
+        *,
+        row_number() over (
+            partition by _profile_id, platform, creative_id
+            order by updated_at desc nulls last, _seq desc, _line desc
+        ) as recency
+    from {{ source('lake', 'creatives') }}
+)
+
+select
+    _profile_id as profile_id,
+    platform,
+    creative_id,
+    format,
+    video_id,
+    thumbnail_url,
+    title,
+    body,
+    call_to_action,
+    landing_url,
+    hook_type,
+    creative_format,
+    cta_type,
+    primary_angle,
+    offers,
+    content_hash,
+    updated_at,
+    _source as landed_from,
+    _loaded_at as loaded_at
+from ranked
+where recency = 1 and not _deleted

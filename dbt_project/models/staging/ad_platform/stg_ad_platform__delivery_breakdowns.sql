@@ -1,0 +1,23 @@
+with ranked as (
+    select
+        *,
+        row_number() over (
+            partition by _profile_id, platform, ad_id, date, dimension, value
+            order by _seq desc, _line desc
+        ) as recency
+    from {{ source('lake', 'ad_delivery_breakdowns') }}
+)
+
+select
+    _profile_id as profile_id,
+    platform,
+    ad_id,
+    date,
+    dimension,
+    value,
+    impressions,
+    spend,
+    _source as landed_from,
+    _loaded_at as loaded_at
+from ranked
+where recency = 1 and not _deleted

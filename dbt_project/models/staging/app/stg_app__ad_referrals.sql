@@ -1,0 +1,32 @@
+with ranked as (
+    select
+        *,
+        row_number() over (
+            partition by _profile_id, referral_id
+            order by _seq desc, _line desc
+        ) as recency
+    from {{ source('lake', 'ad_referrals') }}
+)
+
+select
+    _profile_id as profile_id,
+    referral_id,
+    conversation_id,
+    channel,
+    occurred_at,
+    {{ epoch_seconds('occurred_at') }} as occurred_s,
+    ad_platform,
+    ad_id,
+    click_id,
+    person_key,
+    anonymous_id,
+    email,
+    phone,
+    external_id,
+    payment_customer_id,
+    {{ identity_key() }} as identity_key,
+    seen_live,
+    _source as landed_from,
+    _loaded_at as loaded_at
+from ranked
+where recency = 1 and not _deleted

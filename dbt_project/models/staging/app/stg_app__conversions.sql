@@ -1,0 +1,52 @@
+with ranked as (
+    select
+        *,
+        row_number() over (
+            partition by _profile_id, conversion_key
+            order by _seq desc, _line desc
+        ) as recency
+    from {{ source('lake', 'conversions') }}
+)
+
+select
+    _profile_id as profile_id,
+    conversion_key,
+    occurred_at,
+    {{ epoch_seconds('occurred_at') }} as occurred_s,
+    person_key,
+    anonymous_id,
+    email,
+    phone,
+    external_id,
+    payment_customer_id,
+    {{ identity_key() }} as identity_key,
+    conversion_type,
+    value,
+    currency,
+    payment_ref,
+    payment_status,
+    refunds_payment_ref,
+    refund_kind,
+    order_ref,
+    subscription_ref,
+    conversation_id,
+    ad_platform,
+    ad_id,
+    ad_set_id,
+    campaign_id,
+    click_id_type,
+    click_id,
+    utm_source,
+    utm_medium,
+    utm_campaign,
+    utm_content,
+    utm_term,
+    utm_id,
+    touch_at,
+    source,
+    answer_key,
+    answer_text,
+    _source as landed_from,
+    _loaded_at as loaded_at
+from ranked
+where recency = 1 and not _deleted

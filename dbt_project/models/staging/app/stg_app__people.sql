@@ -1,0 +1,24 @@
+with ranked as (
+    select
+        *,
+        row_number() over (
+            partition by _profile_id, person_key
+            order by _seq desc, _line desc
+        ) as recency
+    from {{ source('lake', 'people') }}
+)
+
+select
+    _profile_id as profile_id,
+    person_key,
+    first_name,
+    last_name,
+    email,
+    phone,
+    external_id,
+    created_at,
+    marketing_consent,
+    _source as landed_from,
+    _loaded_at as loaded_at
+from ranked
+where recency = 1 and not _deleted

@@ -3,7 +3,7 @@ with ranked as (
         *,
         row_number() over (
             partition by _profile_id, platform, level, entity_id, date_from, date_to
-            order by _seq desc, _line desc
+            order by updated_at desc nulls last, _seq desc, _line desc
         ) as recency
     from {{ source('lake', 'entity_reach') }}
 )

@@ -1,4 +1,4 @@
-"""The contracts: one YAML file (Open Data Contract Standard v3.1) per data set, read into what the code needs of them."""
+"""The contracts: one YAML file (Open Data Contract Standard v3.1) per data set, read into what the code needs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -36,7 +36,10 @@ KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a contract; `minimum` and `above` bound numbers, `format` names a kind of text."""
+    """One column of a contract; `minimum` and `above` bound numbers, `format` names a kind of text.
+
+    `physical` is the type in the warehouse, where the contract fixes it (served tables do).
+    """
 
     name: str
     kind: Kind
@@ -51,6 +54,7 @@ class Column:
     above: int | None = None
     precision: int = 18
     scale: int = 4
+    physical: str | None = None
     items: str | None = None
     default: Any = None
     currency_column: str | None = None
@@ -140,6 +144,7 @@ def _column(element: SchemaProperty) -> Column:
         above=options.get("exclusiveMinimum"),
         precision=precision,
         scale=scale,
+        physical=element.physicalType,
         items=element.items.logicalType if element.items else None,
         default=custom.get("default"),
         currency_column=custom.get("currencyColumn"),
@@ -162,7 +167,7 @@ def read(path: Path) -> Contract:
     )
 
 
-@lru_cache(maxsize=None)
+@cache
 def _folder(folder: str) -> Mapping[str, Contract]:
     return {path.stem: read(path) for path in sorted((HOME / folder).glob("*.yaml"))}
 

@@ -1,0 +1,81 @@
+"""Formats of text: e-mail addresses, phones, currencies, countries and time zones in their one normal form."""
+
+from __future__ import annotations
+
+import csv
+import re
+import zoneinfo
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+import phonenumbers
+from email_validator import EmailNotValidError, validate_email
+
+CURRENCIES = Path(__file__).resolve().parent.parent / "dbt_project" / "seeds" / "currencies.csv"
+
+
+class Refused(ValueError):
+    """A value that its column does not accept; the message is the reason told to the producer."""
+
+
+@lru_cache(maxsize=1)
+def currency_digits() -> Mapping[str, int]:
+    """Decimal places of every ISO 4217 currency, by code."""
+    with CURRENCIES.open(encoding="utf-8", newline="") as file:
+        return {row["currency"]: int(row["digits"]) for row in csv.DictReader(file)}
+
+
+@lru_cache(maxsize=1)
+def _time_zones() -> frozenset[str]:
+    return frozenset(zoneinfo.available_timezones())
+
+
+def email(text: str) -> str:
+    """The address in lower case; deliverability is not looked up."""
+    try:
+        address = validate_email(text, check_deliverability=False).normalized
+    except EmailNotValidError:
+        raise Refused("not an e-mail address") from None
+    return address.lower()
+
+
+def phone(text: str) -> str:
+    """The number as E.164; it must name its country, as `+1 415 555 0100` does."""
+    try:
+        number = phonenumbers.parse(text, None)
+    except phonenumbers.NumberParseException:
+        raise Refused("not a phone number with its country code") from None
+    if not phonenumbers.is_possible_number(number):
+        raise Refused("not a possible phone number")
+    return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
+
+
+def currency(text: str) -> str:
+    """An ISO 4217 code, as in `dbt_project/seeds/currencies.csv`."""
+    if text not in currency_digits():
+        raise Refused("unknown currency")
+    return text
+
+
+def country(text: str) -> str:
+    """An ISO 3166-1 alpha-2 code by its form."""
+    if not re.fullmatch("[A-Z]{2}", text):
+        raise Refused("not a country code of two capital letters")
+    return text
+
+
+def time_zone(text: str) -> str:
+    """A zone of the IANA database."""
+    if text not in _time_zones():
+        raise Refused("unknown time zone")
+    return text
+
+
+FORMATS: Mapping[str, Callable[[str], str]] = {
+    "email": email,
+    "phone": phone,
+    "currency": currency,
+    "country": country,
+    "time_zone": time_zone,
+}

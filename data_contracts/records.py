@@ -1,0 +1,22 @@
+"""Raw records as JSON text, whatever they hold: nothing that came in may be lost because it cannot be written down."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+
+def as_json(record: Mapping[str, Any]) -> str:
+    """The record as one line of ASCII JSON with sorted keys; dates and decimals as text, half surrogates escaped."""
+    try:
+        return json.dumps(record, sort_keys=True, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return json.dumps({str(name): _shown(value) for name, value in record.items()}, sort_keys=True)
+
+
+def _shown(value: Any) -> str:
+    try:
+        return str(value)
+    except (ValueError, RecursionError):
+        return f"<{type(value).__name__}>"

@@ -1,0 +1,47 @@
+"""Files that are there whole or not at all, also after a crash of the machine."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def make_folder(folder: Path) -> None:
+    """Create the folder and its parents, and make their names durable."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in missing:
+        _sync(path.parent)
+
+
+def put_in_place(temporary: Path, final: Path) -> None:
+    """Give a finished temporary file its final name, replacing what had it."""
+    _sync(temporary)
+    temporary.replace(final)
+    _sync(final.parent)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace the file by one with this text."""
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_text(text, encoding="utf-8")
+    put_in_place(temporary, path)
+
+
+@contextmanager
+def exclusive(path: Path) -> Iterator[None]:
+    """Hold the file's lock; waits for other holders. The system frees it when the process dies."""
+    with path.open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

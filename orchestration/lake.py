@@ -1,0 +1,263 @@
+"""The lake: raw landing of every data set, whole or not at all; what is bad is kept with its reason."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from data_contracts.contract import Contract, landed, load
+from data_contracts.judge import judge
+from orchestration import durable
+from orchestration.batch_file import ContentHash, Draft, Facts, Place, raw_schema, read_facts
+from orchestration.replay import refill, rejudged
+
+CHUNK = 20_000
+_SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,149}")
+
+
+@dataclass(frozen=True)
+class Landing:
+    """What one landing did; `changed` is False when the same content was there already."""
+
+    dataset: str
+    profile_id: str | None
+    source: str
+    batch: str
+    rows_in: int
+    rows_loaded: int
+    rows_quarantined: int
+    seq: int
+    loaded_at: datetime
+    changed: bool
+    path: Path
+
+
+@dataclass(frozen=True)
+class Reason:
+    """How many records of one source lie in quarantine for one reason."""
+
+    profile_id: str | None
+    source: str
+    field: str | None
+    reason: str
+    rows: int
+
+
+class Lake:
+    """Raw files under `raw/`, rejected records under `quarantine/`; one writer at a time."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.raw, self.quarantine = root, root / "raw", root / "quarantine"
+
+    def prepare(self) -> None:
+        """Make the folders and one empty file per data set, and clear what a killed writer left."""
+        with self._writing():
+            for dataset, contract in landed().items():
+                self._write_schema(dataset, contract)
+            for left in self.root.rglob("*.tmp"):
+                left.unlink()
+            self._drop_orphans()
+
+    def land(
+        self,
+        *,
+        dataset: str,
+        profile_id: str | None,
+        source: str,
+        batch: str,
+        records: Iterable[Mapping[str, Any]],
+        origin: str | None = None,
+        now: datetime | None = None,
+    ) -> Landing:
+        """Land the records as one batch, replacing what the batch held; in = loaded + quarantined.
+
+        Equal content leaves the file untouched. `origin` names what the records are computed from: when the landed
+        file names the same, they are not even read. An exception of `records` lands nothing. `records` must not land.
+        """
+        place, contract = _place(dataset, profile_id, source, batch), load(dataset)
+        with self._writing():
+            before = self._facts(place)
+            if before and origin is not None and before.origin == origin and before.contract == contract.fingerprint:
+                return self._landing(place, before, changed=False)
+            draft = self._draft(place, contract)
+            try:
+                content = _fill(draft, contract, records, now)
+                if before and _same(before, draft, content, contract):
+                    draft.discard()
+                    return self._landing(place, before, changed=False)
+                return self._commit(place, draft, contract, content, origin=origin)
+            except BaseException:
+                draft.discard()
+                raise
+
+    def replay(self, *, now: datetime | None = None) -> list[Landing]:
+        """Judge every quarantined record again; those that pass join their batch, at their old place in the order."""
+        with self._writing():
+            places = [place for dataset in landed() for place, facts in self._landed(dataset) if facts.rows_quarantined]
+            replayed = [self._replay(place, now) for place in places]
+        return [landing for landing in replayed if landing is not None]
+
+    def batches(self, dataset: str) -> list[Landing]:
+        """Every landed batch of a data set, oldest landing first."""
+        found = [self._landing(place, facts, changed=False) for place, facts in self._landed(dataset)]
+        return sorted(found, key=lambda landing: landing.seq)
+
+    def quarantined(self, dataset: str) -> list[Reason]:
+        """The records in quarantine, counted by source, field and reason."""
+        counts: Counter[tuple[str | None, str, str | None, str]] = Counter()
+        for place, facts in self._landed(dataset):
+            for record in self._rejected(place, facts):
+                counts[place.profile_id, place.source, record["field"], record["reason"]] += 1
+        return [Reason(*key, rows) for key, rows in counts.most_common()]
+
+    def holds(self, *, dataset: str, profile_id: str | None, source: str, batch: str) -> bool:
+        """Whether that batch is landed."""
+        return (self.raw / _place(dataset, profile_id, source, batch).file).exists()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        durable.make_folder(self.raw)
+        durable.make_folder(self.quarantine)
+        with durable.exclusive(self.root / ".lock"):
+            yield
+
+    def _write_schema(self, dataset: str, contract: Contract) -> None:
+        path, schema = self.raw / dataset / "_schema.parquet", raw_schema(contract)
+        if path.exists() and pq.read_schema(path).equals(schema):
+            return
+        durable.make_folder(path.parent)
+        temporary = path.with_suffix(".tmp")
+        pq.write_table(schema.empty_table(), temporary)
+        durable.put_in_place(temporary, path)
+
+    def _facts(self, place: Place) -> Facts | None:
+        path = self.raw / place.file
+        return read_facts(path) if path.exists() else None
+
+    def _landed(self, dataset: str) -> Iterator[tuple[Place, Facts]]:
+        for path in sorted((self.raw / dataset).glob("*/*/*.parquet")):
+            scope, source = path.parts[-3:-1]
+            place = Place(dataset, None if scope == "_shared" else scope, source, path.stem)
+            yield place, read_facts(path)
+
+    def _rejected(self, place: Place, facts: Facts) -> list[dict[str, Any]]:
+        if facts.quarantine is None:
+            return []
+        rows: list[dict[str, Any]] = pq.read_table(self.quarantine / place.folder / facts.quarantine).to_pylist()
+        return rows
+
+    def _next_seq(self) -> int:
+        counter = self.root / "_seq"
+        if counter.exists():
+            last = int(counter.read_text())
+        else:
+            last = max((facts.seq for dataset in landed() for _, facts in self._landed(dataset)), default=0)
+        durable.write_text(counter, str(last + 1))
+        return last + 1
+
+    def _draft(self, place: Place, contract: Contract) -> Draft:
+        for root in (self.raw, self.quarantine):
+            durable.make_folder(root / place.folder)
+        seq = self._next_seq()
+        raw = self.raw / place.folder / f".{place.batch}.{seq}.tmp"
+        return Draft(contract, place, raw, self.quarantine / place.folder / f".{place.batch}.{seq}.tmp", seq)
+
+    def _commit(
+        self,
+        place: Place,
+        draft: Draft,
+        contract: Contract,
+        content: str,
+        *,
+        origin: str | None,
+        seq: int | None = None,
+    ) -> Landing:
+        # the raw file names its quarantine file, so the one rename of the raw file moves both from old to new
+        beside = f"{place.batch}.{draft.seq}.parquet" if draft.rows_quarantined else None
+        facts = Facts(
+            seq=draft.seq if seq is None else seq,
+            rows_in=draft.rows_loaded + draft.rows_quarantined,
+            rows_loaded=draft.rows_loaded,
+            rows_quarantined=draft.rows_quarantined,
+            content=content,
+            contract=contract.fingerprint,
+            origin=origin,
+            quarantine=beside,
+            loaded_at=draft.now.isoformat(),
+        )
+        before = self._facts(place)
+        draft.close(facts)
+        if beside:
+            durable.put_in_place(draft.quarantine, self.quarantine / place.folder / beside)
+        durable.put_in_place(draft.raw, self.raw / place.file)
+        if before and before.quarantine:
+            (self.quarantine / place.folder / before.quarantine).unlink(missing_ok=True)
+        return self._landing(place, facts, changed=True)
+
+    def _replay(self, place: Place, now: datetime | None) -> Landing | None:
+        """The batch with the records that pass now; None, and nothing touched, when none does."""
+        facts, contract = read_facts(self.raw / place.file), load(place.dataset)
+        judged = rejudged(contract, self._rejected(place, facts), now or datetime.now(UTC))
+        if not judged.lines:
+            return None
+        draft = self._draft(place, contract)
+        try:
+            refill(draft, contract, self.raw / place.file, judged, facts.seq)
+            return self._commit(place, draft, contract, facts.content, origin=facts.origin, seq=facts.seq)
+        except BaseException:
+            draft.discard()
+            raise
+
+    def _drop_orphans(self) -> None:
+        """Remove quarantine files that no raw file names: a writer was killed around its rename."""
+        for path in self.quarantine.glob("*/*/*/*.parquet"):
+            raw = self.raw / path.relative_to(self.quarantine).with_name(f"{path.stem.rpartition('.')[0]}.parquet")
+            if not raw.exists() or read_facts(raw).quarantine != path.name:
+                path.unlink()
+
+    def _landing(self, place: Place, facts: Facts, *, changed: bool) -> Landing:
+        return Landing(
+            dataset=place.dataset,
+            profile_id=place.profile_id,
+            source=place.source,
+            batch=place.batch,
+            rows_in=facts.rows_in,
+            rows_loaded=facts.rows_loaded,
+            rows_quarantined=facts.rows_quarantined,
+            seq=facts.seq,
+            loaded_at=facts.loaded,
+            changed=changed,
+            path=self.raw / place.file,
+        )
+
+
+def _place(dataset: str, profile_id: str | None, source: str, batch: str) -> Place:
+    for part in (profile_id or "shared", source, batch):
+        if not _SAFE.fullmatch(part):
+            raise ValueError(f"{part!r} cannot name a folder or file of the lake")
+    return Place(dataset, profile_id, source, batch)
+
+
+def _same(before: Facts, draft: Draft, content: str, contract: Contract) -> bool:
+    # the judgement may change with the day (a date is no longer ahead), so its outcome is compared as well
+    judged = (draft.rows_quarantined, contract.fingerprint, content)
+    return (before.rows_quarantined, before.contract, before.content) == judged
+
+
+def _fill(draft: Draft, contract: Contract, records: Iterable[Mapping[str, Any]], now: datetime | None) -> str:
+    """Judge and write chunk by chunk; gives the hash of what came in."""
+    content, moment, line, source = ContentHash(), now or datetime.now(UTC), 1, iter(records)
+    while chunk := list(itertools.islice(source, CHUNK)):
+        content.add(chunk)
+        draft.add(judge(contract, chunk, now=moment, first_line=line))
+        line += len(chunk)
+    return content.value

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
+from sandbox.ad_delivery import deduplicated_reach
 from sandbox.ads import Delivery
 from sandbox.world import World
 
@@ -33,13 +34,12 @@ class BadInsights(ValueError):
 
 @dataclass(frozen=True)
 class Asked:
-    """One checked insights request. `increment` is days per row; None puts the whole range in one row."""
+    """One checked insights request. `increment` is days per row; None puts each range in one row."""
 
     account_id: str
     level: str
     fields: tuple[str, ...]
-    since: date
-    until: date
+    ranges: tuple[tuple[date, date], ...]
     increment: int | None
     windows: tuple[str, ...]
 
@@ -52,22 +52,37 @@ def read(account_id: str, params: Mapping[str, str], today: date) -> Asked:
     if params.get("breakdowns") or params.get("filtering"):
         raise BadInsights("breakdowns and filtering are not offered here")
     fields = tuple(listed(params.get("fields", ""))) or ("impressions", "spend")
-    known = {*_IDS, *_FIGURES, "reach"}
+    known = {*_IDS, *_FIGURES}
     for name in fields:
         if name not in known:
             raise BadInsights(f"{name} is not valid for fields param.")
-    since, until = _range(params, today)
+    ranges = _ranges(params, today)
     windows = tuple(listed(params.get("action_attribution_windows", "")))
     if unknown := set(windows) - WINDOWS - GONE_WINDOWS - {"default"}:
         raise BadInsights(f"action_attribution_windows has unknown values {sorted(unknown)}")
-    return Asked(account_id, level, fields, since, until, _increment(params), windows)
+    return Asked(account_id, level, fields, ranges, _increment(params), windows)
 
 
-def _range(params: Mapping[str, str], today: date) -> tuple[date, date]:
-    if "time_range" not in params:
-        return today - timedelta(days=30), today - timedelta(days=1)
+def _ranges(params: Mapping[str, str], today: date) -> tuple[tuple[date, date], ...]:
+    if "time_ranges" in params:
+        given = _parsed(params["time_ranges"])
+        if not isinstance(given, list) or not given:
+            raise BadInsights("time_ranges must be a list of ranges")
+        return tuple(_range(one, today) for one in given)
+    if "time_range" in params:
+        return (_range(_parsed(params["time_range"]), today),)
+    return ((today - timedelta(days=30), today - timedelta(days=1)),)
+
+
+def _parsed(text: str) -> Any:
     try:
-        given = json.loads(params["time_range"])
+        return json.loads(text)
+    except ValueError:
+        raise BadInsights("time ranges must be JSON") from None
+
+
+def _range(given: Any, today: date) -> tuple[date, date]:
+    try:
         since, until = date.fromisoformat(given["since"]), date.fromisoformat(given["until"])
     except (ValueError, KeyError, TypeError) as error:
         raise BadInsights("time_range must be an object with since and until") from error
@@ -95,32 +110,28 @@ def listed(text: str) -> list[str]:
 
 
 def rows(world: World, asked: Asked) -> list[Row]:
-    """Every row of the request, by period, then id; a group that delivered nothing has none."""
+    """Every row of the request, by range, period, then id; a group that delivered nothing has none."""
+    return [row for since, until in asked.ranges for row in _rows_of_range(world, asked, since, until)]
+
+
+def _rows_of_range(world: World, asked: Asked, since: date, until: date) -> list[Row]:
+    length = asked.increment or (until - since).days + 1
     groups: dict[tuple[date, str], list[Delivery]] = defaultdict(list)
-    key = LEVELS[asked.level]
-    for delivery in world.delivery_seen(asked.account_id, asked.since, asked.until):
-        groups[_period(asked, delivery.day), getattr(delivery, key)].append(delivery)
-    return [_row(world, asked, start, groups[start, entity]) for start, entity in sorted(groups)]
+    for delivery in world.delivery_seen(asked.account_id, since, until):
+        start = since + timedelta(days=(delivery.day - since).days // length * length)
+        groups[start, getattr(delivery, LEVELS[asked.level])].append(delivery)
+    return [
+        _row(world, asked, start, min(until, start + timedelta(days=length - 1)), groups[start, entity])
+        for start, entity in sorted(groups)
+    ]
 
 
-def _period(asked: Asked, day: date) -> date:
-    if asked.increment is None:
-        return asked.since
-    return asked.since + timedelta(days=(day - asked.since).days // asked.increment * asked.increment)
-
-
-def _row(world: World, asked: Asked, start: date, found: list[Delivery]) -> Row:
-    length = asked.increment or (asked.until - asked.since).days + 1
-    stop = min(asked.until, start + timedelta(days=length - 1))
+def _row(world: World, asked: Asked, start: date, stop: date, found: list[Delivery]) -> Row:
     row = {name: _IDS[name](world, found[0]) for name in asked.fields if name in _IDS and _fits(name, asked.level)}
     for name in asked.fields:
-        if name == "reach":
-            level = {"adset": "ad_set"}.get(asked.level, asked.level)
-            row[name] = str(world.reach(level, getattr(found[0], LEVELS[asked.level]), start, stop))
-        elif name in _FIGURES:
-            value = _FIGURES[name](found, asked.windows)
-            # what there is none of is absent, not zero
-            row.update({name: value} if value else {})
+        value = _FIGURES[name](found, asked.windows) if name in _FIGURES else None
+        # what there is none of is absent, not zero
+        row.update({name: value} if value else {})
     return {**row, "date_start": start.isoformat(), "date_stop": stop.isoformat()}
 
 
@@ -153,6 +164,13 @@ def _action_values(found: list[Delivery], windows: tuple[str, ...]) -> list[Row]
 def _long_views(found: list[Delivery], windows: tuple[str, ...]) -> list[Row]:
     count = _total(found, "video_15s_views")
     return [{"action_type": "video_view", **_split(count, windows, str)}] if count else []
+
+
+def _reach(found: list[Delivery], _: tuple[str, ...]) -> str:
+    days: dict[date, list[int]] = defaultdict(list)
+    for row in found:
+        days[row.day].append(row.reach)
+    return str(deduplicated_reach(list(days.values())))
 
 
 def _split(total: int, windows: tuple[str, ...], spell: Callable[[int], str]) -> Row:
@@ -189,6 +207,7 @@ _FIGURES: dict[str, Callable[[list[Delivery], tuple[str, ...]], Any]] = {
     "impressions": lambda found, _: str(_total(found, "impressions")),
     "clicks": lambda found, _: str(_total(found, "clicks")),
     "inline_link_clicks": lambda found, _: str(_total(found, "link_clicks") or ""),
+    "reach": _reach,
     "actions": _actions,
     "action_values": _action_values,
     "video_thruplay_watched_actions": _long_views,

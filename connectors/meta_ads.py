@@ -1,0 +1,134 @@
+"""One Meta ad account: its entities, its daily delivery, the reach of windows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date, timedelta
+
+from connectors import meta_rows
+from connectors.ad_platform import Row, Window, chunks, days_of
+from connectors.errors import Malformed
+from connectors.meta_graph import MetaGraph, ReportFailed, time_range
+from connectors.transport import Transport
+
+SYNC_DAYS = 7
+ASYNC_FROM_DAYS = 29
+REPORT_DAYS = 60
+WINDOWS_AT_ONCE = 30
+_SHOWN = json.dumps(
+    "ACTIVE PAUSED ARCHIVED DELETED IN_PROCESS WITH_ISSUES CAMPAIGN_PAUSED ADSET_PAUSED PENDING_REVIEW DISAPPROVED "
+    "PREAPPROVED PENDING_BILLING_INFO".split()
+)
+_ENTITY = "id,account_id,name,status,created_time,updated_time"
+_EDGES = {
+    "campaigns": f"{_ENTITY},objective,daily_budget,lifetime_budget",
+    "adsets": f"{_ENTITY},campaign_id,optimization_goal,daily_budget,lifetime_budget,promoted_object",
+    "ads": f"{_ENTITY},campaign_id,adset_id,creative",
+    "adcreatives": "id,title,body,object_type,call_to_action_type,thumbnail_url,video_id,url_tags,object_story_spec",
+}
+_DELIVERY = {
+    "level": "ad",
+    "time_increment": "1",
+    "action_attribution_windows": json.dumps(["7d_click", "1d_view"]),
+    "fields": "account_id,account_currency,campaign_id,adset_id,ad_id,spend,impressions,clicks,inline_link_clicks,"
+    "reach,actions,action_values,video_thruplay_watched_actions",
+}
+_LEVELS = {"campaign": "campaign", "ad_set": "adset", "ad": "ad"}
+
+
+class MetaAds:
+    """One ad account of the Meta Marketing API, `base_url` without the version. Raises ConnectorErrors only."""
+
+    platform = meta_rows.PLATFORM
+
+    def __init__(
+        self, base_url: str, token: str, account_id: str, transport: Transport, *, app_secret: str | None = None
+    ) -> None:
+        self.account_id = account_id.removeprefix("act_")
+        self._graph = MetaGraph(base_url.rstrip("/"), token, transport, app_secret)
+
+    def __repr__(self) -> str:
+        return f"<MetaAds act_{self.account_id}>"
+
+    def entities(self) -> dict[str, list[Row]]:
+        """The latest state of the account and all it holds, archived and deleted ones too."""
+        account = self._graph.node(self._path(), "account_id,name,currency,timezone_name,account_status")
+        nodes = {edge: self._edge(edge, fields) for edge, fields in _EDGES.items()}
+        creatives = {node["id"]: node for node in nodes["adcreatives"]}
+        with _as_promised():
+            talking = {row["campaign_id"] for row in nodes["adsets"] if row.get("optimization_goal") == "CONVERSATIONS"}
+            return {
+                "ad_accounts": [meta_rows.ad_account(account)],
+                "campaigns": [meta_rows.campaign(node, talking) for node in nodes["campaigns"]],
+                "ad_sets": [meta_rows.ad_set(node) for node in nodes["adsets"]],
+                "ads": [meta_rows.ad(node, creatives) for node in nodes["ads"]],
+                "creatives": [meta_rows.creative(node) for node in nodes["adcreatives"]],
+            }
+
+    def delivery(self, day_from: date, day_to: date) -> Iterator[tuple[date, list[Row]]]:
+        """Each day of the closed range with its ad_delivery rows, by ad; long ranges go through report runs."""
+        long = (day_to - day_from).days + 1 >= ASYNC_FROM_DAYS
+        for since, until in chunks(day_from, day_to, REPORT_DAYS if long else SYNC_DAYS):
+            rows = self._reported(since, until) if long else self._insights(_DELIVERY, since, until)
+            yield from _by_day(rows, since, until)
+
+    def reach(self, windows: Iterable[Window]) -> Iterator[Row]:
+        """entity_reach rows of every level for each window; the platform removes duplicates, we never add up."""
+        asked = [{"since": str(since), "until": str(until)} for since, until in windows]
+        for start in range(0, len(asked), WINDOWS_AT_ONCE):
+            ranges = json.dumps(asked[start : start + WINDOWS_AT_ONCE])
+            for level, spelled in _LEVELS.items():
+                params = {"level": spelled, "fields": f"{spelled}_id,reach", "time_ranges": ranges}
+                yield from _reach_rows(self._graph.walk(f"{self._path()}/insights", params), level)
+
+    def _path(self) -> str:
+        return f"act_{self.account_id}"
+
+    def _edge(self, edge: str, fields: str) -> list[Row]:
+        asked = {"fields": fields} if edge == "adcreatives" else {"fields": fields, "effective_status": _SHOWN}
+        nodes = self._graph.walk(f"{self._path()}/{edge}", asked)
+        with _as_promised():
+            return list({node["id"]: node for node in nodes}.values())
+
+    def _insights(self, asked: Mapping[str, str], since: date, until: date) -> list[Row]:
+        return self._graph.walk(f"{self._path()}/insights", {**asked, "time_range": time_range(since, until)})
+
+    def _reported(self, since: date, until: date) -> list[Row]:
+        """Rows of a report run; one that fails twice is split in two, down to single days."""
+        for _ in range(2):
+            try:
+                params = {**_DELIVERY, "time_range": time_range(since, until)}
+                return self._graph.report(f"{self._path()}/insights", params)
+            except ReportFailed as error:
+                failure = error
+        if since == until:
+            raise failure
+        middle = since + (until - since) // 2
+        return self._reported(since, middle) + self._reported(middle + timedelta(days=1), until)
+
+
+def _by_day(found: Iterable[Row], since: date, until: date) -> Iterator[tuple[date, list[Row]]]:
+    """All days of the range; of an ad-day that came twice the later row stands."""
+    days: dict[date, dict[str, Row]] = {day: {} for day, _ in days_of(since, until)}
+    with _as_promised():
+        for row in map(meta_rows.delivery, found):
+            days[row["date"]][row["ad_id"]] = row
+    for day, rows in days.items():
+        yield day, [rows[ad] for ad in sorted(rows)]
+
+
+def _reach_rows(found: Iterable[Row], level: str) -> list[Row]:
+    with _as_promised():
+        rows = [meta_rows.reach(row, level, f"{_LEVELS[level]}_id") for row in found]
+    return list({(row["entity_id"], row["date_from"], row["date_to"]): row for row in rows}.values())
+
+
+@contextmanager
+def _as_promised() -> Iterator[None]:
+    """Turns a missing or odd field into Malformed."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Malformed("meta", f"a row is not as promised ({type(error).__name__}: {error})") from None

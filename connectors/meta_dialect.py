@@ -1,0 +1,86 @@
+"""How the Graph API says no and says slow down: its error codes, and the usage it reports in headers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from connectors.errors import CursorExpired, Malformed, Refused, Revoked, Throttled, TooMuchData, Transient
+from connectors.transport import Answer
+
+LOCKED_OUT = 3600.0
+BUSY, FULL = 90.0, 100.0
+_BREATHER = 10.0
+_THROTTLED = {4, 17, 32, 341, 613, *range(80000, 80015)}
+_TRANSIENT = {1, 2, 104, 960, 2601}
+_REVOKED = {102, 190}
+_USAGES = ("call_count", "total_cputime", "total_time", "acc_id_util_pct", "app_id_util_pct")
+
+
+class MetaDialect:
+    """Judges answers of the Graph API by the table of error codes Meta documents."""
+
+    provider = "meta"
+
+    def judge(self, answer: Answer) -> None:
+        if answer.is_json and not isinstance(answer.body, dict):
+            raise Malformed(self.provider, "the answer is not an object", status=answer.status)
+        error = answer.body.get("error") if answer.is_json else None
+        if isinstance(error, dict):
+            self._judge_error(answer, error)
+
+    def pause_after(self, answer: Answer) -> float:
+        """A breather above 90 % of a quota; at its end, the wait Meta states."""
+        usages = _usages(answer)
+        used = max((_number(usage, name) for usage in usages for name in _USAGES), default=0.0)
+        if used >= FULL:
+            return regain_seconds(answer) or 60.0
+        return _BREATHER if used >= BUSY else 0.0
+
+    def _judge_error(self, answer: Answer, error: Mapping[str, Any]) -> None:
+        code, subcode = int(_number(error, "code")), int(_number(error, "error_subcode"))
+        message, status, name = str(error.get("message", ""))[:300], answer.status, self.provider
+        if code in _REVOKED:
+            raise Revoked(name, f"{message} (code {code}, subcode {subcode})", status=status)
+        if code in _THROTTLED:
+            locked = LOCKED_OUT if (code, subcode) == (17, 2446079) else None
+            raise Throttled(name, f"{message} (code {code})", wait=regain_seconds(answer) or locked, status=status)
+        if code == 2642:
+            raise CursorExpired(name, message, status=status)
+        if "reduce the amount of data" in message:
+            raise TooMuchData(name, message, status=status)
+        if code in _TRANSIENT or subcode == 99 or error.get("is_transient") is True or _odd_refusal(code, message):
+            raise Transient(name, f"{message} (code {code})", status=status)
+        raise Refused(name, f"{message} (code {code})", reason=_refusal(code, subcode), status=status)
+
+
+def regain_seconds(answer: Answer) -> float | None:
+    """The longest wait the usage headers state, in seconds; Meta counts minutes. None when they state none."""
+    longest = max((_number(usage, "estimated_time_to_regain_access") for usage in _usages(answer)), default=0.0)
+    return longest * 60 or None
+
+
+def _odd_refusal(code: int, message: str) -> bool:
+    return code == 100 and "Cannot include" in message and "in summary param" in message
+
+
+def _refusal(code: int, subcode: int) -> str:
+    if code == 10 or 200 <= code < 300:
+        return "permission_missing"
+    if code == 100:
+        return "not_found" if subcode == 33 else "bad_parameter"
+    return "policy_block" if code == 368 else "refused"
+
+
+def _usages(answer: Answer) -> list[Mapping[str, Any]]:
+    cases = answer.header_json("x-business-use-case-usage")
+    found = [answer.header_json("x-app-usage"), answer.header_json("x-fb-ads-insights-throttle")]
+    found += [usage for usages in cases.values() for usage in usages] if isinstance(cases, dict) else []
+    return [usage for usage in found if isinstance(usage, dict)]
+
+
+def _number(row: Mapping[str, Any], name: str) -> float:
+    try:
+        return float(row.get(name) or 0)
+    except (TypeError, ValueError):
+        return 0.0

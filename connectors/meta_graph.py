@@ -1,0 +1,152 @@
+"""Reading the Graph API: one object, a whole list, or a report run, over a transport that may fail underneath."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from connectors.ad_platform import Row
+from connectors.errors import CursorExpired, Malformed, Refused, TooMuchData, Transient
+from connectors.meta_dialect import MetaDialect
+from connectors.transport import Answer, Request, Transport
+
+VERSION = "v26.0"
+PAGE = 500
+RESTARTS = 2
+REPEATED_PAGES = 3
+FIRST_POLL, LONGEST_POLL = 0.1, 20.0
+START_TIMEOUT, FINISH_TIMEOUT = 300.0, 1800.0
+NOT_FOUND_POLLS = 5
+
+
+class ReportFailed(Transient):
+    """A report run failed, was skipped, or did not start or finish in time."""
+
+    reason = "report_failed"
+
+
+@dataclass(repr=False)
+class MetaGraph:
+    """The Graph API of one token. The token travels in a header, its proof in the query, as Meta wants it."""
+
+    base_url: str
+    token: str
+    transport: Transport
+    app_secret: str | None = None
+
+    def __post_init__(self) -> None:
+        self._dialect = MetaDialect()
+
+    def node(self, path: str, fields: str) -> Row:
+        """One object."""
+        return dict(self._ask("GET", path, {"fields": fields}).body)
+
+    def walk(self, path: str, params: Mapping[str, str]) -> list[Row]:
+        """Every row of a list, all pages read; rows of a page that came twice are there twice.
+
+        An expired cursor restarts the walk; when Meta cannot compute a page, the page size is halved.
+        Raises Malformed for a list that never moves on.
+        """
+        for restart in range(RESTARTS + 1):
+            try:
+                return self._walk_once(path, params)
+            except CursorExpired:
+                if restart == RESTARTS:
+                    raise
+        raise AssertionError("unreachable")
+
+    def report(self, path: str, params: Mapping[str, str]) -> list[Row]:
+        """Every row of a report run. Raises ReportFailed."""
+        body = self._ask("POST", path, params).body
+        run = str(body.get("report_run_id") or "")
+        if not run.isdigit():
+            raise Malformed("meta", "a report was started without an id")
+        self._await_report(run)
+        return self.walk(f"{run}/insights", {})
+
+    def _walk_once(self, path: str, params: Mapping[str, str]) -> list[Row]:
+        rows: list[Row] = []
+        after: str | None = None
+        limit, repeated = PAGE, 0
+        while True:
+            cursor = {"after": after} if after else {}
+            try:
+                body = self._ask("GET", path, {**params, "limit": str(limit), **cursor}).body
+            except TooMuchData:
+                if limit == 1:
+                    raise
+                limit //= 2
+                continue
+            rows += _data(body)
+            following = _next_cursor(body)
+            if following is None:
+                return rows
+            repeated = repeated + 1 if following == after else 0
+            if repeated > REPEATED_PAGES:
+                raise Malformed("meta", "the list does not move on: its next page is the page before")
+            after = following
+
+    def _await_report(self, run: str) -> None:
+        waited, pause, missing = 0.0, FIRST_POLL, 0
+        while True:
+            try:
+                status = str(self.node(run, "async_status,async_percent_completion,error_code").get("async_status"))
+            except Refused as error:
+                missing += 1
+                # a run just made may not be readable yet
+                if error.reason != "not_found" or missing > NOT_FOUND_POLLS:
+                    raise
+                status = "Job Not Started"
+            if status == "Job Completed":
+                return
+            if status in ("Job Failed", "Job Skipped"):
+                raise ReportFailed("meta", f"report run ended as {status}")
+            if waited >= (START_TIMEOUT if status == "Job Not Started" else FINISH_TIMEOUT):
+                raise ReportFailed("meta", f"report run still {status} after {waited:.0f} s")
+            self.transport.sleep(pause)
+            waited, pause = waited + pause, min(LONGEST_POLL, pause * 1.6)
+
+    def _ask(self, method: str, path: str, params: Mapping[str, str]) -> Answer:
+        proof = self._proof()
+        signed = {**params, **({"appsecret_proof": proof} if proof else {})}
+        request = Request(
+            method,
+            f"{self.base_url}/{VERSION}/{quote(path)}",
+            params=signed if method == "GET" else {},
+            form=signed if method == "POST" else None,
+            headers={"Authorization": f"Bearer {self.token}"},
+        )
+        return self.transport.send(request, self._dialect, secrets=(self.token, proof))
+
+    def _proof(self) -> str:
+        if not self.app_secret:
+            return ""
+        return hmac.new(self.app_secret.encode(), self.token.encode(), hashlib.sha256).hexdigest()
+
+
+def time_range(since: object, until: object) -> str:
+    """A range as the API takes it."""
+    return json.dumps({"since": str(since), "until": str(until)})
+
+
+def _data(body: Mapping[str, Any]) -> list[Row]:
+    rows = body.get("data")
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise Malformed("meta", "a list without data")
+    return rows
+
+
+def _next_cursor(body: Mapping[str, Any]) -> str | None:
+    """The cursor of the following page. `after` stands on the last page too; only `next` says there is more."""
+    paging = body.get("paging") or {}
+    if not paging.get("next"):
+        return None
+    after = (paging.get("cursors") or {}).get("after")
+    if not isinstance(after, str) or not after:
+        raise Malformed("meta", "a page that has a next one, but no cursor")
+    return after

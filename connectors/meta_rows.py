@@ -1,0 +1,185 @@
+"""From the Graph API's objects to rows of the inbound contracts."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from connectors.ad_platform import Row
+from connectors.errors import Malformed
+
+PLATFORM = "meta"
+# one sale stands under several action types; this one counts each sale once, wherever it happened
+CANONICAL_ACTION = "omni_purchase"
+_GROUPS = {
+    "OUTCOME_SALES": "sales", "CONVERSIONS": "sales", "PRODUCT_CATALOG_SALES": "sales",
+    "OUTCOME_LEADS": "leads", "LEAD_GENERATION": "leads", "MESSAGES": "messaging",
+    "OUTCOME_TRAFFIC": "traffic", "LINK_CLICKS": "traffic",
+    "OUTCOME_AWARENESS": "awareness", "BRAND_AWARENESS": "awareness", "REACH": "awareness",
+}  # fmt: skip
+_ACTIONS = {
+    "video_3s_views": "video_view",
+    "reactions": "post_reaction",
+    "comments": "comment",
+    "shares": "post",
+    "saves": "onsite_conversion.post_save",
+    "messaging_conversations_started_7d": "onsite_conversion.messaging_conversation_started_7d",
+    "messaging_first_replies": "onsite_conversion.messaging_first_reply",
+}
+
+
+def ad_account(node: Row) -> Row:
+    """An ad_accounts row."""
+    return {
+        "platform": PLATFORM,
+        "ad_account_id": node["account_id"],
+        "name": node.get("name"),
+        "currency": node["currency"],
+        "timezone": node["timezone_name"],
+        "status": "ACTIVE" if node.get("account_status") == 1 else str(node.get("account_status", "")),
+    }
+
+
+def campaign(node: Row, talking: set[str]) -> Row:
+    """A campaigns row; `talking` holds the campaigns whose ad sets aim at conversations."""
+    objective = node.get("objective")
+    group = "messaging" if node["id"] in talking else _GROUPS.get(str(objective))
+    parents = {"campaign_id": node["id"], "ad_account_id": node["account_id"]}
+    return _entity(node, parents) | _budgets(node) | {"objective": objective, "objective_group": group}
+
+
+def ad_set(node: Row) -> Row:
+    """An ad_sets row."""
+    own = {
+        "ad_set_id": node["id"],
+        "campaign_id": node["campaign_id"],
+        "optimization_goal": node.get("optimization_goal"),
+        "dataset_id": (node.get("promoted_object") or {}).get("pixel_id"),
+    }
+    return _entity(node, own) | _budgets(node)
+
+
+def ad(node: Row, creatives: Mapping[str, Row]) -> Row:
+    """An ads row; where it leads and how it is tagged stand in its creative."""
+    shown = str((node.get("creative") or {}).get("id") or "") or None
+    creative = creatives.get(shown or "", {})
+    own = {
+        "ad_id": node["id"],
+        "ad_set_id": node["adset_id"],
+        "campaign_id": node["campaign_id"],
+        "creative_id": shown,
+        "url_tags": creative.get("url_tags"),
+        "landing_url": _landing(creative),
+    }
+    return _entity(node, own)
+
+
+def creative(node: Row) -> Row:
+    """A creatives row; `content_hash` changes exactly when something a person sees does."""
+    seen = {
+        "format": _format(node),
+        "video_id": node.get("video_id"),
+        "title": node.get("title"),
+        "body": node.get("body"),
+        "call_to_action": node.get("call_to_action_type"),
+        "landing_url": _landing(node),
+    }
+    digest = hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
+    own = {"platform": PLATFORM, "creative_id": node["id"], "thumbnail_url": node.get("thumbnail_url")}
+    return own | seen | {"content_hash": digest}
+
+
+def delivery(row: Row) -> Row:
+    """An ad_delivery row. Raises Malformed for a figure that is not a number.
+
+    Meta leaves out what there is none of, so an absent count is 0; only video views of an ad without video are null.
+    """
+    actions, values = row.get("actions") or [], row.get("action_values") or []
+    counted = {column: int(_action(actions, kind)) for column, kind in _ACTIONS.items()}
+    has_video = bool(counted["video_3s_views"])
+    return {
+        "platform": PLATFORM,
+        "ad_id": row["ad_id"],
+        "date": date.fromisoformat(row["date_start"]),
+        "ad_account_id": row["account_id"],
+        "ad_set_id": row["adset_id"],
+        "campaign_id": row["campaign_id"],
+        "currency": row["account_currency"],
+        "spend": number(row["spend"]),
+        "impressions": int(number(row.get("impressions", "0"))),
+        "clicks": int(number(row.get("clicks", "0"))),
+        "link_clicks": int(number(row.get("inline_link_clicks", "0"))),
+        "reach": int(number(row["reach"])) if "reach" in row else None,
+        **counted,
+        "video_3s_views": counted["video_3s_views"] if has_video else None,
+        "video_15s_views": _long_views(row) if has_video else None,
+        "platform_conversions": _action(actions, CANONICAL_ACTION),
+        "platform_conversion_value": _action(values, CANONICAL_ACTION),
+        "platform_basis": "click_view_modeled",
+    }
+
+
+def reach(row: Row, level: str, id_field: str) -> Row:
+    """An entity_reach row."""
+    return {
+        "platform": PLATFORM,
+        "level": level,
+        "entity_id": row[id_field],
+        "date_from": date.fromisoformat(row["date_start"]),
+        "date_to": date.fromisoformat(row["date_stop"]),
+        "reach": int(number(row["reach"])),
+    }
+
+
+def number(text: object) -> Decimal:
+    """A figure as Meta writes it. Raises Malformed unless it is a finite number."""
+    try:
+        value = Decimal(str(text))
+    except InvalidOperation:
+        raise Malformed("meta", "a figure that is not a number") from None
+    if not value.is_finite():
+        raise Malformed("meta", "a figure that is not a number")
+    return value
+
+
+def _action(actions: Iterable[Mapping[str, Any]], kind: str) -> Decimal:
+    return next((number(action["value"]) for action in actions if action["action_type"] == kind), Decimal(0))
+
+
+def _long_views(row: Row) -> int:
+    return int(_action(row.get("video_thruplay_watched_actions") or [], "video_view"))
+
+
+def _entity(node: Row, own: Row) -> Row:
+    times = {"created_at": _time(node.get("created_time")), "updated_at": _time(node.get("updated_time"))}
+    return {"platform": PLATFORM, **own, "name": node["name"], "status": node["status"], **times}
+
+
+def _budgets(node: Row) -> Row:
+    names = {"daily_budget": "daily_budget_minor", "lifetime_budget": "lifetime_budget_minor"}
+    return {column: int(node[name]) if int(node.get(name) or 0) else None for name, column in names.items()}
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text).astimezone(UTC) if text else None
+
+
+def _format(node: Row) -> str:
+    story = node.get("object_story_spec") or {}
+    if node.get("video_id") or "video_data" in story:
+        return "video"
+    link = story.get("link_data") or {}
+    if "collection" in str(node.get("object_type", "")).lower():
+        return "collection"
+    return "carousel" if link.get("child_attachments") else "image"
+
+
+def _landing(node: Mapping[str, Any]) -> str | None:
+    story = node.get("object_story_spec") or {}
+    action = (story.get("video_data") or {}).get("call_to_action") or {}
+    link = (story.get("link_data") or {}).get("link") or (action.get("value") or {}).get("link")
+    return str(link) if link else None

@@ -1,0 +1,66 @@
+with profiles as (
+    select * from {{ ref('int_profiles') }}
+),
+
+numbered as (
+    select
+        cast(row_number() over (
+            order by profile_key, person_key, ts, conversion_type, outcome_ref
+        ) as int) as conversion_key,
+        *
+    from {{ ref('int_outcome_money') }}
+),
+
+refs as (
+    select * from {{ ref('int_payment_refs') }}
+),
+
+-- A renewal by its payment's name, and the conversion of the first payment, null when we do not know that one.
+renewals as (
+    select
+        refs.profile_key,
+        refs.payment_ref,
+        max(firsts.conversion_key) as first_key
+    from {{ ref('stg_app__recurring_payments') }} as recurring
+    inner join profiles on recurring.profile_id = profiles.profile_id
+    inner join refs
+        on
+            profiles.profile_key = refs.profile_key
+            and recurring.payment_ref = refs.ref
+    left join refs as first_refs
+        on
+            profiles.profile_key = first_refs.profile_key
+            and recurring.first_payment_ref = first_refs.ref
+    left join numbered as firsts
+        on
+            first_refs.profile_key = firsts.profile_key
+            and first_refs.payment_ref = firsts.outcome_ref
+            and firsts.conversion_type = 'payment_received'
+    where recurring.billing_reason = 'cycle' and profiles.inherit_recurring
+    group by refs.profile_key, refs.payment_ref
+)
+
+select
+    numbered.conversion_key,
+    {{ uuid_v8('profiles.profile_id', "'conversion'", 'numbered.outcome_ref') }} as conversion_id,
+    numbered.profile_key,
+    numbered.person_key,
+    numbered.ts,
+    numbered.day,
+    numbered.conversion_type,
+    numbered.cash_minor,
+    numbered.pipeline_minor,
+    case
+        when renewals.payment_ref is null then numbered.conversion_key
+        else renewals.first_key
+    end as path_conversion_key,
+    numbered.is_refund_capped,
+    numbered.is_rate_missing
+from numbered
+inner join profiles on numbered.profile_key = profiles.profile_key
+left join renewals
+    on
+        numbered.conversion_type = 'payment_received'
+        and numbered.profile_key = renewals.profile_key
+        and numbered.outcome_ref = renewals.payment_ref
+order by numbered.conversion_key

@@ -1,0 +1,71 @@
+with profiles as (
+    select * from {{ ref('int_profiles') }}
+),
+
+outcomes as (
+    select * from {{ ref('int_outcomes') }}
+),
+
+rates as (
+    select * from {{ ref('int_fx_rates') }}
+),
+
+-- Taken back in another currency than was paid: converted on the payment's day, like the payment.
+foreign_refunds as (
+    select
+        outcomes.profile_key,
+        outcomes.outcome_ref,
+        cast(sum({{ minor_units('refunds.refunded', 'rates.rate', 'profiles.currency_digits') }}) as bigint) as minor,
+        count(*) - count(rates.rate) as unrated
+    from {{ ref('int_refunds') }} as refunds
+    inner join outcomes
+        on
+            refunds.profile_key = outcomes.profile_key
+            and refunds.payment_ref = outcomes.outcome_ref
+            and outcomes.conversion_type = 'payment_received'
+            and refunds.currency <> outcomes.currency
+    inner join profiles on outcomes.profile_key = profiles.profile_key
+    left join rates
+        on
+            outcomes.day = rates.day
+            and refunds.currency = rates.base
+            and profiles.currency = rates.quote
+    group by outcomes.profile_key, outcomes.outcome_ref
+),
+
+priced as (
+    select
+        outcomes.*,
+        rates.rate,
+        {{ minor_units('greatest(outcomes.value - outcomes.refunded, 0)', 'rates.rate', 'profiles.currency_digits') }}
+            as minor,
+        coalesce(foreign_refunds.minor, 0) as foreign_minor,
+        coalesce(foreign_refunds.unrated, 0) as unrated
+    from outcomes
+    inner join profiles on outcomes.profile_key = profiles.profile_key
+    left join rates
+        on
+            outcomes.day = rates.day
+            and outcomes.currency = rates.base
+            and profiles.currency = rates.quote
+    left join foreign_refunds
+        on
+            outcomes.conversion_type = 'payment_received'
+            and outcomes.profile_key = foreign_refunds.profile_key
+            and outcomes.outcome_ref = foreign_refunds.outcome_ref
+)
+
+select
+    profile_key,
+    conversion_type,
+    outcome_ref,
+    person_key,
+    ts,
+    day,
+    case
+        when conversion_type = 'payment_received' and minor is not null then greatest(minor - foreign_minor, 0)
+    end as cash_minor,
+    case when conversion_type <> 'payment_received' then minor end as pipeline_minor,
+    refunded > coalesce(value, 0) or coalesce(foreign_minor > minor, false) as is_refund_capped,
+    (value is not null and rate is null) or unrated > 0 as is_rate_missing
+from priced

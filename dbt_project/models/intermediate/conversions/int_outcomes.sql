@@ -1,0 +1,66 @@
+with profiles as (
+    select * from {{ ref('int_profiles') }}
+),
+
+people as (
+    select * from {{ ref('int_identity_keys') }}
+),
+
+calendar as (
+    select * from {{ ref('stg_app__calendar') }}
+),
+
+outcomes as (
+    select
+        profile_key,
+        'payment_received' as conversion_type,
+        payment_ref as outcome_ref,
+        person_key,
+        ts,
+        value,
+        currency,
+        refunded
+    from {{ ref('int_payments') }}
+
+    union all
+
+    select
+        profiles.profile_key,
+        conversions.conversion_type,
+        conversions.conversion_key as outcome_ref,
+        people.person_key,
+        conversions.occurred_s as ts,
+        conversions.value,
+        conversions.currency,
+        cast(0 as decimal(18, 4)) as refunded
+    from {{ ref('stg_app__conversions') }} as conversions
+    inner join profiles on conversions.profile_id = profiles.profile_id
+    left join people
+        on
+            profiles.profile_key = people.profile_key
+            and conversions.identity_key = people.identity_key
+    where conversions.conversion_type in (
+        {%- for outcome in outcome_types() if outcome != 'payment_received' -%}
+            '{{ outcome }}'{{ ', ' if not loop.last }}
+        {%- endfor -%}
+    )
+)
+
+select
+    outcomes.profile_key,
+    outcomes.conversion_type,
+    outcomes.outcome_ref,
+    outcomes.person_key,
+    outcomes.ts,
+    calendar.local_date as day,
+    outcomes.value,
+    outcomes.currency,
+    outcomes.refunded
+from outcomes
+inner join profiles on outcomes.profile_key = profiles.profile_key
+inner join calendar
+    on
+        profiles.time_zone = calendar.time_zone
+        and cast(floor(outcomes.ts / 86400.0) as int) = calendar.utc_day
+        and outcomes.ts >= calendar.starts_at
+        and outcomes.ts < calendar.ends_at

@@ -1,0 +1,18 @@
+with claims as (
+    select * from {{ ref('int_payment_claims') }}
+),
+
+names as (
+    select profile_key, payment_ref as ref, payment_ref from claims
+    union all
+    select profile_key, 'order:' || order_ref as ref, payment_ref from claims where order_ref is not null
+    union all
+    select profile_key, store_ref as ref, payment_ref from claims where store_ref is not null
+)
+
+select
+    profile_key,
+    ref,
+    min(payment_ref) as payment_ref
+from names
+group by profile_key, ref

@@ -1,0 +1,50 @@
+with people as (
+    select * from {{ ref('int_identity_keys') }}
+),
+
+refunds as (
+    select * from {{ ref('int_refunds') }}
+),
+
+ranked as (
+    select
+        claims.*,
+        people.person_key,
+        row_number() over (
+            partition by claims.profile_key, claims.payment_ref
+            order by claims.source_rank, case when claims.is_captured then 0 else 1 end, claims.ts, claims.claim_key
+        ) as value_turn,
+        row_number() over (
+            partition by claims.profile_key, claims.payment_ref
+            order by case when people.person_key is null then 1 else 0 end, claims.source_rank, claims.ts, claims.claim_key
+        ) as person_turn
+    from {{ ref('int_payment_claims') }} as claims
+    left join people
+        on
+            claims.profile_key = people.profile_key
+            and claims.identity_key = people.identity_key
+)
+
+select
+    best.profile_key,
+    best.payment_ref,
+    known.person_key,
+    best.ts,
+    best.value,
+    best.currency,
+    -- The store's own total counts the refunds that others may have sent as rows, so the two are never added.
+    case
+        when best.source_rank = 3 then greatest(best.refunded, coalesce(refunds.refunded, 0))
+        else coalesce(refunds.refunded, 0)
+    end as refunded
+from ranked as best
+inner join ranked as known
+    on
+        best.profile_key = known.profile_key
+        and best.payment_ref = known.payment_ref
+left join refunds
+    on
+        best.profile_key = refunds.profile_key
+        and best.payment_ref = refunds.payment_ref
+        and best.currency = refunds.currency
+where best.value_turn = 1 and known.person_turn = 1 and best.is_captured

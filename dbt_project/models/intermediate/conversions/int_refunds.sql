@@ -1,0 +1,23 @@
+with profiles as (
+    select * from {{ ref('int_profiles') }}
+),
+
+refs as (
+    select * from {{ ref('int_payment_refs') }}
+)
+
+select
+    refs.profile_key,
+    refs.payment_ref,
+    refunds.currency,
+    cast(sum(refunds.value) as decimal(18, 4)) as refunded
+from {{ ref('stg_app__conversions') }} as refunds
+inner join profiles on refunds.profile_id = profiles.profile_id
+inner join refs
+    on
+        profiles.profile_key = refs.profile_key
+        and refunds.refunds_payment_ref = refs.ref
+where
+    refunds.conversion_type = 'refund_issued'
+    and coalesce(refunds.payment_status, 'captured') = 'captured'
+group by refs.profile_key, refs.payment_ref, refunds.currency

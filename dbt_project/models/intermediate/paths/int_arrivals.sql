@@ -1,0 +1,82 @@
+with profiles as (
+    select * from {{ ref('int_profiles') }}
+),
+
+people as (
+    select * from {{ ref('int_identity_keys') }}
+),
+
+arrivals as (
+    select
+        profile_id,
+        identity_key,
+        touch_key,
+        occurred_s as ts,
+        channel,
+        origin,
+        ad_platform,
+        ad_id,
+        ad_set_id,
+        campaign_id,
+        is_direct,
+        is_paid,
+        click_id_type,
+        click_id,
+        {{ named_ad() }} as named_ad,
+        {{ utm_text() }} as utm_text,
+        session_id,
+        1 as opening
+    from {{ ref('stg_app__touches') }}
+
+    union all
+
+    select
+        profile_id,
+        identity_key,
+        'conversation:' || conversation_id as touch_key,
+        occurred_s as ts,
+        channel,
+        case when seen_live then 'conversation_referral' else 'partner_ad_referral' end as origin,
+        ad_platform,
+        ad_id,
+        cast(null as {{ dbt.type_string() }}) as ad_set_id,
+        cast(null as {{ dbt.type_string() }}) as campaign_id,
+        false as is_direct,
+        true as is_paid,
+        cast(null as {{ dbt.type_string() }}) as click_id_type,
+        click_id,
+        'ad:' || ad_id as named_ad,
+        cast(null as {{ dbt.type_string() }}) as utm_text,
+        cast(null as {{ dbt.type_string() }}) as session_id,
+        row_number() over (
+            partition by profile_id, conversation_id
+            order by case when seen_live then 0 else 1 end, occurred_s, referral_id
+        ) as opening
+    from {{ ref('stg_app__ad_referrals') }}
+)
+
+select
+    profiles.profile_key,
+    people.person_key,
+    arrivals.touch_key,
+    arrivals.ts,
+    arrivals.channel,
+    arrivals.origin,
+    arrivals.ad_platform,
+    arrivals.ad_id,
+    arrivals.ad_set_id,
+    arrivals.campaign_id,
+    arrivals.is_direct,
+    arrivals.is_paid,
+    arrivals.click_id_type,
+    arrivals.click_id,
+    arrivals.named_ad,
+    arrivals.utm_text,
+    arrivals.session_id
+from arrivals
+inner join profiles on arrivals.profile_id = profiles.profile_id
+inner join people
+    on
+        profiles.profile_key = people.profile_key
+        and arrivals.identity_key = people.identity_key
+where arrivals.opening = 1

@@ -1,0 +1,75 @@
+{% set reasons = gap_reasons() %}
+{% set no_touch = reasons | length %}
+{% set singles = credit_models() | selectattr('bit') | map(attribute='name') | list %}
+{% set families = singles + ['multi'] %}
+
+with conversions as (
+    select
+        conversions.conversion_key,
+        conversions.profile_key,
+        conversions.day,
+        conversions.conversion_type,
+        conversions.cash_minor,
+        gaps.conversion_key is null as is_none
+        {%- for level in entity_levels() %}{% for family in families %},
+        coalesce(gaps.{{ family }}_{{ level.gap }}, {{ no_touch }}) as {{ family }}_{{ level.gap }}
+        {%- endfor %}{% endfor %}
+    from {{ ref('int_conversions') }} as conversions
+    left join {{ ref('int_outcome_gaps') }} as gaps on conversions.path_conversion_key = gaps.conversion_key
+),
+
+split as (
+    select
+        conversions.profile_key,
+        conversions.day,
+        cents.model,
+        {% for level in entity_levels() -%}
+            destinations.{{ level.gap }},
+        {% endfor -%}
+        sum(cents.cents) as cents
+    from {{ ref('int_credit_cents') }} as cents
+    inner join conversions on cents.conversion_key = conversions.conversion_key
+    inner join {{ ref('int_destinations') }} as destinations on cents.destination_key = destinations.destination_key
+    where destinations.ad_gap > 0 and conversions.conversion_type = 'payment_received'
+    group by 1, 2, 3, 4, 5, 6
+),
+
+stacked as (
+    {% for level in entity_levels() -%}
+        select profile_key, model, '{{ level.name }}' as level, day, {{ level.gap }} as gap,
+            '' as conversion_type, 0 as n, cents
+        from split
+        where {{ level.gap }} > 0
+        union all
+        {% for model in credit_models() -%}
+            {% set gap = (model.name if model.bit else 'multi') ~ '_' ~ level.gap -%}
+            select profile_key, '{{ model.name }}' as model, '{{ level.name }}' as level, day, {{ gap }} as gap,
+                conversion_type, count(*) as n, sum(case when is_none then cash_minor else 0 end) as cents
+            from conversions
+            where {{ gap }} > 0
+            group by 1, 2, 3, 4, 5, 6
+            {{ 'union all' if not loop.last }}
+        {% endfor %}
+        {{ 'union all' if not loop.last }}
+    {% endfor %}
+)
+
+select
+    profile_key,
+    cast(model as {{ dbt.type_string() }}) as model,
+    cast(level as {{ dbt.type_string() }}) as level,
+    day,
+    cast(
+        case gap
+            {%- for reason in reasons %}
+            when {{ loop.index }} then '{{ reason }}'
+            {%- endfor %}
+        end as {{ dbt.type_string() }}
+    ) as reason,
+    {% for outcome in outcome_types() -%}
+        cast(sum(case when conversion_type = '{{ outcome }}' then n else 0 end) as int) as {{ outcome }},
+    {% endfor -%}
+    cast(coalesce(sum(cents), 0) as bigint) as cash_minor
+from stacked
+group by profile_key, model, level, day, gap
+order by profile_key, model, level, day, gap

@@ -30,8 +30,8 @@ class _Slot:
 def build_delivery(random: Random, tree: AdTree, today: date, days: int, people: int) -> list[Delivery]:
     """Final figures of every ad-day before claims, by day and ad; budgets scale with the number of people."""
     slots = _slots(tree)
-    scale = people / 4000
-    rows = []
+    scale = people / 2200
+    rows: list[Delivery] = []
     for offset in range(days, -1, -1):
         day = today - timedelta(days=offset)
         rows.extend(row for slot in slots if (row := _ad_day(random, slot, day, scale)) is not None)

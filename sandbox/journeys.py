@@ -9,8 +9,17 @@ from random import Random
 
 from sandbox.ad_catalogue import AdTree
 from sandbox.ads import Delivery
+from sandbox.arrivals import AdPicker
+from sandbox.checkout import DAY, pay, subscribe
+from sandbox.claims import claim
+from sandbox.clock import epoch
+from sandbox.crowd import build_person
+from sandbox.diary import Diary
+from sandbox.exchange import Exchange
 from sandbox.money import Order, Payment, Product, Rate, Subscription
-from sandbox.people import Link, Outcome, Person, Touch
+from sandbox.people import Known, Link, Outcome, Person, Touch
+from sandbox.shelf import build_products
+from sandbox.stories import Story, chat, enquire, shop
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,5 +45,48 @@ def build_journeys(
     days: int,
     people: int,
 ) -> tuple[Journeys, list[Delivery]]:
-    """The people's records, and the deliveries with the platform's claims on those people's sales."""
-    return Journeys((), (), (), (), (), (), (), ()), list(deliveries)
+    """The people's records, and the deliveries with the platform's claims on those people's sales.
+
+    Journeys end at noon UTC of `today`.
+    """
+    exchange = Exchange(rates)
+    diary = Diary(random, exchange, build_products(today, days), epoch(today) + DAY // 2)
+    picker = AdPicker(tree, deliveries)
+    quality = {ad.id: ad.quality for ad in tree.ads}
+    crowd = [build_person(random, index) for index in range(people)]
+    start = epoch(today) - days * DAY
+    for person in crowd:
+        _live(Story(diary, picker, person, quality), start)
+    _strangers(diary, start, people)
+    claimed = claim(random, deliveries, tree.accounts, diary.touches, diary.payments, diary.outcomes, exchange)
+    return _journeys(diary, crowd), claimed
+
+
+def _live(story: Story, start: int) -> None:
+    random, person = story.random, story.person
+    at = random.randrange(start, story.diary.end - 3_600)
+    if person.index % 200 == 17 and person.currency == "USD":
+        subscribe(story.diary, person, start - 45 * DAY + at % DAY, None)
+        story.seen["payment_customer_id", person.payment_customer_id] = at
+    random.choices((shop, enquire, chat), (56, 24, 20))[0](story, at)
+    story.close()
+
+
+def _strangers(diary: Diary, start: int, people: int) -> None:
+    """Payments that carry no identifier at all, so that nobody can know whose they are."""
+    for _ in range(people // 250):
+        at = diary.random.randrange(start, diary.end)
+        pay(diary, None, at, diary.random.choice((1_900, 4_900)), "USD", Known(), "Donation at the till")
+
+
+def _journeys(diary: Diary, crowd: list[Person]) -> Journeys:
+    return Journeys(
+        people=tuple(crowd),
+        touches=tuple(sorted(diary.touches, key=lambda row: (row.at, row.key))),
+        outcomes=tuple(sorted(diary.outcomes, key=lambda row: (row.at, row.key))),
+        links=tuple(diary.links),
+        payments=tuple(sorted(diary.payments, key=lambda row: (row.at, row.intent_id))),
+        subscriptions=tuple(sorted(diary.subscriptions, key=lambda row: (row.created_at, row.id))),
+        orders=diary.numbered_orders(),
+        products=diary.products,
+    )

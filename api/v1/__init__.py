@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from api.http import Blueprint
+from api.v1 import campaigns
 
-BLUEPRINTS: tuple[Blueprint, ...] = ()
+BLUEPRINTS: tuple[Blueprint, ...] = (campaigns.bp,)

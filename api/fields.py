@@ -1,0 +1,61 @@
+"""Strict types of query parameters: everything arrives as text, and nothing is coerced, clamped or ignored."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+
+from marshmallow import ValidationError, fields, validate
+
+_INTEGER = re.compile(r"[0-9]{1,9}")
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class Int(fields.Integer):
+    """A whole number of at most nine digits, within a range."""
+
+    def __init__(self, low: int, high: int, **kwargs: Any) -> None:
+        super().__init__(validate=validate.Range(low, high, error=f"must be from {low} to {high}"), **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> int:
+        if not isinstance(value, str) or not _INTEGER.fullmatch(value):
+            raise ValidationError("must be a whole number of at most nine digits")
+        return int(value)
+
+
+class Choice(fields.String):
+    """One of a few words, spelt exactly."""
+
+    def __init__(self, choices: Iterable[str], **kwargs: Any) -> None:
+        listed = tuple(choices)
+        super().__init__(validate=validate.OneOf(listed, error=f"must be one of {', '.join(listed)}"), **kwargs)
+
+
+class OpaqueId(fields.String):
+    """An id of somebody else's making: 1 to 128 characters, none of them a control character."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = unicodedata.normalize("NFC", str(value)).strip()
+        if not 1 <= len(text) <= 128 or any(unicodedata.category(sign) == "Cc" for sign in text):
+            raise ValidationError("must have 1 to 128 characters")
+        return text
+
+
+class UuidList(fields.String):
+    """Comma-separated UUIDs in any case, trimmed, duplicates collapsed; loads to lower case in the order sent."""
+
+    def __init__(self, most: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.most = most
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        items = list(dict.fromkeys(item.strip().lower() for item in str(value).split(",")))
+        if "" in items:
+            raise ValidationError("an item is empty")
+        if bad := next((item for item in items if not _UUID.fullmatch(item)), None):
+            raise ValidationError(f"{bad[:40]} is not a UUID")
+        if len(items) > self.most:
+            raise ValidationError(f"holds more than {self.most} ids")
+        return items

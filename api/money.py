@@ -1,0 +1,20 @@
+"""The last line of a money figure: integer minor units become JSON numbers here and nowhere earlier."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+
+RATIO_DECIMALS = 8
+
+
+def amount(minor: int, digits: int) -> float:
+    """Minor units of a currency with that many decimals (ISO 4217), as the JSON number a reader expects."""
+    return float(Decimal(minor).scaleb(-digits))
+
+
+def ratio(numerator: int, denominator: int) -> float | None:
+    """Exact quotient rounded once, half to even, to 8 decimals; null when the denominator is 0."""
+    if denominator == 0:
+        return None
+    return float(round(Fraction(numerator, denominator), RATIO_DECIMALS))

@@ -1,0 +1,103 @@
+"""The published tables the API may read, and the one way to read them.
+
+`TABLES` is compared with `data_contracts/served/` by a test and with each snapshot when it is opened: a file that lacks
+a column is never served. SQL text stays in the `queries.py` of each noun; values are always bound parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import Any, Protocol
+
+import duckdb
+
+LEVELS = ("campaign", "ad_set", "ad")
+MODELS = ("last_touch", "first_touch", "linear", "time_decay", "last_non_direct")
+CONVERSION_TYPES = (
+    "appointment_attended",
+    "appointment_booked",
+    "closed_won",
+    "dm_started",
+    "lead_created",
+    "payment_received",
+    "quote_presented",
+)
+REASONS = ("paid_without_ad", "unknown_ad", "parent_only", "other_channel", "direct", "no_touch")
+
+TABLES: Mapping[str, tuple[str, ...]] = {
+    "profiles": (
+        "profile_key", "profile_id", "time_zone", "currency", "currency_digits", "settings_version",
+        "delivery_through", "data_as_of",
+    ),
+    "entities": (
+        "profile_key", "level", "entity_key", "entity_id", "platform", "platform_id", "name", "status", "objective",
+        "daily_budget_minor", "budget_currency", "campaign_key", "ad_set_key", "parent_name", "campaign_platform_id",
+        "ad_set_platform_id",
+    ),
+    "delivery_daily": (
+        "profile_key", "level", "day", "entity_key", "spend_minor", "impressions", "clicks", "link_clicks",
+        "messaging_conversations_started_7d", "platform_conversions", "platform_conversion_value_minor",
+    ),
+    "entity_reach": ("profile_key", "level", "entity_key", "date_from", "date_to", "reach"),
+    "credit_daily": (
+        "profile_key", "model", "level", "day", "entity_key", *CONVERSION_TYPES, "cash_minor", "pipeline_minor",
+    ),
+    "unattributed_daily": ("profile_key", "model", "level", "day", "reason", *CONVERSION_TYPES, "cash_minor"),
+    "outcomes_daily": ("profile_key", "day", *CONVERSION_TYPES, "cash_minor"),
+    "snapshot": ("snapshot_id", "token", "built_at", "schema_hash"),
+}  # fmt: skip
+
+
+class Reader(Protocol):
+    """One request's view of one snapshot (`api.snapshot`)."""
+
+    @property
+    def snapshot_id(self) -> str: ...
+
+    @property
+    def remembered(self) -> dict[str, ProfileFacts | None]:
+        """What was already looked up in this snapshot, by profile id; lives as long as the open file."""
+
+    def rows(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]: ...
+
+    def dicts(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[dict[str, Any]]: ...
+
+
+@dataclass(frozen=True)
+class ProfileFacts:
+    """What a snapshot says of one profile; `digits` = decimals of its reporting currency (ISO 4217)."""
+
+    profile_key: int
+    currency: str
+    digits: int
+    settings_version: str
+    delivery_through: date | None
+    data_as_of: datetime | None
+
+
+def missing(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """Names of `table.column` that `TABLES` promises and this file lacks."""
+    found = set(connection.execute("select table_name, column_name from duckdb_columns()").fetchall())
+    return [f"{table}.{column}" for table, names in TABLES.items() for column in names if (table, column) not in found]
+
+
+def profile_facts(reader: Reader, profile_id: str) -> ProfileFacts | None:
+    """The profile as of this snapshot, or None when the snapshot was built without it."""
+    if profile_id not in reader.remembered:
+        found = reader.rows(
+            """
+            select profile_key, currency, currency_digits, settings_version, delivery_through, data_as_of
+            from profiles where profile_id = $profile_id
+            """,
+            {"profile_id": profile_id},
+        )
+        reader.remembered[profile_id] = _facts(found[0]) if found else None
+    return reader.remembered[profile_id]
+
+
+def _facts(row: Sequence[Any]) -> ProfileFacts:
+    key, currency, digits, version, through, as_of = row
+    # DuckDB's TIMESTAMP carries no zone; ours are UTC throughout
+    return ProfileFacts(key, currency, digits, version, through, as_of and as_of.replace(tzinfo=UTC))

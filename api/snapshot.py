@@ -1,0 +1,224 @@
+"""Which published version is current: opens it read-only, and swaps to the next without cutting a request.
+
+A snapshot is an immutable DuckDB file `published/served-<snapshot_id>.duckdb`; `published/current.json` points at the
+current one and is replaced atomically. Each process opens the file once, lazily (never before a fork), and each request
+reads one snapshot from beginning to end on a cursor of its own.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import duckdb
+
+from api import errors
+from api.deadlines import Deadlines, Watch
+from api.snapshot_files import OpenSnapshot, Signature, Unopenable, file_of, pointer, signature, snapshot_of
+from touchledger.settings import Settings
+
+POINTER = "current.json"
+KEPT_OPEN = 2
+RETRY_SECONDS = 5.0
+RETRY_AFTER = {"Retry-After": "2"}
+
+
+@dataclass(frozen=True)
+class Health:
+    """What `/readyz` tells: the snapshot being served (None before the first), and why it is not the newest."""
+
+    snapshot_id: str | None
+    problem: str | None
+
+
+class SnapshotReader:
+    """One request's cursor on one snapshot: the `served.Reader` that queries receive."""
+
+    def __init__(self, opened: OpenSnapshot, cursor: duckdb.DuckDBPyConnection, watch: Watch) -> None:
+        self.snapshot_id: str = opened.snapshot_id
+        self.remembered = opened.remembered
+        self._cursor = cursor
+        self._watch = watch
+
+    def rows(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
+        """Rows of a query with `$name` parameters."""
+        self._watch.check()
+        return self._cursor.execute(sql, dict(parameters or {})).fetchall()
+
+    def dicts(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
+        """Rows of a query, by column name."""
+        rows = self.rows(sql, parameters)
+        names = [column[0] for column in self._cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+class Snapshots:
+    """The open snapshots of this process."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._folder = settings.published
+        self._begin()
+
+    def _begin(self) -> None:
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._opening = threading.Lock()
+        self._deadlines = Deadlines(self._settings.query_deadline_seconds)
+        self._open: dict[str, OpenSnapshot] = {}
+        self._current: OpenSnapshot | None = None
+        self._seen: Signature | None = None
+        self._problem: str | None = None
+        self._retry_at = 0.0
+
+    @contextmanager
+    def reader(self, snapshot_id: str | None = None) -> Iterator[SnapshotReader | None]:
+        """The current snapshot, or the kept one of that id, for the length of a response.
+
+        None before anything was published, and for an id that is no longer kept. Raises database_unavailable when
+        nothing can be opened, service_unavailable when a query outlives its deadline or its memory.
+        """
+        opened = self._lease(snapshot_id)
+        if opened is None:
+            yield None
+            return
+        try:
+            with opened.connection.cursor() as cursor, self._deadlines.over(cursor) as watch:
+                yield SnapshotReader(opened, cursor, watch)
+        except (duckdb.InterruptException, duckdb.OutOfMemoryException) as refused:
+            raise errors.SERVICE_UNAVAILABLE("The query took too long; narrow it.", headers=RETRY_AFTER) from refused
+        except (duckdb.IOException, duckdb.FatalException) as broken:
+            self._problem = f"snapshot {opened.snapshot_id} cannot be read"
+            raise errors.DATABASE_UNAVAILABLE(headers=RETRY_AFTER) from broken
+        finally:
+            self._release(opened)
+
+    def health(self) -> Health:
+        """What is served now; looks at the pointer first, and never raises."""
+        self._refresh()
+        return Health(self._current.snapshot_id if self._current else None, self._problem)
+
+    def close(self) -> None:
+        """Closes every open file; the next request opens anew."""
+        with self._opening, self._lock:
+            for opened in self._open.values():
+                opened.connection.close()
+        self._begin()
+
+    def _lease(self, snapshot_id: str | None) -> OpenSnapshot | None:
+        self._refresh()
+        with self._lock:
+            opened = self._current if snapshot_id is None else self._open.get(snapshot_id)
+            if opened is not None:
+                opened.users += 1
+                opened.used_at = time.monotonic()
+                return opened
+        if snapshot_id is not None:
+            return self._lease_older(snapshot_id)
+        if self._problem is not None:
+            raise errors.DATABASE_UNAVAILABLE(headers=RETRY_AFTER)
+        return None
+
+    def _lease_older(self, snapshot_id: str) -> OpenSnapshot | None:
+        with self._opening:
+            try:
+                opened = self._opened(snapshot_id)
+            except Unopenable:
+                return None
+            with self._lock:
+                opened.users += 1
+        return opened
+
+    def _release(self, opened: OpenSnapshot) -> None:
+        with self._lock:
+            opened.users -= 1
+            opened.used_at = time.monotonic()
+            self._close_idle()
+
+    def _refresh(self) -> None:
+        if os.getpid() != self._pid:
+            # the parent's connections are neither used nor freed here: their threads did not survive the fork
+            _of_the_parent.append(dict(self.__dict__))
+            self._begin()
+        found = signature(self._folder / POINTER)
+        if not self._is_news(found):
+            return
+        # with a snapshot in hand one thread opens the next, and the others go on reading the old one meanwhile
+        if not self._opening.acquire(blocking=self._current is None):
+            return
+        try:
+            if self._is_news(found):
+                self._advance(found)
+        finally:
+            self._opening.release()
+        with self._lock:
+            self._close_idle()
+
+    def _is_news(self, found: Signature | None) -> bool:
+        if found != self._seen:
+            return True
+        return self._problem is not None and time.monotonic() >= self._retry_at
+
+    def _advance(self, found: Signature | None) -> None:
+        current, problem = self._current, None
+        if found is None:
+            problem = "the pointer to the current snapshot is gone" if current else None
+        else:
+            try:
+                current = self._opened(snapshot_of(pointer(self._folder / POINTER).get("file")))
+            except Unopenable as unopenable:
+                problem = str(unopenable)
+                current = current or self._newest_before_the_broken_one()
+        with self._lock:
+            self._current, self._problem, self._seen = current, problem, found
+            self._retry_at = time.monotonic() + RETRY_SECONDS
+
+    def _opened(self, snapshot_id: str) -> OpenSnapshot:
+        """Call while opening: nothing is closed in the meantime."""
+        with self._lock:
+            known = self._open.get(snapshot_id)
+        if known is not None:
+            return known
+        opened = OpenSnapshot(self._folder / file_of(snapshot_id), self._settings)
+        with self._lock:
+            self._open[snapshot_id] = opened
+        return opened
+
+    def _newest_before_the_broken_one(self) -> OpenSnapshot | None:
+        """For a process that starts while the newest file is broken: yesterday's figures rather than none."""
+        try:
+            broken = int(pointer(self._folder / POINTER)["token"])
+        except (Unopenable, KeyError, TypeError, ValueError):
+            return None
+        candidates = []
+        for path in self._folder.glob(file_of("*")):
+            try:
+                candidates.append(self._opened(snapshot_of(path.name)))
+            except Unopenable:
+                continue
+        return max((one for one in candidates if one.token < broken), key=lambda one: one.token, default=None)
+
+    def _close_idle(self) -> None:
+        """Closes the least recently used files beyond KEPT_OPEN that no request reads; call under the lock."""
+        if self._opening.locked():
+            return
+        spare = [one for one in self._open.values() if one is not self._current and one.users == 0]
+        spare.sort(key=lambda one: one.used_at)
+        for opened in spare[: max(0, len(self._open) - KEPT_OPEN)]:
+            del self._open[opened.snapshot_id]
+            opened.connection.close()
+
+
+_of_the_parent: list[dict[str, object]] = []
+
+
+@lru_cache(maxsize=8)
+def snapshots(settings: Settings) -> Snapshots:
+    """The snapshots of one deployment in this process."""
+    return Snapshots(settings)

@@ -1,0 +1,125 @@
+"""What the campaign reads accept and what they answer, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validates_schema
+
+from api.fields import Choice, Int, OpaqueId, UuidList
+from api.pagination import CursorQuery
+from api.served import LEVELS, MODELS, REASONS
+
+_MODEL = {"description": "Attribution model; figures of different models are never added."}
+_LEVEL = {"description": "Whose rows: campaigns, ad sets or ads."}
+
+
+class CampaignsQuery(CursorQuery):
+    model = Choice(MODELS, load_default="last_touch", metadata=_MODEL)
+    limit = Int(1, 100, load_default=10, metadata={"description": "Rows per page."})
+    level = Choice(
+        LEVELS, load_default=None, metadata={"description": "When given, rows carry delivery, cost and entity fields."}
+    )
+    campaign_external_id = OpaqueId(
+        load_default=None, metadata={"description": "Only children of this campaign; with level ad_set or ad."}
+    )
+    ad_set_external_id = OpaqueId(
+        load_default=None, metadata={"description": "Only children of this ad set; with level ad."}
+    )
+
+    @validates_schema
+    def _parents_are_above(self, data: Mapping[str, Any], **_: Any) -> None:
+        if data["campaign_external_id"] is not None and data["level"] not in {"ad_set", "ad"}:
+            raise ValidationError("narrows ad sets and ads; send it with level ad_set or ad", "campaign_external_id")
+        if data["ad_set_external_id"] is not None and data["level"] != "ad":
+            raise ValidationError("narrows ads; send it with level ad", "ad_set_external_id")
+
+
+class TrendQuery(Schema):
+    entity_ids = UuidList(
+        10, required=True, metadata={"description": "1 to 10 values of campaign_id, comma-separated."}
+    )
+    level = Choice(LEVELS, load_default="campaign", metadata=_LEVEL)
+
+
+class UnattributedQuery(Schema):
+    model = Choice(MODELS, load_default="last_touch", metadata=_MODEL)
+    level = Choice(LEVELS, load_default="campaign", metadata=_LEVEL)
+
+
+class Outcomes(Schema):
+    outcome_count = fields.Integer(required=True, metadata={"description": "Payments; the denominator of cac."})
+    outcome_value = fields.Float(required=True, metadata={"description": "Cash, in the reporting currency."})
+    attributed_outcome_count = fields.Integer(
+        required=True, metadata={"description": "Conversions of every kind, refunds excluded; never cash."}
+    )
+    attributed_outcomes_by_type = fields.Dict(
+        keys=fields.String(),
+        values=fields.Integer(),
+        required=True,
+        metadata={"description": "Count per conversion type; a type with none is absent."},
+    )
+
+
+class CampaignRow(Outcomes):
+    """One entity of the level; the fields after `roas` are present when level was given."""
+
+    campaign_id = fields.String(required=True, metadata={"format": "uuid", "description": "Id of the row's entity."})
+    campaign_name = fields.String(required=True, metadata={"description": "Its name on the ad platform."})
+    platform = fields.String(required=True, metadata={"description": "The ad platform."})
+    platform_id = fields.String(required=True, metadata={"description": "The entity's own id on the platform."})
+    spend = fields.Float(required=True, metadata={"description": "In the reporting currency."})
+    roas = fields.Float(
+        required=True, allow_none=True, metadata={"description": "outcome_value / spend; null without spend."}
+    )
+    entity_level = fields.String(metadata={"enum": list(LEVELS)})
+    parent_name = fields.String(allow_none=True, metadata={"description": "Campaign of an ad set, ad set of an ad."})
+    impressions = fields.Integer(metadata={"description": "Impressions served."})
+    clicks = fields.Integer(metadata={"description": "Clicks."})
+    reach = fields.Integer(
+        allow_none=True, metadata={"description": "Accounts reached, as the platform measured; never a sum."}
+    )
+    reach_basis = fields.String(
+        allow_none=True,
+        metadata={
+            "enum": ["exact", "at_least", None],
+            "description": "exact: measured for this very window; at_least: the largest figure measured inside it.",
+        },
+    )
+    ctr = fields.Float(allow_none=True, metadata={"description": "Clicks per 100 impressions."})
+    avg_cpm = fields.Float(allow_none=True, metadata={"description": "Spend per 1,000 impressions."})
+    avg_cpc = fields.Float(allow_none=True, metadata={"description": "Spend per click."})
+    cac = fields.Float(allow_none=True, metadata={"description": "spend / outcome_count; null without payments."})
+    status = fields.String(allow_none=True, metadata={"description": "As the platform spells it."})
+    objective = fields.String(allow_none=True, metadata={"description": "As the platform spells it."})
+    daily_budget = fields.Float(allow_none=True, metadata={"description": "In budget_currency; null when none is set."})
+    budget_currency = fields.String(allow_none=True, metadata={"description": "Currency of the ad account."})
+    campaign_external_id = fields.String(allow_none=True, metadata={"description": "Platform id of its campaign."})
+    ad_set_external_id = fields.String(allow_none=True, metadata={"description": "Platform id of its ad set."})
+    messaging_conversations_started_7d = fields.Integer(
+        allow_none=True, metadata={"description": "As the platform reports; null when it reported none."}
+    )
+
+
+class TrendRow(Schema):
+    entity_id = fields.String(required=True, metadata={"format": "uuid"})
+    date = fields.Date(required=True)
+    spend = fields.Float(required=True, metadata={"description": "In the reporting currency."})
+    impressions = fields.Integer(required=True)
+    clicks = fields.Integer(required=True)
+
+
+class ReasonRow(Schema):
+    reason = fields.String(required=True, metadata={"enum": list(REASONS)})
+    outcome_count = fields.Integer(required=True)
+    outcome_value = fields.Float(required=True)
+    attributed_outcome_count = fields.Integer(required=True)
+
+
+class UnattributedRemainder(Outcomes):
+    entity_level = fields.String(required=True, metadata={"enum": list(LEVELS)})
+    profile_total = fields.Nested(Outcomes, required=True, metadata={"description": "All conversions of the profile."})
+    by_reason = fields.List(
+        fields.Nested(ReasonRow), required=True, metadata={"description": "Every reason, always in the same order."}
+    )

@@ -1,0 +1,76 @@
+"""Windows of calendar dates, both ends inclusive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, post_load
+
+from api import errors
+
+MOST_DAYS = 366
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+@dataclass(frozen=True)
+class DateRange:
+    """`date_from` to `date_to`, both inclusive."""
+
+    date_from: date
+    date_to: date
+
+    def days(self) -> list[date]:
+        """Every day of the window, in order."""
+        return [self.date_from + timedelta(days=n) for n in range((self.date_to - self.date_from).days + 1)]
+
+
+class CalendarDate(fields.Date):
+    """A real date written YYYY-MM-DD, not before (nor more than 366 days after) the one named by `since`."""
+
+    def __init__(self, description: str, since: str | None = None) -> None:
+        super().__init__(
+            required=True,
+            error_messages={"required": "is required, as YYYY-MM-DD"},
+            metadata={"description": description},
+        )
+        self.since = since
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> date:
+        day = _parsed(value)
+        if self.since and self.since in data:
+            _check_span(_parsed(data[self.since]), day)
+        return day
+
+
+class DateRangeQuery(Schema):
+    """The window of a date-ranged read; loads a DateRange, and refuses everything else with invalid_date_range."""
+
+    error_code = errors.INVALID_DATE_RANGE
+
+    date_from = CalendarDate("First day of the window.")
+    date_to = CalendarDate("Last day of the window, included; at most 366 days after the first.", since="date_from")
+
+    @post_load
+    def _window(self, data: Mapping[str, Any], **_: Any) -> DateRange:
+        return DateRange(data["date_from"], data["date_to"])
+
+
+def _parsed(value: object) -> date:
+    if not isinstance(value, str) or not _DATE.fullmatch(value):
+        raise ValidationError("must be a date written YYYY-MM-DD")
+    try:
+        return date.fromisoformat(value)
+    except ValueError as unreal:
+        raise ValidationError("is not a real date") from unreal
+
+
+def _check_span(first: date, last: date) -> None:
+    if first > last:
+        raise ValidationError("is before date_from")
+    if (last - first).days > MOST_DAYS:
+        raise ValidationError(f"is more than {MOST_DAYS} days after date_from")

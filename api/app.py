@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache, partial
 
-from api import responses
+from api import logs, operations, responses
+from api.docs_pages import pages
 from api.guard import MEBIBYTE
 from api.http import Api, Application, Blueprint
 from api.v1 import BLUEPRINTS
@@ -24,8 +26,15 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
         API_VERSION="v1",
         OPENAPI_VERSION="3.1.0",
     )
+    app.before_request(logs.start_clock)
+    # they run last to first: the log line sees the answer as it leaves
+    app.after_request(logs.access)
     app.after_request(responses.finish)
     api = Api(app)
     for blueprint in (*BLUEPRINTS, *more):
         api.register_blueprint(blueprint, url_prefix=PREFIX)
+    api.register_blueprint(operations.bp)
+    app.register_blueprint(pages.bp)
+    # relative unless a public address is set: "Try it out" then asks the host the page came from
+    app.extensions["openapi"] = lru_cache(partial(operations.described, api, server=settings.public_url or "/"))
     return app

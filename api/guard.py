@@ -32,7 +32,6 @@ class Guard:
     units: int
     kinds: frozenset[Kind]
     max_body: int = MEBIBYTE
-    own_bucket: bool = False
 
     @property
     def is_public(self) -> bool:
@@ -72,8 +71,8 @@ def _attach(guard: Guard) -> Callable[[View], View]:
         def entered(*args: Any, **kwargs: Any) -> Any:
             if not guard.is_public:
                 _admit(guard)
-            _refuse_query(known)
-            _refuse_size(guard)
+                _refuse_query(known)
+                _refuse_size(guard)
             return view(*args, **kwargs)
 
         entered.guard = guard  # type: ignore[attr-defined]

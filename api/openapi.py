@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
@@ -12,14 +13,30 @@ from marshmallow import fields
 from api.auth import Kind
 from api.guard import Guard
 
-PREFIX = "/api/v1"
 REFUSALS = (400, 401, 403, 404, 429, 500, 503)
-SCHEMES = {
-    Kind.API_KEY: "apiKey",
-    Kind.USER_TOKEN: "userToken",
-    Kind.SESSION: "session",
-    Kind.APP: "app",
+SCHEMES: dict[Kind, tuple[str, dict[str, str]]] = {
+    Kind.API_KEY: ("apiKey", {"type": "http", "scheme": "bearer", "description": "An API key, `tl_live_…`."}),
+    Kind.USER_TOKEN: ("userToken", {"type": "http", "scheme": "bearer", "description": "A user token, `tl_user_…`."}),
+    Kind.SESSION: ("session", {"type": "http", "scheme": "bearer", "description": "A session token, `tl_sess_…`."}),
+    Kind.APP: ("app", {"type": "http", "scheme": "basic", "description": "An app's id and secret."}),
 }
+HEADERS: dict[str, dict[str, Any]] = {
+    "X-Request-Id": {"description": "Id of this request, for support.", "schema": {"type": "string"}},
+    "X-RateLimit-Limit": {"description": "Units per minute.", "schema": {"type": "integer"}},
+    "X-RateLimit-Remaining": {"description": "Units left in the last 60 seconds.", "schema": {"type": "integer"}},
+    "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}},
+}
+PROFILE_ID: dict[str, Any] = {
+    "in": "query",
+    "name": "profile_id",
+    "required": False,
+    "schema": {"type": "string", "format": "uuid"},
+    "description": "The profile to answer for. An API key has one already; user tokens and sessions must send it.",
+}
+DESCRIPTION = """\
+Attribution figures per campaign, ad set and ad of one profile. Answers are `{data, meta}`; refusals are
+`{error: {code, message, status, request_id, docs_url}}`, and every code is explained on the errors page.
+"""
 
 
 class ErrorBody(ma.Schema):
@@ -29,7 +46,7 @@ class ErrorBody(ma.Schema):
     message = fields.String(required=True, metadata={"description": "For people; may change."})
     status = fields.Integer(required=True, metadata={"description": "The HTTP status."})
     request_id = fields.String(required=True, metadata={"pattern": "^req_[0-9a-f]{32}$"})
-    docs_url = fields.Url(required=True, metadata={"description": "The code's entry on the errors page."})
+    docs_url = fields.String(required=True, metadata={"format": "uri", "description": "The code's entry on a page."})
     reason = fields.String(metadata={"description": "Stable refinement inside a shared code."})
     required_scopes = fields.List(fields.String(), metadata={"description": "On insufficient_scope."})
 
@@ -47,7 +64,10 @@ class Meta(ma.Schema):
 
 
 def envelope_of(schema: ma.Schema | None) -> Any:
-    """The documented `{data, meta}` around a row schema."""
+    """The documented `{data, meta}` around a row schema.
+
+    A schema class may name the schema of its route's `meta` in the attribute `meta_schema`.
+    """
     if schema is None:
         return None
     return _envelope(type(schema), bool(schema.many))
@@ -59,17 +79,72 @@ def _envelope(schema: type[ma.Schema], many: bool) -> type[ma.Schema]:
     name = f"{schema.__name__}{'List' if many else ''}Envelope"
     members = {
         "data": fields.Nested(schema, many=many, required=True),
-        "meta": fields.Nested(Meta, required=True),
+        "meta": fields.Nested(getattr(schema, "meta_schema", Meta), required=True),
     }
     return type(name, (ma.Schema,), members)
 
 
 def describe_guard(doc: dict[str, Any], doc_info: dict[str, Any], **_: Any) -> dict[str, Any]:
-    """Give an operation its security and its refusals; called by flask-smorest for every operation."""
+    """Give an operation its refusals; flask-smorest calls it for every operation, `build` adds the security."""
     guard: Guard = doc_info["guard"]
-    if guard.is_public:
-        return {**doc, "security": []}
-    refusals = {status: HTTPStatus(status).name for status in REFUSALS}
+    refusals = {} if guard.is_public else {status: HTTPStatus(status).name for status in REFUSALS}
     doc["responses"] = {**refusals, **doc.get("responses", {})}
     doc["x-guard"] = guard
     return doc
+
+
+def build(spec: Any, *, server: str) -> dict[str, Any]:
+    """The finished OpenAPI 3.1 document. `server` may be relative (`/`), which means: where the document came from."""
+    document: dict[str, Any] = spec.to_dict()
+    document["info"]["description"] = DESCRIPTION
+    document["servers"] = [{"url": server}]
+    components = document.setdefault("components", {})
+    components["securitySchemes"] = {name: scheme for name, scheme in SCHEMES.values()}
+    components["headers"] = HEADERS
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            if isinstance(operation, dict) and "x-guard" in operation:
+                _secure(path, method.upper(), operation, operation.pop("x-guard"))
+    for name, response in components.get("responses", {}).items():
+        limited = {"Retry-After"} if name in {"TOO_MANY_REQUESTS", "SERVICE_UNAVAILABLE"} else set()
+        response["headers"] = _headers({"X-Request-Id"} | limited)
+    return document
+
+
+def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> None:
+    operation["operationId"] = _operation_id(method, path)
+    if guard.is_public or guard.scope is None:
+        operation["security"] = []
+        return
+    operation["parameters"] = _parameters(operation.get("parameters", []))
+    kinds = guard.kinds_for(method, re.sub(r"\{(\w+)\}", r"<\1>", path))
+    operation["security"] = [{SCHEMES[kind][0]: [guard.scope.value]} for kind in kinds]
+    operation["x-scope"], operation["x-units"] = guard.scope.value, guard.units
+    for status, response in operation["responses"].items():
+        if "$ref" not in response and str(status).startswith("2"):
+            names = {"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining"}
+            response.setdefault("headers", {}).update(_headers(names))
+
+
+def _parameters(declared: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    texts = [{**one, "schema": _as_text(one["schema"])} if one.get("in") == "query" else one for one in declared]
+    return [*sorted(texts, key=lambda one: not one.get("required", False)), PROFILE_ID]
+
+
+def _as_text(schema: dict[str, Any]) -> dict[str, Any]:
+    # a query has no null: a parameter that may be absent is one that is not required
+    kept = {name: value for name, value in schema.items() if not (name == "default" and value is None)}
+    if isinstance(kept.get("type"), list):
+        kept["type"] = next(kind for kind in kept["type"] if kind != "null")
+    if "enum" in kept:
+        kept["enum"] = [value for value in kept["enum"] if value is not None]
+    return kept
+
+
+def _headers(names: set[str]) -> dict[str, dict[str, str]]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in sorted(names)}
+
+
+def _operation_id(method: str, path: str) -> str:
+    words = re.sub(r"\W+", "_", path.removeprefix("/api/v1")).strip("_")
+    return f"{method.lower()}_{words}"

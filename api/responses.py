@@ -28,12 +28,12 @@ class NotModified(HTTPException):
     description = "Not modified"
 
 
-def conditional(tag: str, *, cache_control: str = "private, no-cache", vary: str = "Authorization") -> None:
+def conditional(tag: str, *, cache_control: str = "private, no-cache", vary: str | None = "Authorization") -> None:
     """Give the answer the weak ETag `W/"<tag>"` and its caching rules, and end the request with 304 if it matches.
 
     Call it once the arguments are parsed and before any query. `tag` must change whenever the answer may.
     """
-    g.caching = {"ETag": f'W/"{tag}"', "Cache-Control": cache_control, "Vary": vary}
+    g.caching = {"ETag": f'W/"{tag}"', "Cache-Control": cache_control, **({"Vary": vary} if vary else {})}
     if request.if_none_match.contains_weak(tag):
         raise NotModified()
 

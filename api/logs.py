@@ -1,0 +1,92 @@
+"""Logs: one JSON line each, and one place where secrets, e-mails and phone numbers are taken out."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+from flask import Response, g, request
+
+from api import context
+from api.credentials import PATTERN
+from connectors.redaction import HIDDEN, redact
+
+# query values that name a person
+PERSONAL = frozenset({"email", "phone", "customer_key", "search"})
+SENSITIVE = re.compile(r"(?i)authorization|password|secret|token|cookie")
+EMAIL = re.compile(r"[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)+")
+PHONE = re.compile(r"(?:\+|%2B)[1-9]\d{7,14}\b")
+
+log = structlog.get_logger("api.access")
+
+
+def configure(level: str = "INFO") -> None:
+    """Send our logs and those of libraries to standard error, redacted."""
+    shared: list[Any] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.format_exc_info,
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    last: list[Any] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, take_out_secrets]
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared, processors=[*last, structlog.processors.JSONRenderer()]
+        )
+    )
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(level)
+
+
+def take_out_secrets(_logger: Any, _method: str, event: Any) -> Any:
+    """The structlog processor: every text of the event, and every value under a sensitive name."""
+    return {name: HIDDEN if SENSITIVE.search(str(name)) else clean(value) for name, value in event.items()}
+
+
+def clean(value: Any) -> Any:
+    """The same value without credentials, e-mail addresses and phone numbers."""
+    if isinstance(value, str):
+        text = PATTERN.sub(lambda found: f"{found.group(1)}_{HIDDEN}", value)
+        return PHONE.sub(HIDDEN, EMAIL.sub(HIDDEN, redact(text)))
+    if isinstance(value, Mapping):
+        return take_out_secrets(None, "", value)
+    if isinstance(value, (list, tuple)):
+        return [clean(item) for item in value]
+    return value
+
+
+def start_clock() -> None:
+    """Before each request."""
+    g.started = time.perf_counter()
+
+
+def access(response: Response) -> Response:
+    """After each request: one line with what was asked, by whom, and how it ended."""
+    principal = g.get("principal")
+    query = {name: HIDDEN if name in PERSONAL else values for name, values in request.args.lists()}
+    log.info(
+        "request",
+        request_id=context.request_id(),
+        method=request.method,
+        path=request.path,
+        query=query,
+        status=response.status_code,
+        milliseconds=round((time.perf_counter() - g.get("started", time.perf_counter())) * 1000, 1),
+        key_id=principal.id if principal else None,
+        profile_id=principal.profile.id if principal else None,
+    )
+    return response

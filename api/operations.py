@@ -1,0 +1,104 @@
+"""Routes about the service itself: is it alive, is it ready, and what does it offer. None needs a credential."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from typing import Any
+
+import orjson
+import sqlalchemy as sa
+from flask import Response, current_app
+
+from api import context, db, openapi, responses
+from api.guard import public
+from api.http import Blueprint
+from api.models import Profile
+from api.snapshot import snapshots
+
+SPARE_BYTES = 200 * 1024 * 1024
+
+bp = Blueprint("operations", __name__, description="The service itself.")
+
+
+def _described(description: str) -> dict[str, Any]:
+    return {"responses": {200: {"description": description}}}
+
+
+@bp.route("/healthz")
+@public
+@bp.doc(**_described("The process answers."))
+def liveness() -> Response:
+    """Is the process alive
+
+    Depends on nothing: it says only that requests are answered.
+    """
+    return _json({"status": "ok"})
+
+
+@bp.route("/readyz")
+@public
+@bp.doc(**_described("Requests will be served."), description="503 when any check fails.")
+def readiness() -> Response:
+    """Can requests be served
+
+    Each check is `ok`, `none` (nothing published yet, which reads survive) or `failing`.
+    """
+    checks = {"operational_db": _database(), "snapshot": _snapshot(), "disk": _disk()}
+    ready = "failing" not in checks.values()
+    return _json({"status": "ok" if ready else "failing", "checks": checks}, 200 if ready else 503)
+
+
+@bp.route("/openapi.json")
+@public
+@bp.doc(**_described("OpenAPI 3.1."))
+def description_at_the_root() -> Response:
+    """The OpenAPI document"""
+    return _description()
+
+
+@bp.route("/api/v1/openapi.json")
+@public
+@bp.doc(**_described("OpenAPI 3.1."))
+def description_of_the_version() -> Response:
+    """The OpenAPI document"""
+    return _description()
+
+
+def _description() -> Response:
+    body, tag = current_app.extensions["openapi"]()
+    responses.conditional(tag, cache_control="public, no-cache", vary=None)
+    return Response(body, mimetype="application/json")
+
+
+def described(api: Any, *, server: str) -> tuple[bytes, str]:
+    """The OpenAPI document as bytes, and the hash of its content for the ETag."""
+    body = orjson.dumps(openapi.build(api.spec, server=server), option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
+    return body, hashlib.sha256(body).hexdigest()[:16]
+
+
+def _json(value: dict[str, Any], status: int = 200) -> Response:
+    return Response(orjson.dumps(value), status, mimetype="application/json")
+
+
+def _database() -> str:
+    try:
+        with db.transaction(context.settings().operational_url, durable=False) as session:
+            session.scalar(sa.select(Profile.id).limit(1))
+    except sa.exc.SQLAlchemyError:
+        return "failing"
+    return "ok"
+
+
+def _snapshot() -> str:
+    health = snapshots(context.settings()).health()
+    if health.problem is not None:
+        return "failing"
+    return "ok" if health.snapshot_id else "none"
+
+
+def _disk() -> str:
+    try:
+        return "ok" if shutil.disk_usage(context.settings().home).free > SPARE_BYTES else "failing"
+    except OSError:
+        return "failing"

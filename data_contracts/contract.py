@@ -58,7 +58,7 @@ class Column:
     items: str | None = None
     default: Any = None
     currency_column: str | None = None
-    may_be_future: bool = False
+    unbounded: bool = False
     personal: bool = False
 
     @property
@@ -148,7 +148,7 @@ def _column(element: SchemaProperty) -> Column:
         items=element.items.logicalType if element.items else None,
         default=custom.get("default"),
         currency_column=custom.get("currencyColumn"),
-        may_be_future=bool(custom.get("mayBeFuture")),
+        unbounded=bool(custom.get("unbounded")),
         personal=element.classification == "restricted",
     )
 

@@ -81,6 +81,17 @@ def _text(column: Column) -> Parser:
     return parse
 
 
+def _is_blank(value: Any) -> bool:
+    return type(value) is str and (not value or value.isspace())
+
+
+def _within(value: Any, earliest: Any, latest: Any) -> None:
+    if value < earliest:
+        raise Refused("before 2000-01-01")
+    if value > latest:
+        raise Refused("more than one day ahead")
+
+
 def _instant(value: Any) -> datetime:
     if isinstance(value, datetime):
         if value.tzinfo is None:
@@ -98,16 +109,14 @@ def _instant(value: Any) -> datetime:
 
 
 def _timestamp(column: Column, now: datetime) -> Parser:
-    latest = None if column.may_be_future else now + AHEAD
+    latest = now + AHEAD
 
     def parse(value: Any) -> datetime | None:
-        if value == "" or (type(value) is str and value.isspace()):
+        if _is_blank(value):
             return None
         instant = _instant(value)
-        if instant < EARLIEST:
-            raise Refused("before 2000-01-01")
-        if latest is not None and instant > latest:
-            raise Refused("more than one day ahead")
+        if not column.unbounded:
+            _within(instant, EARLIEST, latest)
         return instant
 
     return parse
@@ -128,16 +137,14 @@ def _day(value: Any) -> date:
 
 
 def _date(column: Column, now: datetime) -> Parser:
-    latest = None if column.may_be_future else (now + AHEAD).date()
+    earliest, latest = EARLIEST.date(), (now + AHEAD).date()
 
     def parse(value: Any) -> date | None:
-        if value == "" or (type(value) is str and value.isspace()):
+        if _is_blank(value):
             return None
         day = _day(value)
-        if day < EARLIEST.date():
-            raise Refused("before 2000-01-01")
-        if latest is not None and day > latest:
-            raise Refused("more than one day ahead")
+        if not column.unbounded:
+            _within(day, earliest, latest)
         return day
 
     return parse

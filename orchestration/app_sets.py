@@ -1,0 +1,114 @@
+"""Sets that the operational database hands to the pipeline: profiles, and the calendar of their time zones."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from datetime import UTC, date, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import sqlalchemy as sa
+
+from api.db import transaction
+from api.models import Profile
+from data_contracts.formats import currency_digits
+from orchestration.lake import Lake, Landing
+
+DAY = 86_400
+SOURCE = "app"
+EPOCH = date(1970, 1, 1).toordinal()
+FIRST_DAY = date(2000, 1, 1).toordinal() - EPOCH
+LAST_DAY = date(2041, 1, 1).toordinal() - EPOCH
+
+Stretch = tuple[int, int, int, int]
+
+
+def land_app_sets(url: str, lake: Lake) -> list[Landing]:
+    """Land `profiles` whole, and `calendar` for every zone a profile uses."""
+    with transaction(url) as session:
+        profiles = session.scalars(sa.select(Profile).order_by(Profile.id)).all()
+        rows = [_settings(profile) for profile in profiles]
+    landed = lake.land(dataset="profiles", profile_id=None, source=SOURCE, batch="profiles", records=rows)
+    return [landed, *(land_calendar(lake, zone) for zone in sorted({row["time_zone"] for row in rows}))]
+
+
+def _settings(profile: Profile) -> dict[str, Any]:
+    return {
+        "profile_id": profile.id,
+        "time_zone": profile.timezone,
+        "currency": profile.reporting_currency,
+        "currency_digits": currency_digits()[profile.reporting_currency],
+        "lookback_days": profile.lookback_days,
+        "half_life_days": profile.half_life_days,
+        "inherit_recurring": profile.inherit_recurring,
+        "settings_version": profile.settings_version,
+        "is_active": profile.archived_at is None,
+    }
+
+
+def land_calendar(lake: Lake, zone: str) -> Landing:
+    """Land one zone's calendar; nothing is written while the zone's rules stay as they are."""
+    known = list(stretches(zone))
+    records = (
+        {
+            "time_zone": zone,
+            "utc_day": utc_day,
+            "local_date": date.fromordinal(local_day + EPOCH),
+            "starts_at": start,
+            "ends_at": end,
+        }
+        for utc_day, local_day, start, end in known
+    )
+    return lake.land(
+        dataset="calendar",
+        profile_id=None,
+        source=SOURCE,
+        batch=zone.replace("/", "."),
+        records=records,
+        origin=hashlib.sha256(repr(known).encode()).hexdigest(),
+    )
+
+
+def stretches(zone: str) -> Iterator[Stretch]:
+    """(UTC day, local day, first second, second after the last) for every UTC day of 2000 to 2040, in order.
+
+    Days are counted from 1970-01-01. Each second lies in exactly one stretch, also where clocks are turned.
+    """
+    info = ZoneInfo(zone)
+    before = _offset(info, FIRST_DAY * DAY)
+    for day in range(FIRST_DAY, LAST_DAY):
+        after = _offset(info, (day + 1) * DAY)
+        if before == after:
+            yield from _cut(day, [(day * DAY, (day + 1) * DAY, before)])
+        else:
+            yield from _cut(day, _turned(info, day))
+        before = after
+
+
+def _offset(info: ZoneInfo, second: int) -> int:
+    offset = datetime.fromtimestamp(second, UTC).astimezone(info).utcoffset()
+    return int(offset.total_seconds()) if offset is not None else 0
+
+
+def _turned(info: ZoneInfo, day: int) -> list[tuple[int, int, int]]:
+    """The parts of a day with one offset each, to the minute: zones turn their clocks on whole minutes."""
+    parts: list[tuple[int, int, int]] = []
+    for minute in range(day * DAY, (day + 1) * DAY, 60):
+        offset = _offset(info, minute)
+        if parts and parts[-1][2] == offset:
+            parts[-1] = (parts[-1][0], minute + 60, offset)
+        else:
+            parts.append((minute, minute + 60, offset))
+    return parts
+
+
+def _cut(day: int, parts: list[tuple[int, int, int]]) -> Iterator[Stretch]:
+    """Cut the parts at local midnight."""
+    for start, end, offset in parts:
+        at = start
+        while at < end:
+            local_day = (at + offset) // DAY
+            until = min(end, (local_day + 1) * DAY - offset)
+            yield day, local_day, at, until
+            at = until

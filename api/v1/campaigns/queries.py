@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from api.served import CONVERSION_TYPES, ProfileFacts, Reader
@@ -149,7 +149,7 @@ def reach_of(
     reader: Reader, profile: ProfileFacts, of: Slice, entity_keys: Sequence[int]
 ) -> dict[int, tuple[int, str]]:
     """Per entity the people reached and whether that is `exact` for the window or only `at_least`."""
-    found = reader.rows(_REACH, {**of.parameters(profile), "keys": list(entity_keys)})
+    found = reader.rows(_REACH, {**replace(of, model=None).parameters(profile), "keys": list(entity_keys)})
     return {key: (least, "at_least") if exact is None else (exact, "exact") for key, exact, least in found}
 
 

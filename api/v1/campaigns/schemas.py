@@ -8,6 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.fields import Choice, Int, OpaqueId, UuidList
+from api.openapi import Meta
 from api.pagination import CursorQuery
 from api.served import LEVELS, MODELS, REASONS
 
@@ -62,14 +63,46 @@ class Outcomes(Schema):
     )
 
 
-class CampaignRow(Outcomes):
-    """One entity of the level; the fields after `roas` are present when level was given."""
+class DatedMeta(Meta):
+    """What every dated read of the published figures tells about itself."""
 
+    date_from = fields.Date(required=True)
+    date_to = fields.Date(required=True)
+    currency = fields.String(required=True, metadata={"description": "Reporting currency, ISO 4217."})
+    level = fields.String(required=True, metadata={"enum": list(LEVELS)})
+    snapshot_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "The published version; null before the first."}
+    )
+    data_as_of = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "When the source longest unseen was last read."}
+    )
+
+
+class ModelMeta(DatedMeta):
+    model = fields.String(required=True, metadata={"enum": list(MODELS)})
+
+
+class CampaignsMeta(ModelMeta):
+    rows_total = fields.Integer(required=True, metadata={"description": "Rows on all pages together."})
+    next_cursor = fields.String(required=True, allow_none=True, metadata={"description": "Null on the last page."})
+    delivery_through = fields.Date(
+        required=True, allow_none=True, metadata={"description": "Last day that every ad account has delivered."}
+    )
+
+
+class Entity(Schema):
     campaign_id = fields.String(required=True, metadata={"format": "uuid", "description": "Id of the row's entity."})
     campaign_name = fields.String(required=True, metadata={"description": "Its name on the ad platform."})
     platform = fields.String(required=True, metadata={"description": "The ad platform."})
     platform_id = fields.String(required=True, metadata={"description": "The entity's own id on the platform."})
     spend = fields.Float(required=True, metadata={"description": "In the reporting currency."})
+
+
+class CampaignRow(Outcomes, Entity):
+    """One entity of the level; the fields after `roas` are present when level was given."""
+
+    meta_schema = CampaignsMeta
+
     roas = fields.Float(
         required=True, allow_none=True, metadata={"description": "outcome_value / spend; null without spend."}
     )
@@ -103,6 +136,8 @@ class CampaignRow(Outcomes):
 
 
 class TrendRow(Schema):
+    meta_schema = DatedMeta
+
     entity_id = fields.String(required=True, metadata={"format": "uuid"})
     date = fields.Date(required=True)
     spend = fields.Float(required=True, metadata={"description": "In the reporting currency."})
@@ -118,6 +153,8 @@ class ReasonRow(Schema):
 
 
 class UnattributedRemainder(Outcomes):
+    meta_schema = ModelMeta
+
     entity_level = fields.String(required=True, metadata={"enum": list(LEVELS)})
     profile_total = fields.Nested(Outcomes, required=True, metadata={"description": "All conversions of the profile."})
     by_reason = fields.List(

@@ -10,7 +10,6 @@ needed as (
     select distinct a.currency as base, b.currency as quote
     from {{ ref('int_money_days') }} as a
     cross join {{ ref('int_profiles') }} as b
-    where a.currency is not null
 ),
 
 days as (

@@ -10,7 +10,9 @@ with dated as (
 ),
 
 days as (
-    select distinct currency, day from dated
+    select distinct currency, day
+    from dated
+    where currency is not null
 )
 
 select distinct days.currency, days.day + shift.step as day

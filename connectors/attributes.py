@@ -1,0 +1,30 @@
+"""What shops write beside an order or a payment: who bought, and which ad they had clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+CLICK_IDS = ("fbclid", "gclid", "gbraid", "wbraid", "ttclid", "msclkid", "li_fat_id")
+PERSON = ("person_key", "anonymous_id", "external_id", "payment_customer_id")
+CLICK = (
+    "ad_platform", "ad_id", "ad_set_id", "campaign_id", "touch_at", "click_id_type", "click_id",
+    "utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term", "utm_id",
+)  # fmt: skip
+
+
+def pairs(attributes: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Key and value pairs as one mapping; shops hide attributes from buyers by a leading underscore."""
+    return {str(one["key"]).lstrip("_"): str(one["value"]) for one in attributes if one.get("value")}
+
+
+def carried(attributes: Mapping[str, str]) -> dict[str, str]:
+    """The person and ad columns found among the attributes, by our column names.
+
+    A click id may stand under its own name (`fbclid`), as trackers write it.
+    """
+    columns = {name: str(attributes[name]) for name in (*PERSON, *CLICK) if attributes.get(name)}
+    for name in CLICK_IDS:
+        if attributes.get(name) and "click_id" not in columns:
+            columns |= {"click_id_type": name, "click_id": str(attributes[name])}
+    return columns

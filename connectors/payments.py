@@ -1,0 +1,15 @@
+"""What any payment processor must offer, whatever its wire protocol looks like."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, Protocol
+
+Row = dict[str, Any]
+
+
+class Payments(Protocol):
+    """One processor account. Rows carry the columns of the inbound contracts; may raise a ConnectorError."""
+
+    def payments(self, created_since: datetime | None = None) -> dict[str, list[Row]]:
+        """conversions (payments and refunds made since then) and recurring_payments (always all)."""

@@ -1,0 +1,193 @@
+"""One Shopify store: its catalogue and its orders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from connectors import attributes, shopify_queries
+from connectors.errors import Malformed
+from connectors.shopify_graph import ShopifyGraph, connection_page
+from connectors.store import Row
+from connectors.transport import Transport
+
+# Shopify's display states beside REST's four, which our contract speaks
+FULFILLMENT = {
+    "FULFILLED": "fulfilled", "PARTIALLY_FULFILLED": "partial", "RESTOCKED": "restocked",
+    "IN_PROGRESS": None, "ON_HOLD": None, "OPEN": None, "PENDING_FULFILLMENT": None,
+    "REQUEST_DECLINED": None, "SCHEDULED": None, "UNFULFILLED": None,
+}  # fmt: skip
+# an authorization that ran out holds no money, as a voided one
+FINANCIAL = {"EXPIRED": "voided"}
+
+
+class Shopify:
+    """One store over the Admin GraphQL API; `base_url` is the shop's origin, `shop` its handle."""
+
+    def __init__(self, base_url: str, token: str, shop: str, transport: Transport) -> None:
+        self.connection_ref = shop
+        self._graph = ShopifyGraph(base_url.rstrip("/"), token, transport)
+
+    def __repr__(self) -> str:
+        return f"<Shopify {self.connection_ref}>"
+
+    def catalogue(self, updated_since: datetime | None = None) -> dict[str, list[Row]]:
+        """products and variants changed since then, each product with all its variants."""
+        found = self._graph.walk(shopify_queries.PRODUCTS, {"query": _since(updated_since)}, ("products",))
+        products, variants = [], []
+        with _as_promised():
+            for node, page in found:
+                products.append(self._product(node, page["shop"]["currencyCode"]))
+                nested = self._nested(node, "variants", shopify_queries.PRODUCT_VARIANTS, ("product", "variants"))
+                variants += [self._variant(variant, products[-1]["product_id"]) for variant in nested]
+        return {"products": _latest(products, "product_id"), "variants": _latest(variants, "variant_id")}
+
+    def orders(self, updated_since: datetime | None = None) -> dict[str, list[Row]]:
+        """orders and order_lines of the orders changed since then, each order with all its lines."""
+        found = self._graph.walk(shopify_queries.ORDERS, {"query": _since(updated_since)}, ("orders",))
+        orders, lines = [], []
+        with _as_promised():
+            for node, _ in found:
+                orders.append(self._order(node))
+                nested = self._nested(node, "lineItems", shopify_queries.ORDER_LINES, ("order", "lineItems"))
+                lines += [self._line(line, orders[-1]["order_id"]) for line in nested]
+        return {"orders": _latest(orders, "order_id"), "order_lines": _latest(lines, "order_id", "line_id")}
+
+    def _nested(self, node: Row, name: str, document: str, path: tuple[str, ...]) -> list[Row]:
+        rows, after = connection_page(node[name])
+        if after is not None:
+            rows += [row for row, _ in self._graph.walk(document, {"id": node["id"]}, path, after)]
+        return rows
+
+    def _product(self, node: Row, currency: str) -> Row:
+        preview = (node.get("featuredMedia") or {}).get("preview") or {}
+        return {
+            "connection_ref": self.connection_ref,
+            "product_id": _number(node["id"]),
+            "title": node["title"],
+            "handle": node.get("handle"),
+            "status": node["status"].lower(),
+            "vendor": node.get("vendor"),
+            "product_type": node.get("productType"),
+            "tags": list(node.get("tags") or []),
+            "image_url": (preview.get("image") or {}).get("url"),
+            "url": node.get("onlineStoreUrl"),
+            "currency": currency,
+            "created_at": _time(node.get("createdAt")),
+            "updated_at": _time(node["updatedAt"]),
+        }
+
+    def _variant(self, node: Row, product_id: str) -> Row:
+        return {
+            "connection_ref": self.connection_ref,
+            "variant_id": _number(node["id"]),
+            "product_id": product_id,
+            "title": node.get("title"),
+            "sku": node.get("sku"),
+            "barcode": node.get("barcode"),
+            "position": node.get("position"),
+            "price": _amount(node["price"]),
+            "compare_at_price": None if node.get("compareAtPrice") is None else _amount(node["compareAtPrice"]),
+            "inventory_quantity": node.get("inventoryQuantity"),
+            "inventory_policy": str(node.get("inventoryPolicy") or "deny").lower(),
+            "tracked": (node.get("inventoryItem") or {}).get("tracked"),
+            "options": [{"name": one["name"], "value": one["value"]} for one in node.get("selectedOptions") or []],
+            "updated_at": _time(node["updatedAt"]),
+        }
+
+    def _order(self, node: Row) -> Row:
+        status = node["displayFinancialStatus"]
+        return {
+            "connection_ref": self.connection_ref,
+            "order_id": _number(node["id"]),
+            "order_ref": node["name"],
+            "created_at": _time(node["createdAt"]),
+            "updated_at": _time(node["updatedAt"]),
+            "processed_at": _time(node.get("processedAt")),
+            "cancelled_at": _time(node.get("cancelledAt")),
+            "financial_status": FINANCIAL.get(status, status.lower()),
+            "fulfillment_status": FULFILLMENT.get(str(node.get("displayFulfillmentStatus"))),
+            "currency": node["totalPriceSet"]["shopMoney"]["currencyCode"],
+            "subtotal": _shop_money(node, "subtotalPriceSet"),
+            "total_discounts": _shop_money(node, "totalDiscountsSet"),
+            "total_shipping": _shop_money(node, "totalShippingPriceSet"),
+            "total_tax": _shop_money(node, "totalTaxSet"),
+            "total": _shop_money(node, "totalPriceSet"),
+            "refunded_total": _shop_money(node, "totalRefundedSet"),
+            "payment_ref": _payment_ref(node.get("transactions") or []),
+            "email": node.get("email"),
+            "phone": node.get("phone"),
+            **attributes.carried(attributes.pairs(node.get("customAttributes") or [])),
+        }
+
+    def _line(self, node: Row, order_id: str) -> Row:
+        return {
+            "connection_ref": self.connection_ref,
+            "order_id": order_id,
+            "line_id": _number(node["id"]),
+            "product_id": _number_of(node.get("product")),
+            "variant_id": _number_of(node.get("variant")),
+            "sku": node.get("sku"),
+            "title": node["title"],
+            "quantity": node["quantity"],
+            "price": _shop_money(node, "originalUnitPriceSet"),
+        }
+
+
+def _payment_ref(transactions: Iterable[Row]) -> str | None:
+    """The processor's payment behind an order: what Stripe took names its payment intent."""
+    for one in transactions:
+        code = str(one.get("authorizationCode") or "")
+        if one.get("status") == "SUCCESS" and one.get("gateway") == "stripe" and code:
+            return f"stripe:{code}"
+    return None
+
+
+def _since(moment: datetime | None) -> str | None:
+    return f"updated_at:>='{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}'" if moment else None
+
+
+def _latest(rows: Iterable[Row], *key: str) -> list[Row]:
+    """One row per key; of a page that came twice, the later row stands."""
+    return list({tuple(row[name] for name in key): row for row in rows}.values())
+
+
+def _number(gid: str) -> str:
+    """`123` of `gid://shopify/Order/123`."""
+    number = gid.rsplit("/", 1)[-1].partition("?")[0]
+    if not number.isdigit():
+        raise Malformed("shopify", "an id that is not a gid")
+    return number
+
+
+def _number_of(node: Row | None) -> str | None:
+    return _number(node["id"]) if node else None
+
+
+def _shop_money(node: Row, name: str) -> Decimal:
+    return _amount(node[name]["shopMoney"]["amount"])
+
+
+def _amount(text: Any) -> Decimal:
+    try:
+        value = Decimal(str(text))
+    except InvalidOperation:
+        raise Malformed("shopify", "an amount that is not a number") from None
+    if not value.is_finite():
+        raise Malformed("shopify", "an amount that is not a number")
+    return value
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text).astimezone(UTC) if text else None
+
+
+@contextmanager
+def _as_promised() -> Iterator[None]:
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Malformed("shopify", f"a node is not as promised ({type(error).__name__}: {error})") from None

@@ -1,0 +1,150 @@
+"""Reading the Shopify Admin GraphQL API: whole connections, page by page, inside the shop's cost budget."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from connectors.errors import ConnectorError, CursorExpired, Malformed, Refused, Throttled, TooMuchData, Transient
+from connectors.store import Row
+from connectors.transport import Answer, Request, Transport
+
+VERSION = "2026-10"
+PAGE = 50
+RESTARTS = 2
+REPEATED_PAGES = 3
+_TRANSIENT = {"INTERNAL_SERVER_ERROR", "TIMEOUT", "SERVICE_UNAVAILABLE"}
+_BY_STATUS = {402: "shop_frozen", 403: "permission_missing", 404: "not_found", 423: "shop_locked"}
+
+
+class ShopifyDialect:
+    """Judges GraphQL answers: most refusals come with HTTP 200."""
+
+    provider = "shopify"
+
+    def judge(self, answer: Answer) -> None:
+        if answer.status in _BY_STATUS:
+            raise Refused("shopify", f"HTTP {answer.status}", reason=_BY_STATUS[answer.status], status=answer.status)
+        if answer.status == 430:
+            raise Throttled("shopify", "HTTP 430", status=430)
+        if answer.status != 200 or not answer.is_json:
+            return
+        if not isinstance(answer.body, dict):
+            raise Malformed("shopify", "the answer is not an object")
+        errors = answer.body.get("errors")
+        if errors:
+            raise _refusal(answer, errors[0] if isinstance(errors, list) and isinstance(errors[0], dict) else {})
+        if not isinstance(answer.body.get("data"), dict):
+            raise Malformed("shopify", "an answer without data")
+
+    def pause_after(self, answer: Answer) -> float:
+        """Seconds until the bucket holds the next page, taking it to cost what this one was estimated at."""
+        return seconds_to_afford(answer)
+
+
+def seconds_to_afford(answer: Answer) -> float:
+    """(requestedQueryCost - currentlyAvailable) / restoreRate, never negative; 0 when the answer states no cost."""
+    cost = _mapping(_mapping(_mapping(answer.body).get("extensions")).get("cost"))
+    state = _mapping(cost.get("throttleStatus"))
+    try:
+        missing = float(cost["requestedQueryCost"]) - float(state["currentlyAvailable"])
+        return max(0.0, missing / float(state["restoreRate"]))
+    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+        return 0.0
+
+
+def _refusal(answer: Answer, error: Mapping[str, Any]) -> ConnectorError:
+    code = str(_mapping(error.get("extensions")).get("code", ""))
+    message = str(error.get("message", ""))[:300]
+    if code == "THROTTLED":
+        return Throttled("shopify", message, wait=seconds_to_afford(answer) or None, status=200)
+    if code == "MAX_COST_EXCEEDED":
+        return TooMuchData("shopify", message, status=200)
+    if "invalid cursor" in message.lower():
+        return CursorExpired("shopify", message, status=200)
+    if code in _TRANSIENT or "internal error" in message.lower():
+        return Transient("shopify", message, status=200)
+    return Refused("shopify", message, reason="permission_missing" if code == "ACCESS_DENIED" else None, status=200)
+
+
+@dataclass(repr=False)
+class ShopifyGraph:
+    """The GraphQL endpoint of one shop."""
+
+    base_url: str
+    token: str
+    transport: Transport
+
+    def __post_init__(self) -> None:
+        self._dialect = ShopifyDialect()
+
+    def ask(self, document: str, variables: Mapping[str, Any]) -> Row:
+        """The `data` of one answer."""
+        request = Request(
+            "POST",
+            f"{self.base_url}/admin/api/{VERSION}/graphql.json",
+            document={"query": document, "variables": dict(variables)},
+            headers={"X-Shopify-Access-Token": self.token},
+        )
+        return dict(self.transport.send(request, self._dialect, secrets=(self.token,)).body["data"])
+
+    def walk(
+        self, document: str, variables: Mapping[str, Any], path: tuple[str, ...], after: str | None = None
+    ) -> list[tuple[Row, Row]]:
+        """Every node of the connection at `path`, each beside the `data` of its page; all pages read.
+
+        An expired cursor restarts the walk, a query that costs too much is asked in smaller pages.
+        Raises Malformed for a connection that never moves on.
+        """
+        for restart in range(RESTARTS + 1):
+            try:
+                return self._walk_once(document, variables, path, after)
+            except CursorExpired:
+                if restart == RESTARTS:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _walk_once(
+        self, document: str, variables: Mapping[str, Any], path: tuple[str, ...], after: str | None
+    ) -> list[tuple[Row, Row]]:
+        found: list[tuple[Row, Row]] = []
+        first, repeated = PAGE, 0
+        while True:
+            try:
+                data = self.ask(document, {**variables, "first": first, "after": after})
+            except TooMuchData:
+                if first == 1:
+                    raise
+                first //= 2
+                continue
+            nodes, following = connection_page(_at(data, path))
+            found += [(node, data) for node in nodes]
+            if following is None:
+                return found
+            repeated = repeated + 1 if following == after else 0
+            if repeated > REPEATED_PAGES:
+                raise Malformed("shopify", "the connection does not move on: its next page is the page before")
+            after = following
+
+
+def connection_page(connection: Mapping[str, Any]) -> tuple[list[Row], str | None]:
+    """A connection's nodes, and the cursor after them; None at its end."""
+    try:
+        nodes = [dict(edge["node"]) for edge in connection["edges"]]
+        page = connection["pageInfo"]
+        cursor = page["endCursor"] if page["hasNextPage"] else None
+    except (KeyError, TypeError, ValueError):
+        raise Malformed("shopify", "a connection without edges or pageInfo") from None
+    return nodes, cursor
+
+
+def _at(data: Mapping[str, Any], path: tuple[str, ...]) -> Mapping[str, Any]:
+    found: Any = data
+    for name in path:
+        found = _mapping(found).get(name)
+    return _mapping(found)
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

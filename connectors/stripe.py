@@ -1,0 +1,169 @@
+"""One Stripe account: payments, refunds, and which payments renew which subscription."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+from connectors import attributes
+from connectors.errors import Malformed
+from connectors.payments import Row
+from connectors.stripe_lists import StripeLists
+from connectors.transport import Transport
+
+# currencies that Stripe counts in whole units, or in thousandths; all others in hundredths
+_WHOLE = {"BIF", "CLP", "DJF", "GNF", "JPY", "KMF", "KRW", "MGA", "PYG", "RWF", "VND", "VUV", "XAF", "XOF", "XPF"}
+_THOUSANDTHS = {"BHD", "JOD", "KWD", "OMR", "TND"}
+_REASONS = {
+    "subscription_create": "create",
+    "subscription_cycle": "cycle",
+    "subscription": "cycle",
+    "subscription_threshold": "cycle",
+    "subscription_update": "update",
+}
+_RANK = {"captured": 0, "authorized": 1, "failed": 2, "test": 3}
+
+
+class Stripe:
+    """One Stripe account; `base_url` without `/v1`."""
+
+    def __init__(self, base_url: str, token: str, transport: Transport) -> None:
+        self._lists = StripeLists(base_url.rstrip("/"), token, transport)
+
+    def __repr__(self) -> str:
+        return "<Stripe>"
+
+    def payments(self, created_since: datetime | None = None) -> dict[str, list[Row]]:
+        """conversions and recurring_payments.
+
+        A payment intent tried several times is one payment: its captured charge, else the authorized, else the
+        newest failed one. Refunds count once they succeeded.
+        """
+        since = {"created[gte]": str(int(created_since.timestamp()))} if created_since else {}
+        charges = self._lists.walk("charges", since)
+        refunds = self._lists.walk("refunds", since)
+        invoices = self._lists.walk("invoices", {"status": "paid", "expand[]": "data.payments"})
+        with _as_promised():
+            taken = _one_per_payment(map(payment, charges))
+            given_back = [refund(row) for row in refunds if row["status"] == "succeeded"]
+            return {"conversions": taken + given_back, "recurring_payments": _renewals(invoices)}
+
+
+def payment(charge: Row) -> Row:
+    """The conversions row of one charge."""
+    billing = charge.get("billing_details") or {}
+    beside = {key: str(value) for key, value in (charge.get("metadata") or {}).items()}
+    status = _status(charge)
+    amount = charge["amount_captured"] if status == "captured" else charge["amount"]
+    ref = f"stripe:{_id(charge.get('payment_intent')) or charge['id']}"
+    return {
+        "conversion_key": ref,
+        "occurred_at": _time(charge["created"]),
+        "conversion_type": "payment_received",
+        **_money(amount, charge["currency"]),
+        "payment_ref": ref,
+        "payment_status": status,
+        "order_ref": beside.get("order_ref") or beside.get("order_id"),
+        "source": "payments",
+        **attributes.carried(beside),
+        "email": billing.get("email") or charge.get("receipt_email"),
+        "phone": billing.get("phone"),
+        "payment_customer_id": _id(charge.get("customer")),
+    }
+
+
+def refund(row: Row) -> Row:
+    """The conversions row of one refund; it names the payment it lowers."""
+    return {
+        "conversion_key": f"stripe:{row['id']}",
+        "occurred_at": _time(row["created"]),
+        "conversion_type": "refund_issued",
+        **_money(row["amount"], row["currency"]),
+        "refunds_payment_ref": f"stripe:{_id(row.get('payment_intent')) or _id(row['charge'])}",
+        "refund_kind": "refund",
+        "source": "payments",
+    }
+
+
+def _one_per_payment(rows: Iterable[Row]) -> list[Row]:
+    best: dict[str, Row] = {}
+    for row in rows:
+        held = best.get(row["payment_ref"])
+        if held is None or _preference(row) < _preference(held):
+            best[row["payment_ref"]] = row
+    return list(best.values())
+
+
+def _preference(row: Row) -> tuple[int, float]:
+    return _RANK[row["payment_status"]], -row["occurred_at"].timestamp()
+
+
+def _renewals(invoices: Iterable[Row]) -> list[Row]:
+    """recurring_payments rows: of each subscription, its paid invoices in order of time."""
+    paid: dict[str, list[tuple[int, str, str, str]]] = defaultdict(list)
+    for invoice in invoices:
+        subscription, reference = _subscription(invoice), _paid_by(invoice)
+        if subscription and reference:
+            reason = _REASONS.get(invoice.get("billing_reason") or "", "manual")
+            paid[subscription].append((invoice["created"], invoice["id"], reference, reason))
+    return [
+        {
+            "payment_ref": f"stripe:{reference}",
+            "first_payment_ref": f"stripe:{min(rows)[2]}",
+            "subscription_ref": subscription,
+            "sequence_no": number,
+            "billing_reason": reason,
+        }
+        for subscription, rows in sorted(paid.items())
+        for number, (_, _, reference, reason) in enumerate(sorted(rows), start=1)
+    ]
+
+
+def _subscription(invoice: Row) -> str | None:
+    details = (invoice.get("parent") or {}).get("subscription_details") or {}
+    return _id(details.get("subscription"))
+
+
+def _paid_by(invoice: Row) -> str | None:
+    """The payment intent that paid an invoice; null for one settled outside Stripe."""
+    for one in (invoice.get("payments") or {}).get("data") or []:
+        if one.get("status") == "paid" and one["payment"].get("type") == "payment_intent":
+            return _id(one["payment"]["payment_intent"])
+    return None
+
+
+def _status(charge: Row) -> str:
+    if not charge.get("livemode", True):
+        return "test"
+    if charge["status"] != "succeeded":
+        # a pending charge is not money yet; it becomes captured or failed later
+        return "authorized" if charge["status"] == "pending" else "failed"
+    return "captured" if charge["captured"] else "authorized"
+
+
+def _money(amount: int, currency: str) -> Row:
+    code = currency.upper()
+    digits = 0 if code in _WHOLE else 3 if code in _THOUSANDTHS else 2
+    return {"value": Decimal(int(amount)).scaleb(-digits), "currency": code}
+
+
+def _id(value: Any) -> str | None:
+    """The id of an object that Stripe shows either as its id or expanded."""
+    found = value.get("id") if isinstance(value, dict) else value
+    return str(found) if found else None
+
+
+def _time(seconds: int) -> datetime:
+    return datetime.fromtimestamp(int(seconds), UTC)
+
+
+@contextmanager
+def _as_promised() -> Iterator[None]:
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise Malformed("stripe", f"an object is not as promised ({type(error).__name__}: {error})") from None

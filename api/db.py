@@ -109,3 +109,14 @@ def transaction(url: str, *, durable: bool = True) -> Iterator[Session]:
         if not durable and engine.dialect.name == "postgresql":
             session.execute(sa.text("set local synchronous_commit = off"))
         yield session
+
+
+@contextmanager
+def unit(url: str) -> Iterator[Session]:
+    """The session of one write: it begins with its first statement, and commits when the block ends without raising.
+
+    A write that calls a provider first thus holds no lock while it waits.
+    """
+    with Session(engine_for(url), expire_on_commit=False) as session:
+        yield session
+        session.commit()

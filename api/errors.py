@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from api.audit import Attempt
 
 
 class ApiError(Exception):
@@ -27,6 +30,12 @@ class ApiError(Exception):
         self.reason = reason
         self.headers = dict(headers or {})
         self.fields = dict(fields or {})
+        self.attempt: Attempt | None = None
+
+    def audited(self, attempt: Attempt) -> ApiError:
+        """The same refusal, to be recorded in the audit trail once the request's own work is rolled back."""
+        self.attempt = attempt
+        return self
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,9 @@ A route is written so, in this order (the order is part of the contract):
 
 What the view returns becomes `data`; `meta` holds `profile_id` and what `context.meta` adds; `context.paginate` adds
 the sibling `pagination`. A query schema may carry `error_code = errors.INVALID_DATE_RANGE`. Query names that no schema
-of the view declares, and names sent twice, never reach it. A route without `guarded` (or `public`) fails at import.
+of the view declares, and names sent twice, never reach it. A write puts `@idempotent()` (`api/writing.py`) directly
+above `response`: after validation, before its effect. A route without `guarded` (or `public`), or a write without
+`idempotent`, fails at import.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ from werkzeug.exceptions import HTTPException
 
 from api import context, errors, openapi
 from api.arguments import ArgumentsParser
-from api.guard import View, guard_of
+from api.guard import WRITES, View, guard_of
 
 log = structlog.get_logger("api")
 
@@ -96,7 +98,14 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     ) -> None:
         if guard_of(view_func) is None:
             raise TypeError(f"the view of {rule} is neither guarded nor public")
+        if WRITES & set(options.get("methods", ())) and not getattr(view_func, "idempotent", False):
+            raise TypeError(f"the view of {rule} writes and is not idempotent")
         super().add_url_rule(rule, endpoint, view_func, *args, **options)
+
+    @staticmethod
+    def doc(**described: Any) -> Callable[[View], View]:
+        """Add hand-written members to an operation's description."""
+        return cast(Callable[[View], View], flask_smorest.Blueprint.doc(**described))
 
     def arguments(self, schema: Any, *, location: str = "json", **options: Any) -> Callable[[View], View]:
         """Parse one location (`query`, `path`, `json`) with a schema and pass the result to the view."""

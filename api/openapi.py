@@ -99,7 +99,7 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
     document["info"]["description"] = DESCRIPTION
     document["servers"] = [{"url": server}]
     components = document.setdefault("components", {})
-    components["securitySchemes"] = {name: scheme for name, scheme in SCHEMES.values()}
+    components["securitySchemes"] = dict(SCHEMES.values())
     components["headers"] = HEADERS
     for path, operations in document["paths"].items():
         for method, operation in operations.items():

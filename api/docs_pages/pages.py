@@ -1,4 +1,4 @@
-"""Pages for people: landing, API reference, errors, data docs. Everything comes from this process, nothing from a CDN."""
+"""Pages for people: landing, API reference, errors, data docs. Everything comes from this process, none from a CDN."""
 
 from __future__ import annotations
 

@@ -1,0 +1,59 @@
+"""The audit trail: every attempt to change something, kept whether it was allowed or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from api.db import transaction
+from api.models import AuditEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What somebody tried: `action` as `noun.verb`, and what it was about. No secrets, no personal data."""
+
+    action: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who tried, within which workspace and profile, in which request."""
+
+    kind: str
+    id: str | None = None
+    workspace_id: str | None = None
+    profile_id: str | None = None
+    request_id: str | None = None
+
+
+def record(session: Session, actor: Actor, attempt: Attempt, *, outcome: str = "done") -> None:
+    """Record an attempt together with its effect: both are committed, or neither."""
+    session.add(_entry(actor, attempt, outcome))
+
+
+def record_alone(url: str, actor: Actor, attempt: Attempt, *, outcome: str) -> None:
+    """Record an attempt in a transaction of its own, so that it outlives the rollback of a refusal.
+
+    The one place outside `api/db.py` that decides when to commit. Call it while no other transaction of this request
+    is open: SQLite lets one writer in at a time, and would wait for itself.
+    """
+    with transaction(url) as session:
+        session.add(_entry(actor, attempt, outcome))
+
+
+def _entry(actor: Actor, attempt: Attempt, outcome: str) -> AuditEntry:
+    return AuditEntry(
+        workspace_id=actor.workspace_id,
+        profile_id=actor.profile_id,
+        actor_kind=actor.kind,
+        actor_id=actor.id,
+        action=attempt.action,
+        outcome=outcome,
+        details=dict(attempt.details),
+        request_id=actor.request_id,
+    )

@@ -1,0 +1,125 @@
+"""The unit of work of a write: one session, one commit, one answer per Idempotency-Key, and the audit of refusals."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+from typing import Any, cast
+from urllib.parse import urlencode
+
+import orjson
+import sqlalchemy as sa
+from flask import Response, current_app, g, request
+from sqlalchemy.orm import Session
+
+from api import audit, auth, context, db, errors, idempotency
+from api.arguments import parse_body
+from api.guard import View
+from api.idempotency import Answer, Claim
+
+
+def idempotent(*, once_shown: Sequence[str] = ()) -> Callable[[View], View]:
+    """Make a view a unit of work that honours Idempotency-Key; stands directly above `response`.
+
+    Every POST, PUT, PATCH and DELETE needs it. `once_shown` names members of `data` that hold secrets: they are not
+    stored, and a replay carries null in their place.
+    """
+
+    def decorator(view: View) -> View:
+        @wraps(view)
+        def once(*args: Any, **kwargs: Any) -> Response:
+            key = idempotency.read_key(request.headers.get("Idempotency-Key"))
+            claimed = _claim(key) if key else None
+            if isinstance(claimed, Answer):
+                return _replay(claimed)
+            with _settled(claimed):
+                return _run(lambda: view(*args, **kwargs), claimed, once_shown)
+
+        once.idempotent = True  # type: ignore[attr-defined]
+        return cast(View, once)
+
+    return decorator
+
+
+def session() -> Session:
+    """The session of this write; it begins with its first statement and is committed when the view has returned."""
+    return cast(Session, g.session)
+
+
+def actor() -> audit.Actor:
+    """The caller, as the audit trail names it."""
+    principal = auth.current()
+    profile = principal.profile
+    return audit.Actor(principal.kind, principal.id, profile.workspace_id, profile.id, context.request_id())
+
+
+def _run(view: Callable[[], Any], claimed: Claim | None, once_shown: Sequence[str]) -> Response:
+    with db.unit(context.settings().operational_url) as unit:
+        g.session = unit
+        response = current_app.make_response(view())
+        if claimed is not None:
+            idempotency.finish(unit, claimed, _stored(response, once_shown))
+    return response
+
+
+@contextlib.contextmanager
+def _settled(claimed: Claim | None) -> Iterator[None]:
+    """Once the unit is rolled back: audit a refusal, and keep its answer or give the key back."""
+    try:
+        yield
+    except errors.ApiError as refusal:
+        if refusal.attempt is not None:
+            audit.record_alone(_url(), actor(), refusal.attempt, outcome=refusal.code.code)
+        if claimed is not None:
+            _settle_refusal(refusal, claimed)
+        raise
+    except Exception:
+        if claimed is not None:
+            # the database may be what failed; the key is then free after a minute
+            with contextlib.suppress(sa.exc.SQLAlchemyError), db.transaction(_url()) as unit:
+                idempotency.release(unit, claimed)
+        raise
+
+
+def _settle_refusal(refusal: errors.ApiError, claimed: Claim) -> None:
+    with db.transaction(_url()) as unit:
+        if refusal.code.status == 429 or refusal.code.status >= 500:
+            idempotency.release(unit, claimed)
+        elif refusal.code is not errors.IDEMPOTENCY_KEY_IN_FLIGHT:
+            body = cast(Response, current_app.handle_user_exception(refusal)).get_data(as_text=True)
+            idempotency.finish(unit, claimed, Answer(refusal.code.status, body))
+
+
+def _claim(key: str) -> Claim | Answer:
+    query = urlencode(sorted(request.args.items(multi=True)))
+    print_ = idempotency.fingerprint(request.method, request.path, query, _canonical_body())
+    with db.transaction(_url(), durable=False) as unit:
+        return idempotency.claim(unit, account=auth.current().account, key=key, print_=print_)
+
+
+def _canonical_body() -> bytes:
+    if request.method == "DELETE" or not request.get_data(cache=True):
+        return b""
+    if request.mimetype != "application/json":
+        return request.get_data(cache=True)
+    return orjson.dumps(parse_body(request), option=orjson.OPT_SORT_KEYS)
+
+
+def _stored(response: Response, once_shown: Sequence[str]) -> Answer:
+    text = response.get_data(as_text=True)
+    if once_shown:
+        body = orjson.loads(text)
+        body["data"] = {name: None if name in once_shown else value for name, value in body["data"].items()}
+        text = orjson.dumps(body).decode()
+    return Answer(response.status_code, text)
+
+
+def _replay(answer: Answer) -> Response:
+    response = Response(answer.body, answer.status, mimetype="application/json")
+    response.headers["Idempotent-Replayed"] = "true"
+    return response
+
+
+def _url() -> str:
+    return context.settings().operational_url

@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 from orchestration.locks import WriterBusyError, only_writer
 from orchestration.orphans import die_with_parent
-from touchledger.settings import load
+from touchledger.settings import Settings, load
 
 PARENT_VARIABLE = "TOUCHLEDGER_PARENT_PID"
 WAIT_SECONDS = 60.0
@@ -22,11 +22,25 @@ def main() -> None:
         return
     parent = os.environ.get(PARENT_VARIABLE)
     die_with_parent(int(parent) if parent else None)
+    settings = load()
+    os.environ.update(environment(settings))
     try:
-        with only_writer(load().home / "locks" / "dbt.lock", purpose="run dbt", wait_seconds=WAIT_SECONDS):
+        with only_writer(settings.home / "locks" / "dbt.lock", purpose="run dbt", wait_seconds=WAIT_SECONDS):
             _dbt(sys.argv[1:])
     except WriterBusyError as error:
         sys.exit(str(error))
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """What profiles.yml and the sources read."""
+    return {
+        "TOUCHLEDGER_WAREHOUSE": str(settings.warehouse),
+        "TOUCHLEDGER_LAKE": str(settings.lake),
+        "TOUCHLEDGER_WAREHOUSE_THREADS": str(settings.warehouse_threads),
+        "TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT": settings.warehouse_memory_limit,
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+        "DO_NOT_TRACK": "1",
+    }
 
 
 def _dbt(arguments: list[str]) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from orchestration import durable
 from orchestration.locks import only_writer
 
 LOCK_WAIT_SECONDS = 30.0
@@ -41,23 +41,4 @@ def move(published: Path, to: Pointer) -> None:
             raise StaleTokenError(
                 f"run {to.token} cannot publish: run {current.token}, which started later, already has"
             )
-        _replace(published / "current.json", json.dumps(asdict(to), indent=1))
-
-
-def _replace(path: Path, text: str) -> None:
-    temporary = path.with_suffix(".tmp")
-    with temporary.open("w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the folder's names durable: a renamed file survives a power cut only after this."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        durable.write_text(published / "current.json", json.dumps(asdict(to), indent=1))

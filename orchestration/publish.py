@@ -6,7 +6,6 @@ point leaves the previous snapshot served, and readers never meet half a file.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ import duckdb
 
 from api.db import new_id, now, transaction
 from api.models import Run
-from orchestration import pointer
+from orchestration import durable, pointer
 from orchestration.locks import only_writer
 from orchestration.pointer import Pointer
 from orchestration.served_tables import ServedTable, quoted, require_columns, require_rows, schema_hash
@@ -72,7 +71,8 @@ def _publish_file(settings: Settings, to: Pointer, tables: Sequence[ServedTable]
     final = settings.published / to.file
     try:
         rows = _build(settings, building, to, tables)
-        _seal(building, final)
+        building.chmod(0o444)
+        durable.put_in_place(building, final)
         pointer.move(settings.published, to)
     except BaseException:
         building.unlink(missing_ok=True)
@@ -119,15 +119,6 @@ def _write_snapshot(connection: duckdb.DuckDBPyConnection, to: Pointer) -> None:
     connection.execute(
         "insert into snapshot values (?, ?, ?::timestamptz, ?)", [to.snapshot_id, to.token, to.built_at, to.schema_hash]
     )
-
-
-def _seal(building: Path, final: Path) -> None:
-    """Make the closed file durable and read-only under its final name, which was never used before."""
-    with building.open("rb") as file:
-        os.fsync(file.fileno())
-    building.chmod(0o444)
-    building.rename(final)
-    pointer.sync_folder(final.parent)
 
 
 def _sweep(published: Path) -> None:

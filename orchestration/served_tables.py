@@ -6,10 +6,12 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import duckdb
+
+from data_contracts import contract as contracts
 
 
 class ContractBrokenError(RuntimeError):
@@ -111,9 +113,27 @@ def _rows(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTab
         yield f"{table.name}: more than one row for ({', '.join(table.grain)}) = {twice}"
 
 
+BY_KIND = {"text": "VARCHAR", "timestamp": "TIMESTAMP", "date": "DATE", "integer": "BIGINT", "boolean": "BOOLEAN"}
+
+
 @lru_cache(maxsize=1)
 def served_tables() -> tuple[ServedTable, ...]:
     """The tables of `data_contracts/served`, by name."""
-    from data_contracts.contract import served
+    return tuple(_table(contract) for contract in contracts.served().values())
 
-    raise NotImplementedError(served)
+
+def _table(contract: contracts.Contract) -> ServedTable:
+    columns = tuple(Column(column.name, _type(column), column.required) for column in contract.columns)
+    return ServedTable(contract.name, columns, contract.keys)
+
+
+@cache
+def duckdb_type(spelling: str) -> str:
+    """DuckDB's one name of a type that a contract may spell in any of its ways."""
+    with duckdb.connect() as connection:
+        row = connection.execute(f"select typeof(cast(null as {spelling}))").fetchone()
+    return str(row[0]) if row else spelling
+
+
+def _type(column: contracts.Column) -> str:
+    return duckdb_type(column.physical or BY_KIND[column.kind])

@@ -1,0 +1,67 @@
+"""published: the marts of one finished build, checked, in the immutable file that the API serves."""
+
+import time
+from collections.abc import Iterator
+from datetime import timedelta
+
+import dagster as dg
+
+from data_contracts.contract import served
+from orchestration.assets.warehouse import mart_keys
+from orchestration.publish import publish
+from orchestration.resources import Deployment, Warehouse
+from orchestration.served_tables import ContractBrokenError, served_tables
+from orchestration.warehouse_state import require_finished
+
+KEY = dg.AssetKey(["published"])
+
+
+def _checks() -> list[dg.AssetCheckSpec]:
+    return [
+        dg.AssetCheckSpec(name=f"contract_{name}", asset=KEY, blocking=True, description=contract.grain)
+        for name, contract in served().items()
+    ]
+
+
+@dg.asset(
+    key=KEY,
+    deps=mart_keys(served()),
+    group_name="published",
+    kinds={"duckdb"},
+    pool="warehouse",
+    check_specs=_checks(),
+    freshness_policy=dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=26)),
+)
+def published(
+    deployment: Deployment, warehouse: Warehouse
+) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
+    """One file of the served tables; the pointer moves only when every served contract is kept."""
+    settings, started = deployment.settings, time.monotonic()
+    require_finished(settings)
+    try:
+        done = publish(settings, token=warehouse.token, tables=served_tables())
+    except ContractBrokenError as broken:
+        yield from _verdicts(broken.problems)
+        raise
+    yield from _verdicts([])
+    yield dg.MaterializeResult(
+        metadata={
+            "snapshot": done.pointer.snapshot_id,
+            "token": done.pointer.token,
+            "dagster/row_count": sum(done.rows.values()),
+            "rows per table": dg.JsonMetadataValue(done.rows),
+            "megabytes": round(done.size / 1e6, 2),
+            "seconds": round(time.monotonic() - started, 2),
+        }
+    )
+
+
+def _verdicts(problems: list[str]) -> Iterator[dg.AssetCheckResult]:
+    for name in served():
+        mine = [problem for problem in problems if problem.partition(":")[0].partition(".")[0] == name]
+        yield dg.AssetCheckResult(
+            check_name=f"contract_{name}",
+            asset_key=KEY,
+            passed=not mine,
+            metadata={"problems": dg.JsonMetadataValue(mine)},
+        )

@@ -1,0 +1,26 @@
+"""landing/app: what this deployment itself was sent, and the settings its figures are computed under."""
+
+import time
+from datetime import timedelta
+
+import dagster as dg
+
+from orchestration.app_sets import land_app_sets
+from orchestration.assets.landing_metadata import landing_metadata
+from orchestration.ingested import land_ingested
+from orchestration.resources import Deployment
+
+
+@dg.asset(
+    key=["landing", "app"],
+    group_name="landing",
+    kinds={"parquet"},
+    freshness_policy=dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=26)),
+)
+def landing_app(deployment: Deployment) -> dg.MaterializeResult[None]:
+    """Events, conversions and identities accepted by the API, one raw batch per landing; profiles and the calendar."""
+    started = time.monotonic()
+    settings, lake = deployment.settings, deployment.lake
+    lake.prepare()
+    landings = [*land_ingested(settings.operational_url, lake), *land_app_sets(settings.operational_url, lake)]
+    return dg.MaterializeResult(metadata=landing_metadata(landings, started))

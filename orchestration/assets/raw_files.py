@@ -1,0 +1,17 @@
+"""landing/files: what people drop into the inbox folder."""
+
+import time
+
+import dagster as dg
+
+from orchestration.assets.landing_metadata import imports_metadata
+from orchestration.inbox import scan_inbox
+from orchestration.resources import Deployment
+
+
+@dg.asset(key=["landing", "files"], group_name="landing", kinds={"parquet"})
+def landing_files(deployment: Deployment) -> dg.MaterializeResult[None]:
+    """Files of `inbox/<profile id>/<data set>/`, each judged by its contract; the same bytes load once."""
+    started = time.monotonic()
+    imports = scan_inbox(deployment.settings, deployment.lake)
+    return dg.MaterializeResult(metadata=imports_metadata(imports, started))

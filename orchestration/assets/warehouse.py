@@ -1,0 +1,45 @@
+"""The warehouse: every dbt model, seed and test, in one dbt process."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import dagster as dg
+from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, dbt_assets
+
+from orchestration.dbt_manifest import ensure_manifest, target
+from orchestration.resources import Deployment, Warehouse, WarehouseDbt
+from orchestration.warehouse_state import rebuilding
+from touchledger.settings import load
+
+
+class Rebuild(dg.Config):
+    """`full_refresh` builds every table from nothing, incremental ones too."""
+
+    full_refresh: bool = False
+
+
+@dbt_assets(
+    manifest=ensure_manifest(load()),
+    dagster_dbt_translator=DagsterDbtTranslator(DagsterDbtTranslatorSettings(enable_source_tests_as_checks=True)),
+    exclude="resource_type:unit_test",
+    name="warehouse",
+    pool="warehouse",
+)
+def warehouse_assets(
+    context: dg.AssetExecutionContext, config: Rebuild, dbt: WarehouseDbt, deployment: Deployment, warehouse: Warehouse
+) -> Iterator[Any]:
+    """Staging, identities, paths, credit and marts, from the raw files alone."""
+    settings = deployment.settings
+    with rebuilding(settings, token=warehouse.token, whole=not context.is_subset):
+        yield from dbt.cli(_command(config), context=context, target_path=target(settings)).stream()
+
+
+def _command(config: Rebuild) -> list[str]:
+    # unit tests prove the models, not the data: they run in the test-suite, not every night
+    command = ["build", "--exclude-resource-type", "unit_test"]
+    return [*command, "--full-refresh"] if config.full_refresh else command
+
+
+def mart_keys(names: Mapping[str, Any]) -> list[dg.AssetKey]:
+    """Asset keys of the marts of these names."""
+    return [dg.AssetKey(["marts", name]) for name in names]

@@ -1,0 +1,80 @@
+"""Dagster's own state: its folder inside the state folder, or the operational Postgres under a schema of its own."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import dagster as dg
+import sqlalchemy as sa
+import yaml
+
+from api.db import engine_for
+from touchledger.settings import Settings
+
+STORAGE_VARIABLE = "TOUCHLEDGER_DAGSTER_STORAGE"
+# both Dagster and the operational database keep a table named alembic_version
+SCHEMA = "dagster"
+PID_TAG = "touchledger/pid"
+
+CONFIG: dict[str, Any] = {
+    # without these two the UI loads a script from, and shows a form for, a server outside
+    "telemetry": {"enabled": False},
+    "nux": {"enabled": False},
+    "run_retries": {"enabled": True, "max_retries": 0},
+    "run_monitoring": {"enabled": True, "poll_interval_seconds": 15, "max_runtime_seconds": 4 * 3600},
+    "concurrency": {"pools": {"default_limit": 1, "granularity": "run"}},
+}
+
+
+def prepare_instance(settings: Settings) -> None:
+    """Write dagster.yaml and name its folder in the environment, for this process and those it starts."""
+    settings.dagster_home.mkdir(parents=True, exist_ok=True)
+    config = dict(CONFIG)
+    if not settings.operational_url.startswith("sqlite"):
+        os.environ[STORAGE_VARIABLE] = _storage_url(settings.operational_url)
+        _create_schema(settings.operational_url)
+        config["storage"] = {"postgres": {"postgres_url": {"env": STORAGE_VARIABLE}}}
+    (settings.dagster_home / "dagster.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
+    os.environ.update(environment(settings))
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """The variables of every process that belongs to this deployment."""
+    return {
+        "TOUCHLEDGER_HOME": str(settings.home),
+        "DAGSTER_HOME": str(settings.dagster_home),
+        "DO_NOT_TRACK": "1",
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+        "GX_ANALYTICS_ENABLED": "False",
+    }
+
+
+def _storage_url(operational_url: str) -> str:
+    # Dagster's driver is psycopg2; with psycopg 3 its queries fail on their placeholders
+    url = sa.make_url(operational_url).set(drivername="postgresql+psycopg2")
+    return url.update_query_dict({"options": f"-csearch_path={SCHEMA}"}).render_as_string(hide_password=False)
+
+
+def _create_schema(operational_url: str) -> None:
+    with engine_for(operational_url).begin() as connection:
+        connection.execute(sa.text(f"create schema if not exists {SCHEMA}"))
+
+
+def fail_orphans(instance: dg.DagsterInstance) -> list[str]:
+    """End, in Dagster's books, the runs that a process of this machine had started and did not survive."""
+    unfinished = instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED]))
+    dead = [run for run in unfinished if PID_TAG in run.tags and not _alive(int(run.tags[PID_TAG]))]
+    for run in dead:
+        instance.report_run_failed(run, f"its process {run.tags[PID_TAG]} is gone")
+    return [run.run_id for run in dead]
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

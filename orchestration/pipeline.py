@@ -1,0 +1,131 @@
+"""Runs a job of the code location in this process, and tells a listener how it goes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import dagster as dg
+
+from orchestration.instance import PID_TAG, fail_orphans, prepare_instance
+from orchestration.partitions import DayRange
+from orchestration.sync import pull_range
+from touchledger.settings import Settings
+
+PULLING_JOBS = {"nightly", "sync", "hourly_delivery"}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One thing that happened: a step began, wrote an asset, passed or failed a check, ended or failed."""
+
+    kind: str
+    step: str
+    subject: str = ""
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass
+class Outcome:
+    """How a run ended. `seconds` is by step; `problems` are fit for a terminal; `assets` holds metadata."""
+
+    run_id: str
+    success: bool = False
+    seconds: dict[str, float] = field(default_factory=dict)
+    problems: list[str] = field(default_factory=list)
+    assets: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+
+def run_job(
+    settings: Settings,
+    name: str,
+    *,
+    full_refresh: bool = False,
+    days: DayRange | None = None,
+    listen: Callable[[Progress], None] = lambda _: None,
+) -> Outcome:
+    """Run the job to its end; a failing step is told in the outcome, not raised."""
+    from orchestration.definitions import defs
+
+    prepare_instance(settings)
+    tags = {PID_TAG: str(os.getpid())}
+    if name in PULLING_JOBS:
+        tags |= (days or pull_range(settings)).tags
+    job = defs.resolve_job_def(name)
+    outcome = Outcome(dg_run_id())
+    with dg.DagsterInstance.get() as instance:
+        fail_orphans(instance)
+        instance.add_event_listener(outcome.run_id, Listener(outcome, listen))
+        result = job.execute_in_process(
+            instance=instance,
+            run_id=outcome.run_id,
+            tags=tags,
+            raise_on_error=False,
+            run_config=_config(name, full_refresh),
+        )
+    outcome.success = result.success
+    return outcome
+
+
+def dg_run_id() -> str:
+    """A fresh id of a Dagster run."""
+    from dagster._core.utils import make_new_run_id
+
+    return make_new_run_id()
+
+
+def _config(name: str, full_refresh: bool) -> dict[str, Any]:
+    quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+    return quiet if name == "sync" else {**quiet, "ops": {"warehouse": {"config": {"full_refresh": full_refresh}}}}
+
+
+class Listener:
+    """Turns Dagster's event log entries into Progress and keeps what the outcome needs."""
+
+    def __init__(self, outcome: Outcome, listen: Callable[[Progress], None]) -> None:
+        self._outcome, self._listen = outcome, listen
+        self._started: dict[str, float] = {}
+
+    def __call__(self, entry: dg.EventLogEntry) -> None:
+        event = entry.dagster_event
+        if event is None:
+            return
+        step = event.step_key or ""
+        if event.event_type == dg.DagsterEventType.STEP_START:
+            self._started[step] = time.monotonic()
+            self._listen(Progress("started", step))
+        elif event.event_type == dg.DagsterEventType.ASSET_MATERIALIZATION:
+            self._materialized(event, step)
+        elif event.event_type == dg.DagsterEventType.ASSET_CHECK_EVALUATION:
+            self._checked(event, step)
+        elif event.event_type in (dg.DagsterEventType.STEP_SUCCESS, dg.DagsterEventType.STEP_FAILURE):
+            self._ended(event, step)
+        elif event.event_type == dg.DagsterEventType.RUN_FAILURE and not self._outcome.problems:
+            self._outcome.problems.append(event.message or "the run failed")
+
+    def _materialized(self, event: dg.DagsterEvent, step: str) -> None:
+        materialization = event.step_materialization_data.materialization
+        metadata = {key: getattr(value, "value", value) for key, value in materialization.metadata.items()}
+        subject = "/".join(materialization.asset_key.path)
+        self._outcome.assets[subject] = metadata
+        self._listen(Progress("wrote", step, subject, metadata))
+
+    def _checked(self, event: dg.DagsterEvent, step: str) -> None:
+        check = event.asset_check_evaluation_data
+        subject = f"{'/'.join(check.asset_key.path)}: {check.check_name}"
+        if not check.passed:
+            self._outcome.problems.append(f"{subject} did not pass")
+        self._listen(Progress("passed" if check.passed else "broke", step, subject))
+
+    def _ended(self, event: dg.DagsterEvent, step: str) -> None:
+        self._outcome.seconds[step] = time.monotonic() - self._started.get(step, time.monotonic())
+        failed = event.event_type == dg.DagsterEventType.STEP_FAILURE
+        if failed:
+            error: Any = event.step_failure_data.error
+            while error is not None and error.cause is not None:
+                error = error.cause
+            self._outcome.problems.append(f"{step}: {error.message.strip() if error else event.message}")
+        self._listen(Progress("failed" if failed else "ended", step))

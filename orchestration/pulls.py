@@ -1,0 +1,105 @@
+"""What is pulled from each provider, and as which batches it lands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+
+from api.models import Connection
+from connectors.ad_platform import Row, reach_windows
+from connectors.errors import ConnectorError
+from connectors.meta_ads import MetaAds
+from connectors.shopify import Shopify
+from connectors.stripe import Stripe
+from connectors.transport import Transport
+from orchestration.lake import Lake, Landing
+from orchestration.partitions import DayRange
+
+# a provider's lists may lag: what changed shortly before the last pull is asked for again
+OVERLAP = timedelta(days=1)
+# what a provider can only list from the beginning
+ALWAYS_WHOLE = {"recurring_payments"}
+
+
+@dataclass
+class Pull:
+    """One connection being pulled: what it gave so far, and the last day that is landed whole.
+
+    `today` is the day it is at the provider; `days` bounds the delivery of an ad platform.
+    """
+
+    connection: Connection
+    lake: Lake
+    today: date
+    days: DayRange
+    through: date | None = None
+    landings: list[Landing] = field(default_factory=list)
+    failure: ConnectorError | None = None
+
+    def land(self, dataset: str, rows: Iterable[Row], suffix: str = "") -> None:
+        """Land rows as the batch `<connection id><suffix>`, replacing what it held."""
+        landing = self.lake.land(
+            dataset=dataset,
+            profile_id=self.connection.profile_id,
+            source=self.connection.provider,
+            batch=self.connection.id + suffix,
+            records=rows,
+        )
+        self.landings.append(landing)
+
+    @property
+    def since(self) -> datetime | None:
+        """Changes from here on are asked for; None asks for all there is."""
+        if self.through is None:
+            return None
+        return datetime.combine(self.through - OVERLAP, time.min, UTC)
+
+
+def pull_ads(pull: Pull) -> None:
+    """Entities whole, then delivery day by day and the reach of windows; a day lands only when all of it came."""
+    first, last = pull.days.first, min(pull.days.last, pull.today)
+    connection = pull.connection
+    with Transport() as transport:
+        platform = MetaAds(connection.base_url, connection.token, connection.external_account_id, transport)
+        for dataset, rows in platform.entities().items():
+            pull.land(dataset, rows)
+        for day, rows in platform.delivery(first, last):
+            pull.land("ad_delivery", rows, f"-{day.isoformat()}")
+            pull.through = max(day, pull.through or day)
+        for day, rows in _by_last_day(platform.reach(reach_windows(first, last))):
+            pull.land("entity_reach", rows, f"-{day.isoformat()}")
+
+
+def pull_store(pull: Pull) -> None:
+    """Catalogue and orders: all of them once, later those that changed since the last pull."""
+    with Transport() as transport:
+        connection = pull.connection
+        store = Shopify(connection.base_url, connection.token, connection.external_account_id, transport)
+        _land_changes(pull, {**store.catalogue(pull.since), **store.orders(pull.since)})
+    pull.through = pull.today
+
+
+def pull_payments(pull: Pull) -> None:
+    """Payments, refunds and renewals: all of them once, later those created since the last pull."""
+    with Transport() as transport:
+        processor = Stripe(pull.connection.base_url, pull.connection.token, transport)
+        _land_changes(pull, processor.payments(pull.since))
+    pull.through = pull.today
+
+
+def _land_changes(pull: Pull, found: Mapping[str, Iterable[Row]]) -> None:
+    # everything since one day is one batch: pulled again on that day, it is replaced by what contains it
+    suffix = f"-since-{pull.since.date().isoformat()}" if pull.since else ""
+    for dataset, rows in found.items():
+        pull.land(dataset, rows, "" if dataset in ALWAYS_WHOLE else suffix)
+
+
+def _by_last_day(rows: Iterable[Row]) -> Iterator[tuple[date, list[Row]]]:
+    days: dict[date, list[Row]] = {}
+    for row in rows:
+        days.setdefault(row["date_to"], []).append(row)
+    yield from sorted(days.items())
+
+
+PULLS: dict[str, Callable[[Pull], None]] = {"meta": pull_ads, "shopify": pull_store, "stripe": pull_payments}

@@ -1,0 +1,68 @@
+"""What the assets share in a run: the settings, the lake, dbt, and the right to write the warehouse."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import dagster as dg
+from dagster_dbt import DbtCliResource
+from pydantic import PrivateAttr
+
+from orchestration.dbt_manifest import PROJECT, executable
+from orchestration.dbt_process import PARENT_VARIABLE
+from orchestration.lake import Lake
+from orchestration.locks import only_writer
+from orchestration.publish import take_token
+from touchledger.settings import Settings, load
+
+WAIT_SECONDS = 120.0
+
+
+class Deployment(dg.ConfigurableResource[Any]):
+    """The settings of this deployment and its lake, read from the environment when a run needs them."""
+
+    @property
+    def settings(self) -> Settings:
+        return load()
+
+    @property
+    def lake(self) -> Lake:
+        return Lake(load().lake)
+
+
+class Warehouse(dg.ConfigurableResource[Any]):
+    """The right to write the warehouse, held for the whole run, with the run's fencing token."""
+
+    _token: int = PrivateAttr(default=0)
+
+    @contextmanager
+    def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Warehouse]:
+        settings = load()
+        lock = settings.home / "locks" / "warehouse.lock"
+        with only_writer(lock, purpose="write the warehouse", wait_seconds=WAIT_SECONDS):
+            os.environ[PARENT_VARIABLE] = str(os.getpid())
+            self._token = take_token(settings.operational_url)
+            yield self
+
+    @property
+    def token(self) -> int:
+        """Grows with every run; a run can never publish over one that started later."""
+        return self._token
+
+
+class WarehouseDbt(DbtCliResource):
+    """dbt through `touchledger-dbt`, without the adapter that Dagster would load into its own process.
+
+    The adapter serves row counts, which would open the warehouse beside its one writer, and costs two seconds.
+    """
+
+    def _initialize_dbt_core_adapter(self, args: Any) -> Any:
+        return None
+
+
+def dbt() -> WarehouseDbt:
+    """The dbt of this checkout, by absolute paths."""
+    return WarehouseDbt(project_dir=str(PROJECT), profiles_dir=str(PROJECT), dbt_executable=executable())

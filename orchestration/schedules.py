@@ -1,0 +1,29 @@
+"""When things run. Times are UTC; each says why it is that time."""
+
+from __future__ import annotations
+
+import dagster as dg
+
+from orchestration.jobs import HOURLY_DELIVERY, NIGHTLY
+from orchestration.sync import pull_range
+from touchledger.settings import load
+
+# platforms restate the last days all day long; the whole 28 are pulled once a night
+RECENT_DAYS = 3
+
+
+# 05:30 is after midnight in every American time zone but Hawaii's and before work begins in Europe
+@dg.schedule(job=NIGHTLY, cron_schedule="30 5 * * *", default_status=dg.DefaultScheduleStatus.RUNNING)
+def nightly() -> dg.RunRequest:
+    """The night's run over the days that may still be revised."""
+    return dg.RunRequest(tags=pull_range(load()).tags)
+
+
+# a quarter past: the platforms close an hour's figures some minutes after it ends
+@dg.schedule(job=HOURLY_DELIVERY, cron_schedule="15 * * * *", default_status=dg.DefaultScheduleStatus.RUNNING)
+def hourly_delivery() -> dg.RunRequest:
+    """Spend of the last days, so that a budget decision does not wait for the night."""
+    return dg.RunRequest(tags=pull_range(load(), revised_days=RECENT_DAYS).tags)
+
+
+SCHEDULES = [nightly, hourly_delivery]

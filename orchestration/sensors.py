@@ -1,0 +1,56 @@
+"""What starts a build between schedules: new events, and files dropped into the inbox."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+import dagster as dg
+import sqlalchemy as sa
+
+from api.db import now, transaction
+from api.models import IngestedRecord
+from orchestration.inbox import Dropped, waiting_files
+from orchestration.jobs import BUILD
+from touchledger.settings import Settings, load
+
+# a file still being copied into the inbox is left alone until it has not changed for this long
+SETTLE_SECONDS = 10.0
+INTERVAL_SECONDS = 60
+
+
+def decide(unlanded: int, files: Iterable[str], last: str | None) -> str | None:
+    """The key of a build that is due, or None, from the newest unlanded record's id and the waiting files' hashes.
+
+    The key is the state that was seen. A state starts one build: one that fails is not started for ever.
+    """
+    waiting = hashlib.sha256("".join(sorted(files)).encode()).hexdigest()[:16] if files else ""
+    seen_id, _, seen_files = (last or "0:").partition(":")
+    is_due = unlanded > int(seen_id) or waiting not in ("", seen_files)
+    return f"{max(unlanded, int(seen_id))}:{waiting}" if is_due else None
+
+
+def settled(files: Iterable[Dropped], at: float) -> list[str]:
+    """Hashes of the files that nobody has changed for a while before `at` (epoch seconds)."""
+    return [file.sha256 for file in files if at - file.path.stat().st_mtime >= SETTLE_SECONDS]
+
+
+def newest_unlanded(settings: Settings) -> int:
+    """Id of the newest accepted record that is in no raw file yet; 0 when all are landed."""
+    with transaction(settings.operational_url) as session:
+        query = sa.select(sa.func.max(IngestedRecord.id)).where(IngestedRecord.landed_batch.is_(None))
+        return session.scalar(query) or 0
+
+
+@dg.sensor(job=BUILD, minimum_interval_seconds=INTERVAL_SECONDS, default_status=dg.DefaultSensorStatus.RUNNING)
+def new_input(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+    """Builds when something was sent or dropped since the last look."""
+    settings = load()
+    files = settled(waiting_files(settings), now().timestamp())
+    key = decide(newest_unlanded(settings), files, context.cursor)
+    if key is None:
+        return dg.SkipReason("nothing new was sent or dropped")
+    return dg.SensorResult(run_requests=[dg.RunRequest(run_key=key)], cursor=key)
+
+
+SENSORS = [new_input]

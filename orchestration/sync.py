@@ -1,0 +1,70 @@
+"""From connections to the lake: each is pulled on its own, so that what one provider breaks stays its own."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import sqlalchemy as sa
+import structlog
+
+from api.db import now, transaction
+from api.models import Connection
+from connectors.errors import ConnectorError, Revoked
+from orchestration.lake import Lake
+from orchestration.partitions import HISTORY_DAYS, REVISED_DAYS, DayRange, Known, days_to_pull
+from orchestration.pulls import PULLS, Pull
+from touchledger.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+
+def today(settings: Settings, connection: Connection) -> date:
+    """The day it is at the provider: the sandbox has a clock of its own."""
+    return settings.demo_today if connection.is_sandbox else datetime.now(UTC).date()
+
+
+def connections(settings: Settings, kind: str) -> list[Connection]:
+    """The connections of a kind that may be asked; one that waits for its owner is left alone."""
+    with transaction(settings.operational_url) as session:
+        query = sa.select(Connection).where(Connection.kind == kind, Connection.status == "active")
+        return list(session.scalars(query.order_by(Connection.created_at, Connection.id)))
+
+
+def pull_range(settings: Settings, *, revised_days: int = REVISED_DAYS) -> DayRange:
+    """The days of delivery that a run started now should pull."""
+    known = [
+        Known(one.synced_through, today(settings, one), settings.demo_days if one.is_sandbox else HISTORY_DAYS)
+        for one in connections(settings, "ad_platform")
+    ]
+    return days_to_pull(known, now=datetime.now(UTC).date(), revised_days=revised_days)
+
+
+def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None = None) -> list[Pull]:
+    """Pull every connection of a kind, and note on each how it went."""
+    pulls = [
+        Pull(connection, lake, today(settings, connection), days or pull_range(settings), connection.synced_through)
+        for connection in connections(settings, kind)
+    ]
+    for pull in pulls:
+        _attempt(pull)
+        _note(settings, pull)
+    return pulls
+
+
+def _attempt(pull: Pull) -> None:
+    try:
+        PULLS[pull.connection.provider](pull)
+    except ConnectorError as error:
+        pull.failure = error
+        log.warning("connection_failed", connection=pull.connection.id, reason=error.reason, error=str(error))
+
+
+def _note(settings: Settings, pull: Pull) -> None:
+    with transaction(settings.operational_url) as session:
+        connection = session.get_one(Connection, pull.connection.id)
+        connection.synced_through = pull.through
+        connection.status_reason = pull.failure.reason if pull.failure else None
+        if pull.failure is None:
+            connection.synced_at = now()
+        if isinstance(pull.failure, Revoked):
+            connection.status, connection.status_reason = "needs_action", "reconnect_required"

@@ -124,4 +124,4 @@ def _fingerprints(session: Session, profile_id: str, dataset: str, keys: list[st
         IngestedRecord.dataset == dataset,
         IngestedRecord.record_key.in_(keys),
     )
-    return {key: fingerprint for key, fingerprint in session.execute(chosen)}
+    return {row.record_key: row.fingerprint for row in session.execute(chosen)}

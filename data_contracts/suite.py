@@ -1,0 +1,82 @@
+"""Great Expectations suites made from contracts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from data_contracts.contract import Column, Contract
+
+Expectation = dict[str, Any]
+
+
+def expectations(contract: Contract) -> list[Expectation]:
+    """The contract as expectations on a frame of its columns, without withdrawn rows."""
+    columns = [expectation for column in contract.columns for expectation in _of_column(column)]
+    return [*columns, *_of_key(contract)]
+
+
+def _expect(kind: str, **arguments: Any) -> Expectation:
+    return {"type": f"expect_{kind}", "kwargs": arguments}
+
+
+def _of_column(column: Column) -> Iterator[Expectation]:
+    yield _expect("column_to_exist", column=column.name)
+    if column.required or column.key_position is not None:
+        yield _expect("column_values_to_not_be_null", column=column.name)
+    if column.allowed:
+        yield _expect("column_values_to_be_in_set", column=column.name, value_set=list(column.allowed))
+    if column.pattern:
+        yield _expect("column_values_to_match_regex", column=column.name, regex=column.pattern)
+    if column.max_length:
+        yield _expect("column_value_lengths_to_be_between", column=column.name, max_value=column.max_length)
+    if column.above is not None:
+        yield _expect("column_values_to_be_between", column=column.name, min_value=column.above, strict_min=True)
+    elif column.minimum is not None:
+        yield _expect("column_values_to_be_between", column=column.name, min_value=column.minimum)
+
+
+def _of_key(contract: Contract) -> Iterator[Expectation]:
+    # a raw set holds a key again at every later delivery; only published tables have one row per key
+    if contract.folder != "served" or not contract.keys:
+        return
+    if len(contract.keys) == 1:
+        yield _expect("column_values_to_be_unique", column=contract.keys[0])
+    else:
+        yield _expect("compound_columns_to_be_unique", column_list=list(contract.keys))
+
+
+def expectation_suite(contract: Contract) -> Any:
+    """The expectations as a suite of Great Expectations."""
+    # its import takes over two seconds: only who checks something pays for it
+    os.environ.setdefault("GX_ANALYTICS_ENABLED", "False")
+    import great_expectations as gx
+
+    return gx.ExpectationSuite(name=contract.name, expectations=expectations(contract))
+
+
+def check_frame(contract: Contract, frame: Any) -> tuple[bool, dict[str, Any]]:
+    """Whether a pandas frame keeps the contract; and how many rows and expectations there are, and which are broken.
+
+    The summary never holds the values, which may be personal.
+    """
+    suite = expectation_suite(contract)
+    import great_expectations as gx
+
+    context = gx.get_context(mode="ephemeral")
+    asset = context.data_sources.add_pandas(contract.name).add_dataframe_asset(contract.name)
+    batch = asset.add_batch_definition_whole_dataframe("frame").get_batch({"dataframe": frame})
+    results = batch.validate(suite).results
+    broken = [_summary(result) for result in results if not result.success]
+    return not broken, {"rows": len(frame), "expectations": len(results), "broken": broken}
+
+
+def _summary(result: Any) -> dict[str, Any]:
+    config, error = result.expectation_config, (result.exception_info or {}).get("exception_message")
+    return {
+        "expectation": config.type.removeprefix("expect_"),
+        "column": config.kwargs.get("column") or config.kwargs.get("column_list"),
+        "unexpected": (result.result or {}).get("unexpected_count"),
+        "error": error,
+    }

@@ -1,0 +1,116 @@
+"""The importer: one file into the lake, once; what became of it is an `imports` row."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api.db import transaction
+from api.models import Import, Profile
+from data_contracts.contract import Contract, inbound
+from orchestration.lake import Lake, Landing
+from orchestration.readers import FileRejectedError, Record, read_records
+
+SOURCE = "file"
+SHARED = "_shared"
+# sets of the whole deployment: they belong to no profile
+SHARED_SETS = frozenset({"fx_rates"})
+
+
+class CannotImportError(ValueError):
+    """The file was not looked at: no such set, no such profile, or the set is not one of a profile."""
+
+
+def import_file(url: str, lake: Lake, *, dataset: str, path: Path, profile_id: str | None) -> Import:
+    """Land one file and record it; `profile_id` is None for deployment-wide sets.
+
+    The same bytes for the same set and profile are the earlier import, unless that was rejected: then the file is
+    tried again. A rejected file lands nothing and has its reason. Raises CannotImportError and OSError.
+    """
+    contract = contract_of(dataset)
+    scope = profile_id or SHARED
+    if (profile_id is None) != (dataset in SHARED_SETS):
+        raise CannotImportError(f"{dataset} belongs to {'no' if profile_id else 'a'} profile")
+    digest = digest_of(path)
+    with transaction(url) as session:
+        if profile_id is not None and session.get(Profile, profile_id) is None:
+            raise CannotImportError(f"there is no profile {profile_id}")
+        earlier = _earlier(session, scope, dataset, digest)
+    if earlier is not None and earlier.status == "loaded":
+        return earlier
+    # landed before it is recorded: a crash in between lands the same batch again, which changes nothing
+    outcome = Import(profile_id=profile_id, scope=scope, dataset=dataset, file_name=path.name[:255], sha256=digest)
+    _load(lake, contract, path, outcome)
+    with transaction(url) as session:
+        return _record(session, outcome)
+
+
+def contract_of(dataset: str) -> Contract:
+    """The inbound contract of that name. Raises CannotImportError, naming the nearest one."""
+    if dataset in inbound():
+        return inbound()[dataset]
+    near = difflib.get_close_matches(dataset[:100], inbound(), n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(inbound())}"
+    raise CannotImportError(f"there is no data set {dataset[:100]!r}; {hint}")
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256 of the file's bytes, remembered while its size and time stay the same."""
+    stat = path.stat()
+    return _digest(path, stat.st_size, stat.st_mtime_ns)
+
+
+@lru_cache(maxsize=10_000)
+def _digest(path: Path, _size: int, _modified: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _earlier(session: Session, scope: str, dataset: str, digest: str) -> Import | None:
+    chosen = sa.select(Import).where(Import.scope == scope, Import.dataset == dataset, Import.sha256 == digest)
+    return session.scalars(chosen).one_or_none()
+
+
+def _load(lake: Lake, contract: Contract, path: Path, outcome: Import) -> None:
+    try:
+        landing = _land(lake, contract, path, outcome)
+    except FileRejectedError as error:
+        outcome.status, outcome.reason = "rejected", str(error)[:500]
+        outcome.rows_in = outcome.rows_loaded = outcome.rows_quarantined = 0
+        return
+    outcome.status = "loaded"
+    outcome.rows_in, outcome.rows_loaded = landing.rows_in, landing.rows_loaded
+    outcome.rows_quarantined = landing.rows_quarantined
+
+
+def _land(lake: Lake, contract: Contract, path: Path, outcome: Import) -> Landing:
+    return lake.land(
+        dataset=contract.name,
+        profile_id=outcome.profile_id,
+        source=SOURCE,
+        batch=outcome.sha256,
+        records=_unmoved(contract, path, outcome.sha256),
+    )
+
+
+def _unmoved(contract: Contract, path: Path, digest: str) -> Iterator[Record]:
+    """The records, provided that the file is still the one whose bytes were hashed when the last was read."""
+    yield from read_records(contract, path)
+    if digest_of(path) != digest:
+        raise FileRejectedError(f"{path.name}: the file changed while it was read")
+
+
+def _record(session: Session, outcome: Import) -> Import:
+    earlier = _earlier(session, outcome.scope, outcome.dataset, outcome.sha256)
+    if earlier is None:
+        session.add(outcome)
+        return outcome
+    for name in ("status", "reason", "rows_in", "rows_loaded", "rows_quarantined", "file_name"):
+        setattr(earlier, name, getattr(outcome, name))
+    return earlier

@@ -1,0 +1,75 @@
+"""The inbox: files dropped into `inbox/<profile id or _shared>/<dataset>/` are imported once each and left in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Set
+from dataclasses import dataclass
+from pathlib import Path
+
+import sqlalchemy as sa
+import structlog
+
+from api.db import transaction
+from api.models import Import
+from orchestration.importer import SHARED, CannotImportError, digest_of, import_file
+from orchestration.lake import Lake
+from touchledger.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+Known = Set[tuple[str, str, str]]
+
+
+@dataclass(frozen=True, order=True)
+class Dropped:
+    """One file of the inbox: `scope` is a profile's id or `_shared`."""
+
+    scope: str
+    dataset: str
+    sha256: str
+    path: Path
+
+
+def dropped(inbox: Path) -> list[Dropped]:
+    """The files of the inbox, in the order of their paths; hidden and half-copied files are not looked at."""
+    paths = sorted(path for path in inbox.glob("*/*/*") if path.is_file() and not _is_unfinished(path.name))
+    return [Dropped(path.parts[-3], path.parts[-2], digest_of(path), path) for path in paths]
+
+
+def _is_unfinished(name: str) -> bool:
+    return name.startswith(".") or name.endswith(("~", ".part", ".tmp", ".crdownload", ".swp"))
+
+
+def new_files(files: Iterable[Dropped], known: Known) -> list[Dropped]:
+    """The files whose (scope, dataset, sha256) was never imported; of equal ones the first."""
+    first: dict[tuple[str, str, str], Dropped] = {}
+    for file in files:
+        first.setdefault((file.scope, file.dataset, file.sha256), file)
+    return [file for key, file in first.items() if key not in known]
+
+
+def known_imports(url: str) -> Known:
+    """(scope, dataset, sha256) of every import, loaded or rejected."""
+    with transaction(url) as session:
+        rows = session.execute(sa.select(Import.scope, Import.dataset, Import.sha256))
+        return {(row.scope, row.dataset, row.sha256) for row in rows}
+
+
+def waiting_files(settings: Settings) -> list[Dropped]:
+    """The files that the next scan will import."""
+    files = dropped(settings.inbox)
+    return new_files(files, known_imports(settings.operational_url)) if files else []
+
+
+def scan_inbox(settings: Settings, lake: Lake) -> list[Import]:
+    """Import every new file of the inbox; what lies under no known profile or set is logged and left alone."""
+    imports = []
+    for file in waiting_files(settings):
+        profile_id = None if file.scope == SHARED else file.scope
+        try:
+            imports.append(
+                import_file(settings.operational_url, lake, dataset=file.dataset, path=file.path, profile_id=profile_id)
+            )
+        except (CannotImportError, OSError) as error:
+            log.warning("file in the inbox not imported", file=str(file.path), reason=str(error))
+    return imports

@@ -1,0 +1,168 @@
+"""Readers of the three file forms, each giving a file's records one by one; a broken file is refused as a whole."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TextIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from data_contracts.contract import Contract
+from data_contracts.judge import DELETED, unknown_column
+
+LONGEST_CELL = 2**24
+LONGEST_NUMBER = 40
+ROWS_AT_ONCE = 20_000
+
+Record = Mapping[str, Any]
+Reader = Callable[[Contract, Path], Iterator[Record]]
+
+
+class FileRejectedError(ValueError):
+    """The whole file cannot be taken; the message says why, to the person who made it."""
+
+
+def read_records(contract: Contract, path: Path) -> Iterator[Record]:
+    """The file's records, read as they are asked for. Raises FileRejectedError, at any point of the file."""
+    name = path.name.lower()
+    suffix = Path(name.removesuffix(".gz")).suffix
+    reader = READERS.get(suffix)
+    if reader is None or (suffix == ".parquet" and name.endswith(".gz")):
+        raise FileRejectedError(f"{path.name}: not a .csv, .jsonl, .csv.gz, .jsonl.gz or .parquet file")
+    if path.stat().st_size == 0:
+        raise FileRejectedError(f"{path.name}: the file is empty")
+    with _told(path.name):
+        yield from reader(contract, path)
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Every way in which bytes can be broken, said in words."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise FileRejectedError(f"{name}: not UTF-8 text (byte 0x{error.object[error.start]:02x})") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        raise FileRejectedError(f"{name}: the gzip data is cut short or damaged") from None
+    except csv.Error as error:
+        raise FileRejectedError(f"{name}: not a CSV file ({error})") from None
+    except pa.ArrowException:
+        raise FileRejectedError(f"{name}: not a readable Parquet file") from None
+    except FileRejectedError as error:
+        raise FileRejectedError(f"{name}: {error}") from None
+
+
+@contextmanager
+def _text(path: Path) -> Iterator[TextIO]:
+    """The file's text, unpacked when it is a .gz; a byte order mark is not part of it."""
+    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as raw:
+        yield io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
+
+
+def _check_columns(contract: Contract, names: list[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise FileRejectedError(f"column {name!r} is there twice")
+        _check_known(contract, name)
+    missing = [column.name for column in contract.columns if column.required and column.name not in names]
+    if missing:
+        raise FileRejectedError(f"required columns are missing: {', '.join(missing)}")
+
+
+def _check_known(contract: Contract, name: str) -> None:
+    if name not in contract.column and name != DELETED.name and not name.startswith("x_"):
+        raise FileRejectedError(unknown_column(contract, name))
+
+
+def _csv(contract: Contract, path: Path) -> Iterator[Record]:
+    before = csv.field_size_limit(LONGEST_CELL)
+    try:
+        with _text(path) as file:
+            rows = csv.reader(file, strict=True)
+            header = next(rows, [])
+            if not header:
+                raise FileRejectedError("the file is empty")
+            _check_columns(contract, header)
+            yield from _csv_rows(rows, header)
+    finally:
+        csv.field_size_limit(before)
+
+
+def _csv_rows(rows: Any, header: list[str]) -> Iterator[Record]:
+    width = len(header)
+    for row in rows:
+        if len(row) == width:
+            yield dict(zip(header, row, strict=True))
+        elif row:
+            raise FileRejectedError(f"line {rows.line_num} has {len(row)} cells, the header has {width}")
+
+
+def _jsonl(contract: Contract, path: Path) -> Iterator[Record]:
+    known, number = frozenset(contract.column) | {DELETED.name}, 0
+    with _text(path) as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
+                continue
+            record = _json_line(line, number)
+            if not record.keys() <= known:
+                for name in record:
+                    _check_known(contract, name)
+            yield record
+    if number == 0:
+        raise FileRejectedError("the file is empty")
+
+
+def _json_line(line: str, number: int) -> dict[str, Any]:
+    try:
+        # numbers keep their decimals as written; NaN and Infinity are left to the judge
+        record = json.loads(line, parse_float=Decimal, parse_int=_whole, parse_constant=float)
+    except (ValueError, ArithmeticError, RecursionError):
+        raise FileRejectedError(f"line {number} is not JSON") from None
+    if not isinstance(record, dict):
+        raise FileRejectedError(f"line {number} is not a JSON object")
+    return record
+
+
+def _whole(text: str) -> int | str:
+    return int(text) if len(text) <= LONGEST_NUMBER else text
+
+
+def _parquet(contract: Contract, path: Path) -> Iterator[Record]:
+    with pq.ParquetFile(path) as file:
+        names = file.schema_arrow.names
+        _check_columns(contract, names)
+        for batch in file.iter_batches(ROWS_AT_ONCE):
+            columns = [_values(column) for column in batch.columns]
+            for row in zip(*columns, strict=True):
+                yield dict(zip(names, row, strict=True))
+
+
+def _values(column: pa.Array) -> list[Any]:
+    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+        column = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False)
+    try:
+        return list(column.to_pylist())
+    except (ValueError, OverflowError):
+        return [_value(scalar) for scalar in column]
+
+
+def _value(scalar: pa.Scalar) -> Any:
+    """One value; where Python cannot hold it, a text that the judge refuses, so that the row is not lost."""
+    try:
+        return scalar.as_py()
+    except (ValueError, OverflowError):
+        if pa.types.is_string(scalar.type) or pa.types.is_large_string(scalar.type):
+            return scalar.as_buffer().to_pybytes().decode("utf-8", "surrogateescape")
+        return str(scalar.value)
+
+
+READERS: Mapping[str, Reader] = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}

@@ -33,47 +33,129 @@ class Plan:
 SALES, LEADS, TALK, AWARE = "OUTCOME_SALES", "OUTCOME_LEADS", "OUTCOME_ENGAGEMENT", "OUTCOME_AWARENESS"
 
 PLANS = (
-    Plan(0, "Autumn Shells | Prospecting US", SALES, "sales", "ACTIVE", 9000, (
-        ("Broad 25-54", "cold", ("Ridge walk, 15s video", "Rain test, side by side")),
-        ("Lookalike 1% buyers", "warm", ("Founder on seams", "Three colours carousel", "Rain test, square")),
-    )),
-    Plan(0, "Retargeting | Viewed product 14d", SALES, "sales", "ACTIVE", 4200, (
-        ("Viewed, not bought", "hot", ("Still thinking?", "Free returns reminder")),
-        ("Basket left 7d", "hot", ("Your basket is waiting", "Reviews that decided it")),
-    )),
-    Plan(0, "Guided Trips | Lead form", LEADS, "leads", "ACTIVE", 5200, (
-        ("Hikers within 50 miles", "cold", ("Sunrise group, video", "Meet the guides")),
-        ("Past buyers", "warm", ("Bring the jacket you bought", "Weekend in the Whites")),
-    )),
-    Plan(0, "Message us | Fitting advice", TALK, "messaging", "ACTIVE", 3600, (
-        ("Boots and packs interest", "cold", ("Ask a fitter", "Which pack for my back?")),
-        ("Engaged 90d", "warm", ("Send us your sizes", "Fitters online until 9")),
-    )),
-    Plan(0, "Trail Box | Subscription", SALES, "sales", "ACTIVE", 3000, (
-        ("Gift givers", "cold", ("Unboxing in October", "Cancel whenever")),
-    )),
-    Plan(0, "Summer Clearance", SALES, "sales", "ARCHIVED", 6000, (
-        ("Everyone who visited 60d", "warm", ("Last pairs", "Up to 40 off")),
-    )),
-    Plan(0, "Brand film | Reach", AWARE, "awareness", "PAUSED", 2500, (
-        ("Outdoor interest, broad", "cold", ("Where it starts, 60s",)),
-    )),
-    Plan(1, "Botas de montaña | Prospección ES", SALES, "sales", "ACTIVE", 5200, (
-        ("Intereses senderismo", "cold", ("Prueba en barro", "Suela a suela")),
-        ("Similar compradores 2%", "warm", ("Hechas para el Pirineo", "Carrusel de otoño")),
-    )),
-    Plan(1, "Retargeting EU | Carrito", SALES, "sales", "ACTIVE", 2600, (
-        ("Carrito 7 días", "hot", ("Tu carrito te espera", "Envío gratis desde 80")),
-    )),
-    Plan(1, "Rutas guiadas | Formulario", LEADS, "leads", "ACTIVE", 2800, (
-        ("Madrid 80 km", "cold", ("Fin de semana en Gredos", "Conoce a los guías")),
-    )),
-    Plan(1, "Mensajes | Asesoría de talla", TALK, "messaging", "ACTIVE", 2400, (
-        ("Interacción 90 días", "warm", ("Pregunta a un experto", "Tu talla en dos minutos")),
-    )),
-    Plan(1, "Trail Box EU", SALES, "sales", "PAUSED", 2000, (
-        ("Regalos", "cold", ("Caja de octubre", "Sin permanencia")),
-    )),
+    Plan(
+        0,
+        "Autumn Shells | Prospecting US",
+        SALES,
+        "sales",
+        "ACTIVE",
+        9000,
+        (
+            ("Broad 25-54", "cold", ("Ridge walk, 15s video", "Rain test, side by side")),
+            ("Lookalike 1% buyers", "warm", ("Founder on seams", "Three colours carousel", "Rain test, square")),
+        ),
+    ),
+    Plan(
+        0,
+        "Retargeting | Viewed product 14d",
+        SALES,
+        "sales",
+        "ACTIVE",
+        4200,
+        (
+            ("Viewed, not bought", "hot", ("Still thinking?", "Free returns reminder")),
+            ("Basket left 7d", "hot", ("Your basket is waiting", "Reviews that decided it")),
+        ),
+    ),
+    Plan(
+        0,
+        "Guided Trips | Lead form",
+        LEADS,
+        "leads",
+        "ACTIVE",
+        5200,
+        (
+            ("Hikers within 50 miles", "cold", ("Sunrise group, video", "Meet the guides")),
+            ("Past buyers", "warm", ("Bring the jacket you bought", "Weekend in the Whites")),
+        ),
+    ),
+    Plan(
+        0,
+        "Message us | Fitting advice",
+        TALK,
+        "messaging",
+        "ACTIVE",
+        3600,
+        (
+            ("Boots and packs interest", "cold", ("Ask a fitter", "Which pack for my back?")),
+            ("Engaged 90d", "warm", ("Send us your sizes", "Fitters online until 9")),
+        ),
+    ),
+    Plan(
+        0,
+        "Trail Box | Subscription",
+        SALES,
+        "sales",
+        "ACTIVE",
+        3000,
+        (("Gift givers", "cold", ("Unboxing in October", "Cancel whenever")),),
+    ),
+    Plan(
+        0,
+        "Summer Clearance",
+        SALES,
+        "sales",
+        "ARCHIVED",
+        6000,
+        (("Everyone who visited 60d", "warm", ("Last pairs", "Up to 40 off")),),
+    ),
+    Plan(
+        0,
+        "Brand film | Reach",
+        AWARE,
+        "awareness",
+        "PAUSED",
+        2500,
+        (("Outdoor interest, broad", "cold", ("Where it starts, 60s",)),),
+    ),
+    Plan(
+        1,
+        "Botas de montaña | Prospección ES",
+        SALES,
+        "sales",
+        "ACTIVE",
+        5200,
+        (
+            ("Intereses senderismo", "cold", ("Prueba en barro", "Suela a suela")),
+            ("Similar compradores 2%", "warm", ("Hechas para el Pirineo", "Carrusel de otoño")),
+        ),
+    ),
+    Plan(
+        1,
+        "Retargeting EU | Carrito",
+        SALES,
+        "sales",
+        "ACTIVE",
+        2600,
+        (("Carrito 7 días", "hot", ("Tu carrito te espera", "Envío gratis desde 80")),),
+    ),
+    Plan(
+        1,
+        "Rutas guiadas | Formulario",
+        LEADS,
+        "leads",
+        "ACTIVE",
+        2800,
+        (("Madrid 80 km", "cold", ("Fin de semana en Gredos", "Conoce a los guías")),),
+    ),
+    Plan(
+        1,
+        "Mensajes | Asesoría de talla",
+        TALK,
+        "messaging",
+        "ACTIVE",
+        2400,
+        (("Interacción 90 días", "warm", ("Pregunta a un experto", "Tu talla en dos minutos")),),
+    ),
+    Plan(
+        1,
+        "Trail Box EU",
+        SALES,
+        "sales",
+        "PAUSED",
+        2000,
+        (("Regalos", "cold", ("Caja de octubre", "Sin permanencia")),),
+    ),
 )
 GOALS = {
     "sales": "OFFSITE_CONVERSIONS", "leads": "LEAD_GENERATION", "messaging": "CONVERSATIONS", "awareness": "REACH",
@@ -94,7 +176,7 @@ class AdTree:
 
 def build_ads(random: Random, today: date, days: int) -> AdTree:
     """Both accounts' entities, alive over the `days` days that end today."""
-    start = today - timedelta(days=days)
+    start = today - timedelta(days=days - 1)
     campaigns: list[Campaign] = []
     ad_sets: list[AdSet] = []
     ads: list[Ad] = []

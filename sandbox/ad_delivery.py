@@ -32,7 +32,7 @@ def build_delivery(random: Random, tree: AdTree, today: date, days: int, people:
     slots = _slots(tree)
     scale = people / 2200
     rows: list[Delivery] = []
-    for offset in range(days, -1, -1):
+    for offset in range(days - 1, -1, -1):
         day = today - timedelta(days=offset)
         rows.extend(row for slot in slots if (row := _ad_day(random, slot, day, scale)) is not None)
     return rows

@@ -50,7 +50,6 @@ class AdPicker:
         return None
 
 
-
 def arrive(random: Random, person: Person, at: int, group: str, picker: AdPicker) -> Touch:
     """One visit to the shop's site at second `at`."""
     kind = random.choices(tuple(KINDS), tuple(KINDS.values()))[0]

@@ -54,7 +54,7 @@ def build_journeys(
     picker = AdPicker(tree, deliveries)
     quality = {ad.id: ad.quality for ad in tree.ads}
     crowd = [build_person(random, index) for index in range(people)]
-    start = epoch(today) - days * DAY
+    start = epoch(today) - (days - 1) * DAY
     for person in crowd:
         _live(Story(diary, picker, person, quality), start)
     _strangers(diary, start, people)

@@ -52,9 +52,7 @@ class Story:
             rows.append(self.visit(at, group))
         return rows
 
-    def outcome(
-        self, type: str, at: int, source: str, known: Known, value: int | None = None, **more: Any
-    ) -> bool:
+    def outcome(self, type: str, at: int, source: str, known: Known, value: int | None = None, **more: Any) -> bool:
         """Record one outcome; `value` is in minor units of the person's currency."""
         currency = None if value is None else self.person.currency
         row = Outcome(self.diary.outcome_key(), self.person.index, at, type, source, known, value, currency)

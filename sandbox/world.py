@@ -119,10 +119,10 @@ class WorldHolder:
 
 
 def build(seed: int, today: date, days: int, people: int) -> World:
-    """The world of `people` people over the `days` days before `today`, from the seed alone."""
+    """The world of `people` people over the `days` days that end with `today`, from the seed alone."""
     tree = build_ads(Random(f"{seed}:ads"), today, days)  # noqa: S311 - a repeatable world, no secret
     deliveries = build_delivery(Random(f"{seed}:delivery"), tree, today, days, people)  # noqa: S311
     rates = build_rates(Random(f"{seed}:rates"), today, days)  # noqa: S311
-    first_day = today - timedelta(days=days)
+    first_day = today - timedelta(days=days - 1)
     journeys, claimed = build_journeys(Random(f"{seed}:journeys"), tree, deliveries, rates, today, days, people)  # noqa: S311
     return World(seed, today, first_day, today, tree, tuple(claimed), tuple(rates), journeys)

@@ -1,0 +1,145 @@
+"""The demo: a workspace, a profile with connections to the sandbox, a key, and what a shop sends by itself."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy.orm import Session
+
+from api.credentials import digest, is_well_formed, mint_api_key
+from api.db import transaction
+from api.models import ApiKey, Connection, Profile, Workspace
+from api.scopes import DEFAULT_SCOPES
+from api.v1.events.ingest import accept
+from sandbox.ad_catalogue import ACCOUNTS, SHOP_HOST
+from sandbox.faces import TOKENS
+from sandbox.shopify_objects import SHOP
+from sandbox.world import build
+from touchledger.demo_records import events, files
+from touchledger.settings import Settings
+
+DEMO_WORKSPACE_ID = "01900000-0000-7000-8000-000000000d00"
+DEMO_PROFILE_ID = "01900000-0000-7000-8000-000000000d01"
+STORE_HANDLE = SHOP["myshopifyDomain"].partition(".")[0]
+MADE = "demo.json"
+
+
+class OtherDemoError(Exception):
+    """The state folder holds a demo of another world; two worlds in one profile would be neither."""
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The demo's profile, and the key that opens it."""
+
+    profile_id: str
+    api_key: str
+
+    def __repr__(self) -> str:
+        return f"<Demo {self.profile_id}>"
+
+
+def ensure_demo(settings: Settings) -> Demo:
+    """Make the demo in a migrated database, or find it made; a second call changes nothing and has the same key.
+
+    Raises OtherDemoError when the folder's demo was made with other `demo_*` settings.
+    """
+    made, asked = settings.home / MADE, _asked(settings)
+    is_made = made.exists()
+    if is_made and made.read_text() != asked:
+        raise OtherDemoError(
+            f"{settings.home} holds a demo made with other TOUCHLEDGER_DEMO_* settings; "
+            "name another folder in TOUCHLEDGER_HOME or remove this one"
+        )
+    with transaction(settings.operational_url) as session:
+        is_new = session.get(Profile, DEMO_PROFILE_ID) is None
+        if is_new:
+            _create(session)
+        _connect(session, settings)
+        key = _key(session, settings.home / "demo.key")
+        if is_new or not is_made:
+            _send(session, settings)
+    _write(made, asked.encode())
+    return Demo(DEMO_PROFILE_ID, key)
+
+
+def _asked(settings: Settings) -> str:
+    names = ("demo_seed", "demo_today", "demo_days", "demo_people")
+    return json.dumps({name: str(getattr(settings, name)) for name in names}, indent=1)
+
+
+def _create(session: Session) -> None:
+    session.add(Workspace(id=DEMO_WORKSPACE_ID, name="Touchledger demo", timezone="America/New_York"))
+    session.flush()
+    session.add(
+        Profile(
+            id=DEMO_PROFILE_ID,
+            workspace_id=DEMO_WORKSPACE_ID,
+            name="Demo: Alder & Finch",
+            timezone="America/New_York",
+            reporting_currency="USD",
+            is_demo=True,
+            own_domains=[SHOP_HOST],
+            payment_hosts=["checkout.stripe.com"],
+        )
+    )
+    session.flush()
+
+
+def _connect(session: Session, settings: Settings) -> None:
+    """Four connections with fixed ids, pointed at wherever the sandbox listens now."""
+    ads = [("meta", "ad_platform", row.name, row.id, row.currency, row.time_zone) for row in ACCOUNTS]
+    store = ("shopify", "store", SHOP["name"], STORE_HANDLE, SHOP["currencyCode"], SHOP["ianaTimezone"])
+    payments = ("stripe", "payments", "Alder & Finch payments", "acct_1AlderFinch", "USD", "UTC")
+    for index, (provider, kind, name, account, currency, zone) in enumerate([*ads, store, payments]):
+        number = f"{DEMO_PROFILE_ID[:-2]}1{index}"
+        connection = session.get(Connection, number) or Connection(
+            id=number,
+            profile_id=DEMO_PROFILE_ID,
+            provider=provider,
+            kind=kind,
+            display_name=name,
+            external_account_id=account,
+            currency=currency,
+            timezone=zone,
+            token=TOKENS[provider],
+            is_sandbox=True,
+        )
+        connection.base_url = f"{settings.sandbox_url}/{provider}"
+        session.add(connection)
+
+
+def _key(session: Session, path: Path) -> str:
+    """The key of the file, known to the database, or a new one written there (mode 0600)."""
+    kept = path.read_text().strip() if path.exists() else ""
+    secret = kept if is_well_formed(kept, "tl_live") else None
+    if secret is not None and session.query(ApiKey).filter_by(digest=digest(secret), revoked_at=None).first():
+        return secret
+    _, minted = mint_api_key(session, profile_id=DEMO_PROFILE_ID, scopes=DEFAULT_SCOPES, name="Demo", secret=secret)
+    _write(path, minted.encode(), mode=0o600)
+    return minted
+
+
+def _send(session: Session, settings: Settings) -> None:
+    world = build(settings.demo_seed, settings.demo_today, settings.demo_days, settings.demo_people)
+    for dataset, records in events(world).items():
+        outcome = accept(session, profile_id=DEMO_PROFILE_ID, dataset=dataset, records=records)
+        if outcome.rejected or outcome.conflicts:
+            raise ValueError(f"the demo's own {dataset} were refused: {(outcome.rejected or outcome.conflicts)[:3]}")
+    for name, content in files(world).items():
+        folder = settings.inbox if name.startswith("_shared/") else settings.inbox / DEMO_PROFILE_ID
+        _write(folder / name, content)
+
+
+def _write(path: Path, content: bytes, mode: int = 0o644) -> None:
+    """Write a file whole or not at all; one with the same bytes stays as it is."""
+    if path.exists() and path.read_bytes() == content:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.touch(mode=mode)
+    temporary.write_bytes(content)
+    temporary.replace(path)

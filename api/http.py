@@ -4,12 +4,12 @@ A route is written so, in this order (the order is part of the contract):
 
     bp = Blueprint("campaigns", __name__, description="Campaign performance.")
 
-    @bp.route("/campaigns")
+    @bp.route("/things")
     @guarded(scope=Scope.CAMPAIGNS_READ, units=1)
     @bp.arguments(DateRange, location="query")
     @bp.arguments(CampaignQuery, location="query")
     @bp.response(200, CampaignRow(many=True))
-    def campaign_performance(window, query):
+    def things(window, query):
         '''First line is the summary in OpenAPI.'''
         profile = auth.current().profile
         context.meta(date_from=window.date_from, date_to=window.date_to, model=query["model"])

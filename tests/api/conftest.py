@@ -1,0 +1,68 @@
+"""A deployment with one profile and one key, serving the product's routes and the notes of `tests/factories`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from api.app import create_app
+from api.models import Profile
+from tests.factories import accounts, notes
+from touchledger.settings import Settings
+
+
+class Caller:
+    """Sends requests with one key."""
+
+    def __init__(self, client: FlaskClient, secret: str | None) -> None:
+        self.client = client
+        self.secret = secret
+
+    def __call__(self, method: str, path: str, headers: dict[str, str] | None = None, **options: Any) -> TestResponse:
+        bearer = {"Authorization": f"Bearer {self.secret}"} if self.secret else {}
+        return self.client.open(f"/api/v1{path}", method=method, headers={**bearer, **(headers or {})}, **options)
+
+    def get(self, path: str, **options: Any) -> TestResponse:
+        return self("GET", path, **options)
+
+    def post(self, path: str, **options: Any) -> TestResponse:
+        return self("POST", path, **options)
+
+
+@pytest.fixture
+def client(settings: Settings) -> FlaskClient:
+    return create_app(settings, more=[notes.bp]).test_client()
+
+
+@pytest.fixture
+def profile(settings: Settings) -> Profile:
+    return accounts.profile(settings.operational_url)
+
+
+@pytest.fixture
+def secret(settings: Settings, profile: Profile) -> str:
+    return accounts.secret(settings.operational_url, profile)
+
+
+@pytest.fixture
+def caller(client: FlaskClient, secret: str) -> Caller:
+    return Caller(client, secret)
+
+
+@pytest.fixture
+def anonymous(client: FlaskClient) -> Caller:
+    return Caller(client, None)
+
+
+@pytest.fixture
+def caller_with(client: FlaskClient, settings: Settings, profile: Profile) -> Callable[..., Caller]:
+    """A caller with a fresh key; options go to the factory."""
+
+    def make(**options: Any) -> Caller:
+        return Caller(client, accounts.secret(settings.operational_url, profile, **options))
+
+    return make

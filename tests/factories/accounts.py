@@ -1,0 +1,28 @@
+"""Workspaces, profiles and keys of a test deployment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from api import db
+from api.credentials import mint_api_key
+from api.models import Profile, Workspace
+from api.scopes import DEFAULT_SCOPES
+
+
+def profile(url: str, *, name: str = "Shop", currency: str = "USD") -> Profile:
+    """A profile in a workspace of its own."""
+    with db.transaction(url) as session:
+        workspace = Workspace(name=name)
+        session.add(workspace)
+        session.flush()
+        made = Profile(workspace_id=workspace.id, name=name, timezone="UTC", reporting_currency=currency)
+        session.add(made)
+    return made
+
+
+def secret(url: str, of: Profile, *, scopes: Iterable[str] = DEFAULT_SCOPES, expires_at: datetime | None = None) -> str:
+    """The secret of a new key of the profile."""
+    with db.transaction(url) as session:
+        return mint_api_key(session, profile_id=of.id, scopes=scopes, name="test", expires_at=expires_at)[1]

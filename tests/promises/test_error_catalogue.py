@@ -1,0 +1,76 @@
+"""One list of codes: the constants, docs/errors.md, the errors page and the places that raise them agree."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from flask.testing import FlaskClient
+
+from api import errors, reference
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# codes of routes that later issues bring; a code leaves this list when something raises it
+AWAITED = frozenset(
+    """
+    invalid_content entitlement_required healthcare_scope_forbidden connection_not_ready connection_revoked
+    provider_error api_key_required customer_not_found account_connected_elsewhere conversion_not_found event_not_found
+    event_already_exported event_linked_to_conversation erasure_not_found link_tokens_disabled feature_retired
+    not_implemented media_expired chatapp_payment_required audit_timeout weak_password compromised_password
+    current_password_required current_password_invalid plan_upgrade_required profile_limit_reached demo_purge_blocked
+    workspace_archived app_provisioned_workspace audience_tos_required platform_safe_audiences_disabled
+    customer_not_in_profile platform_safe_required platform_write_permission_missing campaign_not_found
+    template_not_found campaign_not_pausable campaign_not_resumable campaign_not_editable adset_not_editable
+    budget_change_out_of_bounds clean_dataset_has_live_ad_sets platform_connection_required consent_required
+    amount_invalid manual_refund_exists payment_assignment_incomplete payment_ref_invalid status_invalid range_invalid
+    unknown_answer_key unknown_customer_ref chatapp_connection_required social_connection_required
+    social_page_login_required destination_conflict unknown_ad invalid_state
+    """.split()
+)
+
+
+def raised() -> set[str]:
+    names: set[str] = set()
+    for path in (ROOT / "api").rglob("*.py"):
+        if path.name != "errors.py":
+            names |= set(re.findall(r"\berrors\.([A-Z][A-Z_]+)\b", path.read_text()))
+    return {getattr(errors, name).code for name in names - {"CATALOGUE"}}
+
+
+def test_there_are_ninety_codes_named_like_their_constants() -> None:
+    assert len(errors.CATALOGUE) == 90
+    for name, item in vars(errors).items():
+        if isinstance(item, errors.Code):
+            assert name == item.code.upper()
+
+
+def test_every_code_is_raised_reserved_or_awaited_and_only_one_of_them() -> None:
+    reserved = {item.code for item in errors.CATALOGUE.values() if item.reserved}
+    assert raised() & reserved == set()
+    assert raised() & AWAITED == set()
+    assert reserved & AWAITED == set()
+    assert raised() | reserved | AWAITED == set(errors.CATALOGUE)
+
+
+def test_the_committed_page_is_the_catalogue() -> None:
+    assert (ROOT / "docs" / "errors.md").read_text() == reference.errors_page()
+    headings = re.findall(r"^## (\S+)$", (ROOT / "docs" / "errors.md").read_text(), re.MULTILINE)
+    assert headings == list(errors.CATALOGUE)
+
+
+def test_docs_url_opens_on_one_anchor_per_code_in_order(client: FlaskClient) -> None:
+    page = client.get("/docs/errors").text
+    assert re.findall(r'<section class="entry" id="([^"]+)">', page) == list(errors.CATALOGUE)
+    for item in errors.CATALOGUE.values():
+        for reason in item.reasons:
+            assert f"<code>{reason}</code>" in page
+
+
+def test_statuses_are_those_of_the_interface() -> None:
+    special = {"provider_error": 502, "audience_tos_required": 428, "invalid_date_range": 400, "status_invalid": 422}
+    for code, status in special.items():
+        assert errors.CATALOGUE[code].status == status
+    assert {item.status for item in errors.CATALOGUE.values()} == {
+        400, 401, 402, 403, 404, 409, 410, 413, 422, 428, 429, 500, 501, 502, 503, 504,
+    }  # fmt: skip

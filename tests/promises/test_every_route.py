@@ -1,0 +1,119 @@
+"""Every route is guarded, scoped, described in OpenAPI and listed in docs/routes.md; and nothing else is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from api import reference
+from api.app import create_app
+from api.guard import guard_of, guarded, public
+from api.http import Blueprint
+from api.scopes import Scope
+from touchledger.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = {"/", "/docs", "/docs/errors", "/docs/data", "/docs/assets/<name>"}
+PUBLIC = PAGES | {"/healthz", "/readyz", "/openapi.json", "/api/v1/openapi.json"}
+
+
+@pytest.fixture
+def app(home: Path) -> Flask:
+    return create_app(Settings(home=home))
+
+
+def operations(app: Flask) -> set[tuple[str, str]]:
+    return {
+        (method, re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule))
+        for rule in app.url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+        if rule.rule not in PAGES
+    }
+
+
+def test_every_route_is_guarded_and_the_public_ones_are_known(app: Flask) -> None:
+    for rule in app.url_map.iter_rules():
+        guard = guard_of(app.view_functions[rule.endpoint])
+        assert guard is not None, rule.rule
+        assert guard.is_public == (rule.rule in PUBLIC), rule.rule
+        assert guard.is_public or guard.scope is not None, rule.rule
+
+
+def test_openapi_describes_exactly_the_routes_that_exist(app: Flask) -> None:
+    document = app.test_client().get("/openapi.json").get_json()
+    described = {(method.upper(), path) for path, methods in document["paths"].items() for method in methods}
+    assert described == operations(app)
+
+
+def test_openapi_security_is_the_guard(app: Flask) -> None:
+    document = app.test_client().get("/openapi.json").get_json()
+    for rule in app.url_map.iter_rules():
+        guard = guard_of(app.view_functions[rule.endpoint])
+        if rule.rule in PAGES or guard is None:
+            continue
+        operation: dict[str, Any] = document["paths"][re.sub(r"<(\w+)>", r"{\1}", rule.rule)]["get"]
+        schemes = [scheme for entry in operation["security"] for scheme in entry]
+        if guard.is_public:
+            assert schemes == []
+        else:
+            assert schemes == ["apiKey", "userToken", "session"]
+            assert operation["x-scope"] == guard.scope
+            assert {"400", "401", "403", "404", "429", "503"} <= set(operation["responses"])
+
+
+def test_the_committed_list_of_routes_is_current(app: Flask) -> None:
+    assert (ROOT / "docs" / "routes.md").read_text() == reference.routes_page(app)
+
+
+def test_a_route_is_written_in_full_once_per_method(app: Flask) -> None:
+    sources = "\n".join(path.read_text() for path in (ROOT / "api").rglob("*.py"))
+    for rule in app.url_map.iter_rules():
+        written = rule.rule.removeprefix("/api/v1") if rule.rule not in PUBLIC else rule.rule
+        assert len(re.findall(rf'(?:route|get)\("{re.escape(written)}"', sources)) == 1, rule.rule
+
+
+def test_a_view_without_a_guard_does_not_import() -> None:
+    bp = Blueprint("open", __name__)
+    with pytest.raises(TypeError, match="neither guarded nor public"):
+
+        @bp.route("/open")
+        def nobody_checks() -> dict[str, str]:
+            """Open."""
+            return {}
+
+
+def test_a_write_that_is_not_idempotent_does_not_import() -> None:
+    bp = Blueprint("twice", __name__)
+    with pytest.raises(TypeError, match="not idempotent"):
+
+        @bp.route("/twice", methods=["POST"])
+        @guarded(scope=Scope.EVENTS_WRITE)
+        def written_twice() -> dict[str, str]:
+            """Twice."""
+            return {}
+
+
+def test_a_scope_that_no_grant_yields_is_never_offered_to_user_tokens(home: Path) -> None:
+    bp = Blueprint("closed", __name__)
+
+    @bp.route("/closed")
+    @guarded(scope=Scope.EVENTS_WRITE)
+    @bp.response(200)
+    def key_only() -> dict[str, str]:
+        """Closed."""
+        return {}
+
+    @bp.route("/open")
+    @public
+    @bp.response(200)
+    def everyone() -> dict[str, str]:
+        """Open."""
+        return {}
+
+    paths = create_app(Settings(home=home), more=[bp]).test_client().get("/openapi.json").get_json()["paths"]
+    assert [list(entry) for entry in paths["/api/v1/closed"]["get"]["security"]] == [["apiKey"], ["session"]]
+    assert paths["/api/v1/open"]["get"]["security"] == []

@@ -24,11 +24,11 @@ ratios as (
     select rate_date, quote, base, 1, rate, 2, source
     from quotes
     union all
-    select a.rate_date, a.quote, b.quote, b.rate, a.rate, 3, a.source
+    select a.rate_date, a.quote as base, b.quote, b.rate as over, a.rate as under, 3 as route, a.source
     from quotes as a
     inner join quotes as b on a.rate_date = b.rate_date and a.source = b.source and a.base = b.base
     union all
-    select a.rate_date, a.base, b.base, a.rate, b.rate, 4, a.source
+    select a.rate_date, a.base, b.base as quote, a.rate as over, b.rate as under, 4 as route, a.source
     from quotes as a
     inner join quotes as b on a.rate_date = b.rate_date and a.source = b.source and a.quote = b.quote
     union all
@@ -41,7 +41,8 @@ candidates as (
     select
         d.day, n.base, n.quote, r.over, r.under, r.rate_date, r.source,
         row_number() over (
-            partition by d.day, n.base, n.quote order by r.rate_date desc, r.route, r.source, r.over, r.under
+            partition by d.day, n.base, n.quote
+            order by r.rate_date desc, r.route asc, r.source asc, r.over asc, r.under asc
         ) as choice
     from needed as n
     inner join ratios as r on n.base = r.base and n.quote = r.quote
@@ -53,7 +54,7 @@ select day, base, quote, {{ rate_quotient('over', 'under') }} as rate, rate_date
 from candidates
 where choice = 1
 union all
-select d.day, n.base, n.quote, cast(1 as decimal(28, 12)), d.day, 'same currency'
+select d.day, n.base, n.quote, cast(1 as decimal(28, 12)), d.day as rate_date, 'same currency'
 from needed as n
 cross join days as d
 where n.base = n.quote

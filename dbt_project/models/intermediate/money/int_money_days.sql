@@ -15,6 +15,10 @@ days as (
     where currency is not null
 )
 
-select distinct days.currency, days.day + shift.step as day
+{% for step in [-1, 0, 1] -%}
+select currency, day + {{ step }} as day
 from days
-cross join (select -1 as step union all select 0 union all select 1) as shift
+{% if not loop.last -%}
+union
+{% endif -%}
+{% endfor -%}

@@ -39,16 +39,21 @@
     greatest(cast(round(exp(cast({{ ts }} - {{ newest_ts }} as double) * {{ ln2_over_hl }}) * 1e15) as bigint), 1)
 {%- endmacro %}
 
-{# numerator / denominator cut to a whole, both decimal(38,0) and the denominator positive. The quotient of doubles is
-   at most one off and the exact product tells by how much; one engine divides decimals into doubles. #}
+{# numerator / denominator cut to a whole, both decimal(38, 0) and the denominator positive. One engine divides decimals
+   into doubles, so the quotient is guessed in doubles, mended by the exact remainder of the guess, and what is then at
+   most one off is told by exact products. #}
 {% macro floor_quotient(numerator, denominator) -%}
     {%- set guess -%}
         cast(floor(cast({{ numerator }} as double) / cast({{ denominator }} as double)) as decimal(38, 0))
     {%- endset -%}
-    {{ guess }}
-    + case
-        when {{ guess }} * {{ denominator }} > {{ numerator }} then -1
-        when ({{ guess }} + 1) * {{ denominator }} <= {{ numerator }} then 1
+    {%- set mended -%}
+        ({{ guess }} + cast(floor(
+            cast({{ numerator }} - {{ guess }} * {{ denominator }} as double) / cast({{ denominator }} as double)
+        ) as decimal(38, 0)))
+    {%- endset -%}
+    {{ mended }} + case
+        when {{ mended }} * {{ denominator }} > {{ numerator }} then -1
+        when ({{ mended }} + 1) * {{ denominator }} <= {{ numerator }} then 1
         else 0
     end
 {%- endmacro %}

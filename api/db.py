@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -84,9 +84,19 @@ def _relax_sqlite(connection: Any, _record: Any) -> None:
     connection.execute("pragma synchronous=normal")
 
 
-@lru_cache(maxsize=16)
 def engine_for(url: str, *, durable: bool = True) -> sa.Engine:
     """The engine for an address (SQLite or `postgresql+psycopg://`), one per process and durability."""
+    return _engine(url, durable)
+
+
+def close_engines(url: str) -> None:
+    """Close the idle connections to an address; the next use opens new ones."""
+    for durable in (True, False):
+        _engine(url, durable).dispose()
+
+
+@cache
+def _engine(url: str, durable: bool) -> sa.Engine:
     engine = sa.create_engine(url, pool_pre_ping=not url.startswith("sqlite"))
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _sqlite_pragmas)

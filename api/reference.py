@@ -28,7 +28,7 @@ ROUTES_HEAD = """\
 
 Made from the routes and their guards by `python -m api.reference`; do not edit. Kept current by a test.
 
-Who: K an API key, U a user token, S a session, A an app, - nobody needs one. Units are taken from the request allowance.
+Who: K an API key, U a user token, S a session, A an app, - anybody. Units are taken from the request allowance.
 
 | Method | Path | Who | Scope | Units | What |
 |---|---|---|---|---|---|
@@ -60,9 +60,10 @@ def routes_page(app: Flask) -> str:
 def _rows(app: Flask, rule: Rule) -> list[str]:
     view = app.view_functions[rule.endpoint]
     guard = guard_of(view)
+    scope = guard.scope if guard and guard.scope else "-"
     summary = (view.__doc__ or "").strip().splitlines()[0].rstrip(".")
     return [
-        f"| {method} | `{rule.rule}` | {_who(guard, method, rule.rule)} | {guard.scope if guard and guard.scope else '-'} "
+        f"| {method} | `{rule.rule}` | {_who(guard, method, rule.rule)} | {scope} "
         f"| {guard.units if guard else 0} | {summary} |\n"
         for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
     ]

@@ -45,8 +45,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def database_url(request: pytest.FixtureRequest, home: Path) -> str:
+def database_url(request: pytest.FixtureRequest, home: Path) -> Iterator[str]:
     """Address of a migrated, empty operational database; each test that asks runs on SQLite and on Postgres."""
+    from api.db import close_engines
     from api.migrate import upgrade
     from tests.fixtures.postgres import create_database
 
@@ -55,17 +56,20 @@ def database_url(request: pytest.FixtureRequest, home: Path) -> str:
     else:
         url = create_database(request.getfixturevalue("postgres_server"), f"t{uuid.uuid4().hex}")
     upgrade(url)
-    return url
+    yield url
+    close_engines(url)
 
 
 @pytest.fixture
-def sqlite_url(home: Path) -> str:
+def sqlite_url(home: Path) -> Iterator[str]:
     """Address of a migrated SQLite database in the state folder, for tests that are not about the database."""
+    from api.db import close_engines
     from api.migrate import upgrade
 
     url = f"sqlite:///{home / 'operational.db'}"
     upgrade(url)
-    return url
+    yield url
+    close_engines(url)
 
 
 @pytest.fixture

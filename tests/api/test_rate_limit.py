@@ -1,0 +1,117 @@
+"""The request allowance: an exact moving window, whatever number of processes share it."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from api import db
+from api.models import RateUse
+from api.rate_limit import SECOND, WINDOW, Allowance, Uses, charge, settle
+from tests.api.conftest import Caller
+
+Request = tuple[int, int]
+
+
+def _hammer(url: str, tries: int) -> list[tuple[bool, int]]:
+    answers = []
+    for _ in range(tries):
+        with db.transaction(url, durable=False) as session:
+            allowance = charge(session, "key:shared", units=1, limit=60)
+        answers.append((allowance.retry_after is None, allowance.remaining))
+    db.close_engines(url)
+    return answers
+
+
+def test_four_processes_let_exactly_sixty_through(database_url: str) -> None:
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        answers = [one for many in pool.starmap(_hammer, [(database_url, 100)] * 4) for one in many]
+    accepted = [remaining for passed, remaining in answers if passed]
+    assert sorted(accepted) == list(range(60))
+    assert {remaining for passed, remaining in answers if not passed} == {0}
+
+
+def test_a_bucket_is_its_own(database_url: str) -> None:
+    with db.transaction(database_url) as session:
+        for _ in range(3):
+            charge(session, "key:a", units=1, limit=3, moment=0)
+        assert charge(session, "key:a", units=1, limit=3, moment=0).retry_after == 60
+        assert charge(session, "key:b", units=1, limit=3, moment=0) == Allowance(3, 2)
+
+
+def test_a_refusal_leaves_the_bucket_as_it_was(database_url: str) -> None:
+    with db.transaction(database_url) as session:
+        charge(session, "key:a", units=2, limit=3, moment=5)
+    for _ in range(5):
+        with db.transaction(database_url) as session:
+            assert charge(session, "key:a", units=2, limit=3, moment=6) == Allowance(3, 1, 60)
+    with db.transaction(database_url) as session:
+        stored = session.get(RateUse, "key:a")
+        assert stored is not None
+        assert stored.uses == [[5, 2]]
+
+
+def test_free_requests_neither_cost_nor_write(database_url: str) -> None:
+    with db.transaction(database_url) as session:
+        assert charge(session, "key:a", units=0, limit=3, moment=5) == Allowance(3, 3)
+        stored = session.get(RateUse, "key:a")
+        assert stored is not None
+        assert stored.uses == []
+
+
+def test_retry_after_is_when_enough_units_have_aged_out() -> None:
+    uses = [(0, 30), (10 * SECOND, 29), (20 * SECOND, 1)]
+    assert settle(uses, 30 * SECOND, units=1, limit=60)[1].retry_after == 30
+    assert settle(uses, 30 * SECOND, units=30, limit=60)[1].retry_after == 30
+    assert settle(uses, 30 * SECOND, units=31, limit=60)[1].retry_after == 40
+    assert settle(uses, 30 * SECOND + 1, units=1, limit=60)[1].retry_after == 30
+    assert settle(uses, 60 * SECOND - 1, units=1, limit=60)[1].retry_after == 1
+
+
+def test_a_clock_that_steps_back_opens_no_second_window() -> None:
+    uses, _ = settle([], 100 * SECOND, units=60, limit=60)
+    kept, allowance = settle(uses, 0, units=1, limit=60)
+    assert allowance.retry_after == 60
+    assert kept == uses
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(st.integers(0, 20 * SECOND), st.integers(1, 3)), max_size=60))
+def test_no_window_ever_holds_more_than_the_limit(steps: list[Request]) -> None:
+    limit, moment = 10, 0
+    uses: Uses = []
+    accepted: list[Request] = []
+    for step, units in steps:
+        moment += step
+        uses, allowance = settle(uses, moment, units=units, limit=limit)
+        if allowance.retry_after is None:
+            accepted.append((moment, units))
+        else:
+            later = moment + allowance.retry_after * SECOND
+            assert settle(uses, later, units=units, limit=limit)[1].retry_after is None
+            earlier = later - SECOND
+            assert earlier <= moment or settle(uses, earlier, units=units, limit=limit)[1].retry_after is not None
+    for start, _ in accepted:
+        assert sum(units for at, units in accepted if start <= at < start + WINDOW) <= limit
+
+
+def test_the_headers_count_down_and_the_refusal_says_when(caller: Caller) -> None:
+    for left in (57, 54):
+        response = caller.get("/notes/costly")
+        assert response.headers["X-RateLimit-Limit"] == "60"
+        assert response.headers["X-RateLimit-Remaining"] == str(left)
+    for _ in range(18):
+        assert caller.get("/notes/costly").status_code == 200
+    refused = caller.get("/notes")
+    error = refused.get_json()["error"]
+    assert (refused.status_code, error["code"], error["reason"]) == (429, "rate_limit_exceeded", "request_rate")
+    assert 1 <= int(refused.headers["Retry-After"]) <= 60
+    assert refused.headers["X-RateLimit-Remaining"] == "0"
+
+
+def test_every_key_has_its_own_allowance(caller: Caller, caller_with: Callable[..., Caller]) -> None:
+    assert caller.get("/notes").headers["X-RateLimit-Remaining"] == "59"
+    assert caller_with().get("/notes").headers["X-RateLimit-Remaining"] == "59"

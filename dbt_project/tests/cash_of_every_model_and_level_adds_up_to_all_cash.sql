@@ -6,6 +6,15 @@ with marts as (
     select profile_key, model, level, day, cash_minor from {{ ref('unattributed_daily') }}
 ),
 
+models as (
+    {% for model in credit_models() %}{% for level in entity_levels() -%}
+        select '{{ model.name }}' as model, '{{ level.name }}' as level
+        {{ 'union all' if not loop.last }}
+    {% endfor %}
+    {{ 'union all' if not loop.last }}
+    {% endfor %}
+),
+
 added as (
     select
         outcomes.profile_key,
@@ -16,14 +25,7 @@ added as (
         coalesce(sum(marts.cash_minor), 0) as added_cash,
         coalesce(min(marts.cash_minor), 0) as least_cash
     from {{ ref('outcomes_daily') }} as outcomes
-    cross join (
-        {% for model in credit_models() %}{% for level in entity_levels() -%}
-            select '{{ model.name }}' as model, '{{ level.name }}' as level
-            {{ 'union all' if not loop.last }}
-        {% endfor %}
-        {{ 'union all' if not loop.last }}
-        {% endfor %}
-    ) as models
+    cross join models
     left join marts
         on
             outcomes.profile_key = marts.profile_key

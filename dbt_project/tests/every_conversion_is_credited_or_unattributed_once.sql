@@ -27,7 +27,7 @@ truth as (
             sum(coalesce(credited.{{ level.name }}_pairs, 0)) as pairs
         from {{ ref('int_conversions') }} as conversions
         left join credited on conversions.path_conversion_key = credited.path_conversion_key
-        group by 1, 2, 3, 4
+        group by conversions.profile_key, conversions.day, conversions.conversion_type
         {{ 'union all' if not loop.last }}
     {% endfor %}
 ),
@@ -46,16 +46,18 @@ added as (
     select profile_key, model, level, day, conversion_type, sum(row_n) as row_n, sum(rest_n) as rest_n
     from told
     group by profile_key, model, level, day, conversion_type
-)
+),
 
-select truth.*, models.model, added.row_n, added.rest_n
-from truth
-cross join (
+models as (
     {% for model in credit_models() -%}
         select '{{ model.name }}' as model, {{ 'true' if model.bit else 'false' }} as is_single
         {{ 'union all' if not loop.last }}
     {% endfor %}
-) as models
+)
+
+select truth.*, models.model, added.row_n, added.rest_n
+from truth
+cross join models
 left join added
     on
         truth.profile_key = added.profile_key

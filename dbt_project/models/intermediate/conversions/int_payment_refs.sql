@@ -5,9 +5,11 @@ with claims as (
 names as (
     select profile_key, payment_ref as ref, payment_ref from claims
     union all
-    select profile_key, 'order:' || order_ref as ref, payment_ref from claims where order_ref is not null
+    select profile_key, 'order:' || order_ref as ref, payment_ref from claims
+    where order_ref is not null
     union all
-    select profile_key, store_ref as ref, payment_ref from claims where store_ref is not null
+    select profile_key, store_ref as ref, payment_ref from claims
+    where store_ref is not null
 )
 
 select

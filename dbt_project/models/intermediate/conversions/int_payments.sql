@@ -16,7 +16,11 @@ ranked as (
         ) as value_turn,
         row_number() over (
             partition by claims.profile_key, claims.payment_ref
-            order by case when people.person_key is null then 1 else 0 end, claims.source_rank, claims.ts, claims.claim_key
+            order by
+                case when people.person_key is null then 1 else 0 end,
+                claims.source_rank,
+                claims.ts,
+                claims.claim_key
         ) as person_turn
     from {{ ref('int_payment_claims') }} as claims
     left join people

@@ -45,11 +45,7 @@ named as (
 matched as (
     select
         touches.*,
-        coalesce(
-            {%- for level in ['ads', 'ad_sets', 'campaigns'] %}
-            {{ level }}.entity_key{{ ',' if not loop.last }}
-            {%- endfor %}
-        ) as entity_key
+        coalesce(ads.entity_key, ad_sets.entity_key, campaigns.entity_key) as entity_key
     from touches
     {%- for level, id in [('ads', 'ad_id'), ('ad_sets', 'ad_set_id'), ('campaigns', 'campaign_id')] %}
     left join named as {{ level }}

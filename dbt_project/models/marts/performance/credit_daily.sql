@@ -20,7 +20,14 @@ counted as (
     inner join conversions on credits.conversion_key = conversions.path_conversion_key
     inner join destinations on credits.destination_key = destinations.destination_key
     where destinations.reason is null
-    group by 1, 2, 3, 4, 5, 6, 7
+    group by
+        conversions.profile_key,
+        conversions.day,
+        conversions.conversion_type,
+        destinations.campaign_key,
+        destinations.ad_set_key,
+        destinations.ad_key,
+        credits.flags
 ),
 
 split as (
@@ -37,7 +44,14 @@ split as (
     inner join conversions on cents.conversion_key = conversions.conversion_key
     inner join destinations on cents.destination_key = destinations.destination_key
     where destinations.reason is null
-    group by 1, 2, 3, 4, 5, 6, 7
+    group by
+        conversions.profile_key,
+        conversions.day,
+        conversions.conversion_type,
+        destinations.campaign_key,
+        destinations.ad_set_key,
+        destinations.ad_key,
+        cents.model
 ),
 
 stacked as (

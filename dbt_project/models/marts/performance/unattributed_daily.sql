@@ -31,7 +31,13 @@ split as (
     inner join conversions on cents.conversion_key = conversions.conversion_key
     inner join {{ ref('int_destinations') }} as destinations on cents.destination_key = destinations.destination_key
     where destinations.ad_gap > 0 and conversions.conversion_type = 'payment_received'
-    group by 1, 2, 3, 4, 5, 6
+    group by
+        conversions.profile_key,
+        conversions.day,
+        cents.model,
+        destinations.campaign_gap,
+        destinations.ad_set_gap,
+        destinations.ad_gap
 ),
 
 stacked as (
@@ -47,7 +53,7 @@ stacked as (
                 conversion_type, count(*) as n, sum(case when is_none then cash_minor else 0 end) as cents
             from conversions
             where {{ gap }} > 0
-            group by 1, 2, 3, 4, 5, 6
+            group by profile_key, day, {{ gap }}, conversion_type
             {{ 'union all' if not loop.last }}
         {% endfor %}
         {{ 'union all' if not loop.last }}

@@ -1,8 +1,8 @@
-"""A caller with a key of the golden profile, and a deployment that has published the golden tables."""
+"""Deployments with the golden profiles, and callers with keys of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from werkzeug.test import TestResponse
 from api import db
 from api.app import create_app
 from api.credentials import mint_api_key
+from api.migrate import upgrade
 from api.models import Profile, Workspace
 from api.snapshot import snapshots
 from tests.factories import served
@@ -22,6 +23,7 @@ GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "campaigns"
 PROFILE = "01900000-0000-7000-8000-00000000aaaa"
 OTHER = "01900000-0000-7000-8000-00000000bbbb"
 UNBUILT = "01900000-0000-7000-8000-00000000cccc"
+PROFILES = ((PROFILE, "America/New_York", "USD"), (OTHER, "Asia/Tokyo", "JPY"), (UNBUILT, "UTC", "EUR"))
 WINDOW = {"date_from": "2026-03-01", "date_to": "2026-03-02"}
 
 
@@ -47,43 +49,60 @@ class Caller:
         return response.status_code, error["code"], error["message"]
 
 
-@pytest.fixture
-def client(settings: Settings) -> Iterator[FlaskClient]:
-    with db.transaction(settings.operational_url) as session:
-        workspace = Workspace(name="Golden")
-        session.add(workspace)
-        session.flush()
-        for profile_id, zone, currency in (
-            (PROFILE, "America/New_York", "USD"),
-            (OTHER, "Asia/Tokyo", "JPY"),
-            (UNBUILT, "UTC", "EUR"),
-        ):
-            profile = Profile(
-                id=profile_id, workspace_id=workspace.id, name="One", timezone=zone, reporting_currency=currency
-            )
-            session.add(profile)
-    yield create_app(settings).test_client()
+class Deployment:
+    """An application with the golden profiles; `new_caller` gives a fresh key, and so a fresh request allowance."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.app = create_app(settings)
+        with db.transaction(settings.operational_url) as session:
+            workspace = Workspace(name="Golden")
+            session.add(workspace)
+            session.flush()
+            for profile_id, zone, currency in PROFILES:
+                session.add(_profile(profile_id, workspace.id, zone, currency))
+
+    def new_caller(self, profile_id: str = PROFILE) -> Caller:
+        with db.transaction(self.settings.operational_url) as session:
+            _, secret = mint_api_key(session, profile_id=profile_id, name="test")
+        return Caller(self.app.test_client(), secret)
+
+    def publish(self, tables: served.Rows, *, token: int = 1) -> str:
+        return served.publish(self.settings.published, tables, token=token)
+
+
+def _profile(profile_id: str, workspace_id: str, zone: str, currency: str) -> Profile:
+    return Profile(id=profile_id, workspace_id=workspace_id, name="One", timezone=zone, reporting_currency=currency)
+
+
+def _deployed(home: Path) -> Iterator[Deployment]:
+    settings = Settings(home=home)
+    upgrade(settings.operational_url)
+    yield Deployment(settings)
     snapshots(settings).close()
 
 
-@pytest.fixture
-def new_caller(client: FlaskClient, settings: Settings) -> Callable[[str], Caller]:
-    """A caller with a fresh key, and so a fresh request allowance."""
-
-    def new(profile_id: str = PROFILE) -> Caller:
-        with db.transaction(settings.operational_url) as session:
-            _, secret = mint_api_key(session, profile_id=profile_id, name="test")
-        return Caller(client, secret)
-
-    return new
+@pytest.fixture(scope="session")
+def unpublished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    """A deployment before its first publication; keep it so."""
+    yield from _deployed(tmp_path_factory.mktemp("unpublished"))
 
 
-@pytest.fixture
-def published(settings: Settings) -> str:
-    """Id of the snapshot that holds the golden tables."""
-    return served.publish(settings.published, served.from_csv(GOLDEN))
+@pytest.fixture(scope="session")
+def golden(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    """A deployment that has published the golden tables; publish nothing else in it."""
+    for deployment in _deployed(tmp_path_factory.mktemp("golden")):
+        deployment.publish(served.from_csv(GOLDEN))
+        yield deployment
 
 
 @pytest.fixture
-def caller(new_caller: Callable[[str], Caller], published: str) -> Caller:
-    return new_caller(PROFILE)
+def deployment(tmp_path: Path) -> Iterator[Deployment]:
+    """A deployment of the test's own, with nothing published."""
+    yield from _deployed(tmp_path)
+
+
+@pytest.fixture
+def caller(golden: Deployment) -> Caller:
+    """Reads the golden profile with a key of its own."""
+    return golden.new_caller()

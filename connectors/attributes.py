@@ -14,8 +14,13 @@ CLICK = (
 
 
 def pairs(attributes: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Key and value pairs as one mapping; shops hide attributes from buyers by a leading underscore."""
-    return {str(one["key"]).lstrip("_"): str(one["value"]) for one in attributes if one.get("value")}
+    """Key and value pairs as one mapping, by bare names.
+
+    Shops hide attributes from buyers by a leading underscore; our own script writes `tl_` before a column's name.
+    """
+    return {
+        str(one["key"]).lstrip("_").removeprefix("tl_"): str(one["value"]) for one in attributes if one.get("value")
+    }
 
 
 def carried(attributes: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from connectors.store import Row
 from connectors.transport import Answer, Request, Transport
 
 VERSION = "2026-10"
-PAGE = 50
+PAGE = 20
 RESTARTS = 2
 REPEATED_PAGES = 3
 _TRANSIENT = {"INTERNAL_SERVER_ERROR", "TIMEOUT", "SERVICE_UNAVAILABLE"}

@@ -1,4 +1,7 @@
-"""The GraphQL documents sent to a Shopify store."""
+"""The GraphQL documents sent to a Shopify store.
+
+Page sizes keep one query under the 1,000 points that Shopify allows; what does not fit is read on.
+"""
 
 _MONEY = "{ shopMoney { amount currencyCode } }"
 _LINE = f"""id title sku quantity originalUnitPriceSet {_MONEY} product {{ id }} variant {{ id }}"""
@@ -19,8 +22,8 @@ ORDERS = f"""query Orders($first: Int!, $after: String, $query: String) {{
         totalPriceSet {_MONEY}
         totalRefundedSet {_MONEY}
         customAttributes {{ key value }}
-        transactions(first: 20) {{ kind status gateway authorizationCode }}
-        lineItems(first: 50) {{
+        transactions(first: 10) {{ kind status gateway authorizationCode }}
+        lineItems(first: 5) {{
           edges {{ cursor node {{ {_LINE} }} }}
           pageInfo {{ hasNextPage endCursor }}
         }}
@@ -47,7 +50,7 @@ PRODUCTS = f"""query Products($first: Int!, $after: String, $query: String) {{
       node {{
         id title handle status vendor productType tags createdAt updatedAt onlineStoreUrl
         featuredMedia {{ preview {{ image {{ url }} }} }}
-        variants(first: 100) {{
+        variants(first: 10) {{
           edges {{ cursor node {{ {_VARIANT} }} }}
           pageInfo {{ hasNextPage endCursor }}
         }}

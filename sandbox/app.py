@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import json
 import os
 import socket
@@ -15,15 +13,12 @@ from typing import Any
 from flask import Flask, Response, request
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
+from sandbox import meta_ads, shopify, stripe
 from sandbox.faults import CONTROL, ConnectionCut, FaultPlan, install
 from sandbox.world import WorldHolder, build
 from touchledger.settings import Settings
 
-FACES = {
-    name: f"sandbox.{module}"
-    for name, module in (("meta", "meta_ads"), ("shopify", "shopify"), ("stripe", "stripe"))
-    if importlib.util.find_spec(f"sandbox.{module}")
-}
+FACES = {"meta": meta_ads.blueprint, "shopify": shopify.blueprint, "stripe": stripe.blueprint}
 
 
 def create_sandbox(holder: WorldHolder) -> Flask:
@@ -32,8 +27,8 @@ def create_sandbox(holder: WorldHolder) -> Flask:
     app.url_map.strict_slashes = False
     plan = FaultPlan()
     install(app, plan)
-    for prefix, module in FACES.items():
-        app.register_blueprint(importlib.import_module(module).blueprint(holder), url_prefix=f"/{prefix}")
+    for vendor, blueprint in FACES.items():
+        app.register_blueprint(blueprint(holder), url_prefix=f"/{vendor}")
     _control(app, holder, plan)
     return app
 

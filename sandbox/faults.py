@@ -51,7 +51,10 @@ class Fault:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"unknown kind {self.kind!r}; known: {', '.join(sorted(KINDS))}")
-        re.compile(self.route)
+        try:
+            re.compile(self.route)
+        except re.error as error:
+            raise ValueError(f"route is no regular expression: {error}") from None
 
     def strikes(self) -> bool:
         """Whether this call is hit; counts it."""

@@ -22,10 +22,13 @@ QUERY_MOST = 1000
 
 @dataclass
 class Bucket:
-    """The leaky bucket of one app on one store: points that refill at `restore_rate` per second."""
+    """The leaky bucket of one app on one store: points that refill at `restore_rate` per second.
 
-    maximum: float = 20_000.0
-    restore_rate: float = 1_000.0
+    The defaults are those of Shopify's largest plan.
+    """
+
+    maximum: float = 40_000.0
+    restore_rate: float = 2_000.0
     clock: Callable[[], float] = time.monotonic
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from graphql import (
@@ -67,7 +68,7 @@ class Store:
 
     def answer(self, document: DocumentNode, variables: Mapping[str, Any], operation: str | None) -> Node:
         """`data` and `errors` of a parsed document, as GraphQL has them."""
-        problems = validate(SCHEMA, document)
+        problems = _problems(document)
         if problems:
             return {"errors": [error.formatted for error in problems]}
         result = execute_sync(
@@ -214,6 +215,13 @@ def actual_cost(data: Any) -> int:
     return inside + (2 if is_frame else 0 if set(data) <= {"cursor", "node"} else 1)
 
 
+# clients send the same few documents over and over
+@lru_cache(maxsize=64)
+def _problems(document: DocumentNode) -> list[GraphQLError]:
+    return validate(SCHEMA, document)
+
+
+@lru_cache(maxsize=64)
 def read(query: str) -> DocumentNode:
     """The parsed document. Raises GraphQLError with the place of a syntax error."""
     return parse(query)

@@ -1,0 +1,34 @@
+"""A transport that keeps the waits it was told instead of waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+
+from connectors.meta_ads import MetaAds
+from connectors.transport import Policy, Transport
+from sandbox.faces import TOKENS
+from tests.fixtures.sandbox import TODAY, RunningSandbox
+
+POLICY = Policy(attempts=4, longest_wait=120.0, first_backoff=0.01, longest_backoff=0.02, read_timeout=10.0)
+SINCE = TODAY - timedelta(days=13)
+
+
+@pytest.fixture
+def slept() -> list[float]:
+    """Every wait the transport asked for, in seconds."""
+    return []
+
+
+@pytest.fixture
+def transport(slept: list[float]) -> Iterator[Transport]:
+    with Transport(POLICY, sleep=slept.append) as made:
+        yield made
+
+
+@pytest.fixture
+def meta(sandbox: RunningSandbox, transport: Transport) -> MetaAds:
+    """The sandbox's first ad account."""
+    return MetaAds(f"{sandbox.url}/meta", TOKENS["meta"], sandbox.world.accounts[0].id, transport)

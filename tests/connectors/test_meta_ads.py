@@ -1,0 +1,273 @@
+"""The Meta connector against the sandbox: the world's own figures, whatever goes wrong underneath."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from connectors import meta_ads, meta_graph
+from connectors.ad_platform import AdPlatform, Row, days_of, reach_windows
+from connectors.errors import ConnectorError, CursorExpired, Malformed, Revoked, Transient
+from connectors.meta_ads import MetaAds
+from connectors.transport import Transport
+from sandbox.faces import TOKENS
+from tests.connectors.conftest import SINCE
+from tests.fixtures.sandbox import TODAY, RunningSandbox
+
+INSIGHTS = "/insights$"
+LONG_SINCE = TODAY - timedelta(days=40)
+
+
+@pytest.fixture(autouse=True)
+def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages small enough that two weeks of a small world take several."""
+    monkeypatch.setattr(meta_graph, "PAGE", 25)
+
+
+def figures(days: list[tuple[date, list[Row]]]) -> dict[tuple[str, date], tuple[Any, ...]]:
+    """Spend, impressions, clicks and the platform's claims by ad-day."""
+    names = ("spend", "impressions", "clicks", "link_clicks", "reach", "platform_conversions")
+    return {
+        (row["ad_id"], day): (*(row[name] for name in names), row["platform_conversion_value"])
+        for day, rows in days
+        for row in rows
+    }
+
+
+def truth(sandbox: RunningSandbox, since: date, until: date) -> dict[tuple[str, date], tuple[Any, ...]]:
+    account = sandbox.world.accounts[0].id
+    return {
+        (row.ad_id, row.day): (
+            Decimal(row.spend_minor) / 100, row.impressions, row.clicks, row.link_clicks, row.reach,
+            row.claimed_purchases, Decimal(row.claimed_value_minor) / 100,
+        )
+        for row in sandbox.world.delivery_seen(account, since, until)
+    }  # fmt: skip
+
+
+def test_it_is_an_ad_platform(meta: MetaAds) -> None:
+    platform: AdPlatform = meta
+    assert platform.platform == "meta"
+
+
+def test_every_entity_arrives_archived_ones_too(sandbox: RunningSandbox, meta: MetaAds) -> None:
+    found = meta.entities()
+    account, world = sandbox.world.accounts[0], sandbox.world
+
+    def own(rows: Any) -> set[str]:
+        return {row.id for row in rows if row.account_id == account.id}
+
+    assert found["ad_accounts"] == [
+        {"platform": "meta", "ad_account_id": account.id, "name": account.name, "currency": "USD",
+         "timezone": "America/New_York", "status": "ACTIVE"}
+    ]  # fmt: skip
+    assert {row["campaign_id"] for row in found["campaigns"]} == own(world.campaigns)
+    assert {row["ad_set_id"] for row in found["ad_sets"]} == own(world.ad_sets)
+    assert {row["ad_id"] for row in found["ads"]} == own(world.ads)
+    assert {row["creative_id"] for row in found["creatives"]} == own(world.creatives)
+    assert "ARCHIVED" in {row["status"] for row in found["campaigns"]}
+
+
+def test_entities_carry_the_worlds_names_budgets_groups_and_links(sandbox: RunningSandbox, meta: MetaAds) -> None:
+    found, world = meta.entities(), sandbox.world
+    campaigns = {row["campaign_id"]: row for row in found["campaigns"]}
+    for campaign in (row for row in world.campaigns if row.id in campaigns):
+        row = campaigns[campaign.id]
+        assert (row["name"], row["objective_group"], row["daily_budget_minor"]) == (
+            campaign.name, campaign.objective_group, campaign.daily_budget_minor,
+        )  # fmt: skip
+        assert row["created_at"].timestamp() == campaign.created_at
+    ads = {row["ad_id"]: row for row in found["ads"]}
+    for ad in (row for row in world.ads if row.id in ads):
+        row = ads[ad.id]
+        assert (row["ad_set_id"], row["campaign_id"], row["creative_id"], row["url_tags"], row["landing_url"]) == (
+            ad.ad_set_id, ad.campaign_id, ad.creative_id, ad.url_tags, ad.landing_url,
+        )  # fmt: skip
+    formats = {row["creative_id"]: row["format"] for row in found["creatives"]}
+    assert formats == {row.id: row.format for row in world.creatives if row.id in formats}
+
+
+def test_two_weeks_of_delivery_equal_the_world(sandbox: RunningSandbox, meta: MetaAds, transport: Transport) -> None:
+    days = list(meta.delivery(SINCE, TODAY))
+    assert [day for day, _ in days] == [day for day, _ in days_of(SINCE, TODAY)]
+    assert figures(days) == truth(sandbox, SINCE, TODAY)
+    assert transport.requests > 4
+
+
+def test_a_long_range_goes_through_report_runs_and_equals_the_world(
+    sandbox: RunningSandbox, meta: MetaAds, slept: list[float]
+) -> None:
+    sandbox.plan()
+    days = list(meta.delivery(LONG_SINCE, TODAY))
+    assert figures(days) == truth(sandbox, LONG_SINCE, TODAY)
+    assert len(days) == 41
+    assert len(slept) == 3
+
+
+def test_a_day_on_which_nothing_ran_is_an_empty_day(sandbox: RunningSandbox, meta: MetaAds) -> None:
+    before = sandbox.world.first_day - timedelta(days=2)
+    assert list(meta.delivery(before, before)) == [(before, [])]
+
+
+def test_one_sale_under_six_action_types_is_counted_once(sandbox: RunningSandbox, meta: MetaAds) -> None:
+    claimed = sum(row.claimed_purchases for row in sandbox.world.delivery_seen(meta.account_id, SINCE, TODAY))
+    assert claimed > 0
+    rows = [row for _, rows in meta.delivery(SINCE, TODAY) for row in rows]
+    assert sum(row["platform_conversions"] for row in rows) == claimed
+
+
+def test_views_are_null_for_an_ad_without_video_and_counted_for_one_with(
+    sandbox: RunningSandbox, meta: MetaAds
+) -> None:
+    seen = {(row.ad_id, row.day): row for row in sandbox.world.delivery_seen(meta.account_id, SINCE, TODAY)}
+    rows = [row for _, rows in meta.delivery(SINCE, TODAY) for row in rows]
+    for row in rows:
+        true = seen[row["ad_id"], row["date"]]
+        assert (row["video_3s_views"], row["video_15s_views"]) == (true.video_3s_views, true.video_15s_views)
+    assert {row["video_3s_views"] is None for row in rows} == {True, False}
+
+
+def test_reach_is_the_platforms_own_figure_of_each_window_and_level(sandbox: RunningSandbox, meta: MetaAds) -> None:
+    windows = [*days_of(TODAY - timedelta(days=2), TODAY), *reach_windows(TODAY - timedelta(days=1), TODAY)]
+    rows = list(meta.reach(windows))
+    assert {row["level"] for row in rows} == {"campaign", "ad_set", "ad"}
+    assert {(row["date_from"], row["date_to"]) for row in rows} == set(windows)
+    for row in rows:
+        window = (row["date_from"], row["date_to"])
+        assert row["reach"] == sandbox.world.reach(row["level"], row["entity_id"], *window)
+    keys = {(row["level"], row["entity_id"], row["date_from"], row["date_to"]) for row in rows}
+    assert len(keys) == len(rows)
+
+
+def test_reach_windows_are_a_week_and_four_weeks_ending_each_day_and_the_months() -> None:
+    windows = reach_windows(date(2026, 1, 31), date(2026, 2, 1))
+    assert windows == sorted([
+        (date(2026, 1, 25), date(2026, 1, 31)), (date(2026, 1, 4), date(2026, 1, 31)),
+        (date(2026, 1, 26), date(2026, 2, 1)), (date(2026, 1, 5), date(2026, 2, 1)),
+        (date(2026, 1, 1), date(2026, 1, 31)), (date(2026, 2, 1), date(2026, 2, 1)),
+    ])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"kind": "status", "status": 429, "times": 2},
+        {"kind": "status", "status": 500, "times": 3},
+        {"kind": "html", "times": 2},
+        {"kind": "truncation", "times": 2},
+        {"kind": "truncation", "message": "announced", "times": 2},
+        {"kind": "reset", "times": 2},
+        {"kind": "throttled", "wait": 60, "times": 2},
+        {"kind": "duplicate_page", "times": 2},
+        {"kind": "reorder", "times": None},
+        {"kind": "cursor_expires", "times": 2},
+        {"kind": "code", "code": "1", "message": "Please reduce the amount of data you're asking for", "times": 2},
+        {"kind": "code", "code": "100", "message": "Cannot include x in summary param", "times": 1},
+    ],
+    ids=lambda fault: "-".join(str(value) for value in fault.values()),
+)
+@pytest.mark.parametrize("after", [0, 3])
+def test_figures_survive_a_fault_within_the_request_budget(
+    sandbox: RunningSandbox, meta: MetaAds, transport: Transport, fault: dict[str, Any], after: int
+) -> None:
+    sandbox.plan()
+    list(meta.delivery(SINCE, TODAY))
+    undisturbed = transport.requests
+    sandbox.plan({"route": INSIGHTS, "after": after, **fault})
+    assert figures(list(meta.delivery(SINCE, TODAY))) == truth(sandbox, SINCE, TODAY)
+    assert sandbox.hits()[0] >= 1
+    hits = fault["times"] or 0
+    # a repeat per hit, a walk begun again per expired cursor, twice the pages per halving
+    budget = undisturbed + hits
+    if fault["kind"] == "cursor_expires":
+        budget += hits * undisturbed
+    if "reduce" in fault.get("message", ""):
+        budget += 4 * undisturbed
+    assert transport.requests - undisturbed <= budget
+
+
+def test_a_token_revoked_mid_walk_stops_at_once_and_yields_no_partial_day(
+    sandbox: RunningSandbox, meta: MetaAds
+) -> None:
+    first_chunk = truth(sandbox, SINCE, SINCE + timedelta(days=meta_ads.SYNC_DAYS - 1))
+    pages = -(-len(first_chunk) // 25)
+    sandbox.plan({"route": INSIGHTS, "kind": "revoked", "after": pages + 1, "times": None})
+    got: list[tuple[date, list[Row]]] = []
+    with pytest.raises(Revoked) as caught:
+        for day in meta.delivery(SINCE, TODAY):
+            got.append(day)  # noqa: PERF402 - what came before the error is the point
+    assert caught.value.reason == "connection_revoked"
+    assert len(got) == meta_ads.SYNC_DAYS
+    assert figures(got) == first_chunk
+    assert sandbox.hits() == [1]
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        ({"kind": "cursor_expires"}, CursorExpired),
+        ({"kind": "duplicate_page", "after": 1}, Malformed),
+        ({"kind": "reset", "after": 1}, Transient),
+        ({"kind": "code", "code": "1", "message": "Please reduce the amount of data"}, ConnectorError),
+    ],
+)
+def test_a_fault_that_never_ends_ends_the_walk_within_a_bound(
+    sandbox: RunningSandbox, meta: MetaAds, transport: Transport, fault: dict[str, Any], error: type[Exception]
+) -> None:
+    sandbox.plan({"route": INSIGHTS, "times": None, **fault})
+    with pytest.raises(error):
+        list(meta.delivery(SINCE, TODAY))
+    assert transport.requests <= 12
+
+
+def test_a_failed_report_run_is_tried_again_then_split(sandbox: RunningSandbox, meta: MetaAds) -> None:
+    sandbox.plan({"route": INSIGHTS, "method": "POST", "kind": "report_failed", "times": 2})
+    assert figures(list(meta.delivery(LONG_SINCE, TODAY))) == truth(sandbox, LONG_SINCE, TODAY)
+    assert sandbox.hits() == [2]
+
+
+def test_a_stuck_report_run_is_given_up_after_its_time_and_asked_again(
+    sandbox: RunningSandbox, meta: MetaAds, slept: list[float]
+) -> None:
+    sandbox.plan({"route": INSIGHTS, "method": "POST", "kind": "report_stuck", "times": 1})
+    assert figures(list(meta.delivery(LONG_SINCE, TODAY))) == truth(sandbox, LONG_SINCE, TODAY)
+    assert meta_graph.FINISH_TIMEOUT <= sum(slept) < 2 * meta_graph.FINISH_TIMEOUT
+
+
+def test_reports_that_always_fail_end_in_an_error_and_no_day(sandbox: RunningSandbox, meta: MetaAds) -> None:
+    sandbox.plan({"route": INSIGHTS, "method": "POST", "kind": "report_failed", "times": None})
+    got = []
+    with pytest.raises(Transient) as caught:
+        got.extend(meta.delivery(LONG_SINCE, TODAY))
+    assert (caught.value.reason, got) == ("report_failed", [])
+    assert sandbox.hits()[0] <= 14
+
+
+def test_a_report_run_that_cannot_be_read_yet_is_looked_at_again(sandbox: RunningSandbox, meta: MetaAds) -> None:
+    fault = {"kind": "code", "code": "100", "subcode": 33, "message": "does not exist", "times": 2}
+    sandbox.plan({"route": r"/87\d+$", **fault})
+    assert figures(list(meta.delivery(LONG_SINCE, TODAY))) == truth(sandbox, LONG_SINCE, TODAY)
+
+
+def test_figures_of_the_last_weeks_are_revised_and_older_ones_stand(sandbox: RunningSandbox, meta: MetaAds) -> None:
+    now = figures(list(meta.delivery(SINCE, TODAY)))
+    sandbox.holder.see_as_of(TODAY + timedelta(days=28))
+    later = figures(list(meta.delivery(SINCE, TODAY)))
+    assert later == truth(sandbox, SINCE, TODAY)
+    assert later != now
+    sandbox.holder.see_as_of(TODAY)
+    old = TODAY - timedelta(days=35)
+    settled = figures(list(meta.delivery(old, old)))
+    sandbox.holder.see_as_of(TODAY + timedelta(days=28))
+    assert figures(list(meta.delivery(old, old))) == settled
+
+
+def test_a_foreign_account_is_refused_not_empty(sandbox: RunningSandbox, transport: Transport) -> None:
+    foreign = MetaAds(f"{sandbox.url}/meta", TOKENS["meta"], "99", transport)
+    with pytest.raises(ConnectorError) as caught:
+        foreign.entities()
+    assert caught.value.reason == "not_found"
+    assert transport.requests == 1

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from sandbox.clock import epoch
+from sandbox.ledger import Ledger
+from sandbox.world import World, WorldHolder, build
+from tests.factories.journeys import PROFILE, TODAY
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return build(seed=7, today=TODAY, days=60, people=400)
+
+
+def test_the_same_seed_makes_the_same_world_and_another_seed_another(world: World) -> None:
+    assert build(seed=7, today=TODAY, days=60, people=400) == world
+    assert build(seed=8, today=TODAY, days=60, people=400) != world
+
+
+def test_every_kind_of_record_occurs(world: World) -> None:
+    for name in ("people", "touches", "outcomes", "links", "payments", "subscriptions", "orders", "products"):
+        assert getattr(world, name), name
+    assert {row.type for row in world.outcomes} == {
+        "appointment_attended",
+        "appointment_booked",
+        "closed_won",
+        "dm_started",
+        "lead_created",
+        "quote_presented",
+    }
+    assert {row.status for row in world.payments} == {"captured", "authorized", "failed"}
+    assert {row.currency for row in world.payments} == {"USD", "EUR", "GBP", "JPY"}
+    assert {row.via for row in world.touches} == {"web", "referral", "record"}
+    assert {row.gateway for row in world.orders} == {"stripe", "paypal", "manual"}
+
+
+def test_nothing_happens_after_the_present(world: World) -> None:
+    present = epoch(TODAY) + 43_200
+    moments = [row.at for row in (*world.touches, *world.outcomes, *world.payments)]
+    moments += [refund.at for row in world.payments for refund in row.refunds]
+    assert max(moments) <= present
+
+
+def test_no_two_people_share_an_identifier(world: World) -> None:
+    names = Counter(
+        name
+        for row in world.people
+        for name in (row.email, row.phone, row.external_id, row.payment_customer_id, *row.anonymous_ids)
+    )
+    assert names.most_common(1)[0][1] == 1
+
+
+def test_every_identifier_of_a_person_is_said_to_be_that_person(world: World) -> None:
+    said = {(row.person, row.value_a) for row in world.links}
+    for row in world.touches:
+        for value in (row.known.anonymous_id, row.known.phone, row.known.person_key):
+            assert value is None or (row.person, value) in said
+
+
+def test_orders_paid_at_the_processor_name_a_captured_payment_of_what_the_buyer_saw(world: World) -> None:
+    payments = {row.intent_id: row for row in world.payments}
+    paid = [row for row in world.orders if row.intent_id is not None]
+    assert paid
+    for order in paid:
+        payment = payments[order.intent_id or ""]
+        assert payment.status == "captured"
+        assert (payment.amount_minor, payment.currency) == (order.presented_total_minor, order.presented_currency)
+        assert sum(line.price_minor * line.quantity for line in order.lines) == order.subtotal_minor
+
+
+def test_refunds_never_take_back_more_than_was_paid(world: World) -> None:
+    refunded = [row for row in world.payments if row.refunds]
+    assert refunded
+    for row in refunded:
+        assert sum(refund.amount_minor for refund in row.refunds) <= row.amount_minor
+
+
+def test_renewals_follow_a_first_payment_in_order(world: World) -> None:
+    for row in world.subscriptions:
+        chain = [payment for payment in world.payments if payment.subscription_id == row.id]
+        assert [payment.sequence_no for payment in chain] == list(range(1, len(chain) + 1))
+        assert chain[0].billing_reason == "create"
+
+
+def test_the_platform_claims_sales_that_last_click_would_not_give_it(world: World) -> None:
+    credited = Ledger(world, PROFILE).credit("last_touch", "campaign", world.first_day, TODAY)
+    true = sum(row.counts.get("payment_received", 0) for row in credited.values())
+    assert sum(row.claimed_purchases for row in world.deliveries) > true > 0
+
+
+def test_the_last_28_days_are_revised_and_older_days_are_final(world: World) -> None:
+    seen = list(world.delivery_seen(None, world.first_day, TODAY))
+    changed = [now.day for now, final in zip(seen, world.deliveries, strict=True) if now != final]
+    assert changed
+    assert min(changed) > TODAY - timedelta(days=28)
+    later = replace(world, as_of=TODAY + timedelta(days=28))
+    assert list(later.delivery_seen(None, world.first_day, TODAY)) == list(world.deliveries)
+
+
+def test_days_after_the_clock_are_not_delivered_yet(world: World) -> None:
+    holder = WorldHolder(world)
+    holder.see_as_of(TODAY - timedelta(days=10))
+    days = {row.day for row in holder.world.delivery_seen(None, world.first_day, TODAY)}
+    assert max(days) == TODAY - timedelta(days=10)
+
+
+def test_claims_of_a_day_only_grow_while_they_settle(world: World) -> None:
+    row = max(world.deliveries, key=lambda row: row.claimed_value_minor)
+    claims = [
+        seen.claimed_value_minor
+        for age in range(30)
+        if (seen := row.seen_at(row.day + timedelta(days=age))) is not None
+    ]
+    assert claims == sorted(claims)
+    assert claims[0] < claims[-1] == row.claimed_value_minor
+
+
+@pytest.mark.parametrize("level", ["account", "campaign", "ad_set", "ad"])
+def test_reach_of_a_window_lies_between_its_best_ad_day_and_the_sum(world: World, level: str) -> None:
+    week = TODAY - timedelta(days=6)
+    rows = list(world.delivery_seen(None, week, TODAY))
+    for entity in {getattr(row, f"{level}_id") for row in rows}:
+        daily = [row.reach for row in rows if getattr(row, f"{level}_id") == entity]
+        assert max(daily) <= world.reach(level, entity, week, TODAY) <= sum(daily)
+
+
+def test_reach_of_an_unknown_ad_is_nothing(world: World) -> None:
+    assert world.reach("ad", "1", TODAY, TODAY) == 0

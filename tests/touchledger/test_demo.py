@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from api.credentials import digest
+from api.db import transaction
+from api.migrate import upgrade
+from api.models import ApiKey, Connection, IngestedRecord, Profile
+from sandbox.world import build
+from touchledger.demo import DEMO_PROFILE_ID, Demo, OtherDemoError, ensure_demo
+from touchledger.demo_records import events
+from touchledger.settings import Settings
+
+
+@pytest.fixture
+def settings(home: Path) -> Settings:
+    settings = Settings(home=home, demo_people=150, demo_days=40)
+    upgrade(settings.operational_url)
+    return settings
+
+
+def rows(settings: Settings) -> dict[str, int]:
+    with transaction(settings.operational_url) as session:
+        tables = (Profile, Connection, ApiKey, IngestedRecord)
+        return {table.__name__: session.scalar(sa.select(sa.func.count()).select_from(table)) or 0 for table in tables}
+
+
+def tree(home: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(home)): path.read_bytes() for path in sorted((home / "inbox").rglob("*.*"))}
+
+
+def test_a_second_call_changes_nothing_and_has_the_same_key(settings: Settings) -> None:
+    first = ensure_demo(settings)
+    counted, written = rows(settings), tree(settings.home)
+    assert ensure_demo(settings).api_key == first.api_key
+    assert (rows(settings), tree(settings.home)) == (counted, written)
+    assert counted["Connection"] == 4
+    assert set(written) == {
+        f"inbox/{DEMO_PROFILE_ID}/conversions/crm-deals.jsonl.gz",
+        f"inbox/{DEMO_PROFILE_ID}/people/crm-contacts.csv",
+        "inbox/_shared/fx_rates/reference-rates.csv",
+    }
+
+
+def test_every_event_of_the_world_is_accepted(settings: Settings) -> None:
+    ensure_demo(settings)
+    sent = events(build(settings.demo_seed, settings.demo_today, settings.demo_days, settings.demo_people))
+    assert rows(settings)["IngestedRecord"] == sum(len(records) for records in sent.values())
+
+
+def test_the_key_is_readable_by_its_owner_alone_and_opens_the_demo(settings: Settings) -> None:
+    demo = ensure_demo(settings)
+    path = settings.home / "demo.key"
+    assert (path.stat().st_mode & 0o777, path.read_text()) == (0o600, demo.api_key)
+    assert demo.api_key not in repr(demo)
+    with transaction(settings.operational_url) as session:
+        key = session.scalars(sa.select(ApiKey)).one()
+        assert (key.digest, key.profile_id) == (digest(demo.api_key), DEMO_PROFILE_ID)
+
+
+def test_a_new_database_takes_the_key_of_the_folder(settings: Settings) -> None:
+    demo = ensure_demo(settings)
+    other = settings.model_copy(update={"database_url": None, "home": settings.home / "second"})
+    other.home.mkdir()
+    (other.home / "demo.key").write_text(demo.api_key)
+    upgrade(other.operational_url)
+    assert ensure_demo(other) == demo
+
+
+def test_interrupted_before_the_end_it_is_finished_by_the_next_call(settings: Settings) -> None:
+    ensure_demo(settings)
+    counted, written = rows(settings), tree(settings.home)
+    (settings.home / "demo.json").unlink()
+    (settings.home / f"inbox/{DEMO_PROFILE_ID}/people/crm-contacts.csv").unlink()
+    ensure_demo(settings)
+    assert (rows(settings), tree(settings.home)) == (counted, written)
+
+
+def test_a_folder_with_another_worlds_demo_is_refused(settings: Settings) -> None:
+    ensure_demo(settings)
+    with pytest.raises(OtherDemoError, match="name another folder"):
+        ensure_demo(settings.model_copy(update={"demo_seed": 8}))
+
+
+def test_connections_follow_the_sandbox_to_another_port(settings: Settings) -> None:
+    ensure_demo(settings)
+    ensure_demo(settings.model_copy(update={"sandbox_port": 9999}))
+    with transaction(settings.operational_url) as session:
+        urls = set(session.scalars(sa.select(Connection.base_url)))
+    assert urls == {f"http://127.0.0.1:9999/{name}" for name in ("meta", "shopify", "stripe")}
+
+
+def test_the_marker_names_the_settings_of_the_world(settings: Settings) -> None:
+    assert isinstance(ensure_demo(settings), Demo)
+    assert json.loads((settings.home / "demo.json").read_text())["demo_people"] == "150"

@@ -10,6 +10,7 @@ import sqlalchemy as sa
 import yaml
 
 from api.db import engine_for
+from orchestration.durable import write_text
 from touchledger.settings import Settings
 
 STORAGE_VARIABLE = "TOUCHLEDGER_DAGSTER_STORAGE"
@@ -35,13 +36,13 @@ def prepare_instance(settings: Settings) -> None:
         os.environ[STORAGE_VARIABLE] = _storage_url(settings.operational_url)
         _create_schema(settings.operational_url)
         config["storage"] = {"postgres": {"postgres_url": {"env": STORAGE_VARIABLE}}}
-    (settings.dagster_home / "dagster.yaml").write_text(yaml.safe_dump(config, sort_keys=False))
-    os.environ.update(environment(settings))
+    write_text(settings.dagster_home / "dagster.yaml", yaml.safe_dump(config, sort_keys=False))
+    set_environment(settings)
 
 
-def environment(settings: Settings) -> dict[str, str]:
-    """The variables of every process that belongs to this deployment."""
-    return {
+def set_environment(settings: Settings) -> None:
+    """Name the deployment in the environment of this process and those it starts; nothing of them calls home."""
+    os.environ |= {
         "TOUCHLEDGER_HOME": str(settings.home),
         "DAGSTER_HOME": str(settings.dagster_home),
         "DO_NOT_TRACK": "1",

@@ -1,0 +1,58 @@
+"""Profiles and keys, made from the command line."""
+
+from __future__ import annotations
+
+import difflib
+import zoneinfo
+from collections.abc import Sequence
+
+import click
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api.credentials import mint_api_key
+from api.db import transaction
+from api.models import Profile, Workspace
+from api.scopes import DEFAULT_SCOPES, Scope
+from data_contracts.formats import currency_digits
+from touchledger.settings import Settings
+
+OWN_WORKSPACE = "Touchledger"
+
+
+def create_profile(settings: Settings, *, name: str, timezone: str, currency: str) -> str:
+    """A new profile in the deployment's own workspace; gives its id. Raises BadParameter for an unknown zone or code."""
+    if timezone not in zoneinfo.available_timezones():
+        near = difflib.get_close_matches(timezone, zoneinfo.available_timezones(), n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise click.BadParameter(f"{timezone!r} is not an IANA time zone{hint}", param_hint="--timezone")
+    if currency not in currency_digits():
+        raise click.BadParameter(f"{currency!r} is not an ISO 4217 currency", param_hint="--currency")
+    with transaction(settings.operational_url) as session:
+        workspace = _own_workspace(session)
+        profile = Profile(workspace_id=workspace.id, name=name, timezone=timezone, reporting_currency=currency)
+        session.add(profile)
+        session.flush()
+        return profile.id
+
+
+def _own_workspace(session: Session) -> Workspace:
+    query = sa.select(Workspace).where(Workspace.name == OWN_WORKSPACE).order_by(Workspace.created_at).limit(1)
+    workspace = session.scalars(query).one_or_none()
+    if workspace is None:
+        workspace = Workspace(name=OWN_WORKSPACE)
+        session.add(workspace)
+        session.flush()
+    return workspace
+
+
+def mint_key(settings: Settings, *, profile_id: str, scopes: Sequence[str], name: str) -> str:
+    """A new API key in plain text, which is kept nowhere. Raises BadParameter for an unknown profile or scope."""
+    unknown = [scope for scope in scopes if scope not in set(Scope)]
+    if unknown:
+        raise click.BadParameter(f"{', '.join(unknown)}: known are {', '.join(Scope)}", param_hint="--scope")
+    with transaction(settings.operational_url) as session:
+        if session.get(Profile, profile_id) is None:
+            raise click.BadParameter(f"there is no profile {profile_id!r}", param_hint="--profile")
+        _, secret = mint_api_key(session, profile_id=profile_id, scopes=scopes or DEFAULT_SCOPES, name=name)
+        return secret

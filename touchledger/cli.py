@@ -1,0 +1,167 @@
+"""The `touchledger` command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from touchledger.output import Output, speaking
+from touchledger.settings import Settings, load
+
+# libraries that take seconds to import are imported by the commands that need them
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="touchledger")
+def main() -> None:
+    """Open advertising attribution: every touch, every cent, accounted for.
+
+    Settings are TOUCHLEDGER_* variables; .env.example lists them. State lives under TOUCHLEDGER_HOME.
+    """
+
+
+def _prepared() -> Settings:
+    from touchledger.state import prepare
+
+    settings = load()
+    prepare(settings)
+    return settings
+
+
+@main.command()
+@click.option("--once", is_flag=True, help="Do it all, print the table, and leave nothing running.")
+@speaking
+def up(output: Output, once: bool) -> None:
+    """Run the demo: pull, model, check, publish; then serve the API, Dagster and the docs until Ctrl-C."""
+    from touchledger.up import run
+
+    run(output, load(), once=once)
+
+
+@main.group()
+def profile() -> None:
+    """Advertised businesses, each with its own figures."""
+
+
+@profile.command("create")
+@click.option("--name", required=True, help="Name shown to people.")
+@click.option("--timezone", required=True, help="IANA time zone whose days the figures are counted in.")
+@click.option("--currency", required=True, help="ISO 4217 code that money is reported in.")
+@speaking
+def create_profile(output: Output, name: str, timezone: str, currency: str) -> None:
+    """Create a profile and print its id."""
+    from touchledger.accounts import create_profile as create
+
+    profile_id = create(_prepared(), name=name, timezone=timezone, currency=currency.upper())
+    output.result(profile_id, {"profile_id": profile_id}, f"Profile {name} was created: [bold]{profile_id}[/]")
+
+
+@main.group()
+def key() -> None:
+    """API keys."""
+
+
+@key.command("mint")
+@click.option("--profile", "profile_id", required=True, help="Id of the profile that the key opens.")
+@click.option("--scope", "scopes", multiple=True, help="May be repeated; without any, the default scopes.")
+@click.option("--name", default="command line", show_default=True, help="Name shown in lists of keys.")
+@speaking
+def mint_key(output: Output, profile_id: str, scopes: tuple[str, ...], name: str) -> None:
+    """Mint an API key and print it; it cannot be shown again."""
+    from touchledger.accounts import mint_key as mint
+
+    secret = mint(_prepared(), profile_id=profile_id, scopes=scopes, name=name)
+    output.result(secret, {"key": secret, "profile_id": profile_id}, f"[bold]{secret}[/]\nIt cannot be shown again.")
+
+
+@main.command("import")
+@click.argument("dataset")
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--profile", "profile_id", help="Id of the profile the rows belong to; none for fx_rates.")
+@speaking
+def import_files(output: Output, dataset: str, files: tuple[Path, ...], profile_id: str | None) -> None:
+    """Import CSV, JSONL or Parquet FILES (also .gz) of a DATASET; the same bytes load once."""
+    from touchledger.imports import run
+
+    run(output, _prepared(), dataset=dataset, files=files, profile_id=profile_id)
+
+
+@main.command()
+@speaking
+def sync(output: Output) -> None:
+    """Pull every connection into the lake."""
+    from touchledger.pipeline_commands import run_shown, summary
+
+    outcome = run_shown(output, _prepared(), "sync")
+    rows = sum(one.get("dagster/row_count", 0) for one in outcome.assets.values())
+    output.result(str(rows), summary(outcome), f"{rows:,} rows are in the lake from the connections.")
+
+
+@main.command()
+@click.option("--full-refresh", is_flag=True, help="Build every table from nothing.")
+@speaking
+def build(output: Output, full_refresh: bool) -> None:
+    """Turn all that is in the lake and the database into a checked, published snapshot."""
+    from touchledger.pipeline_commands import run_shown, summary
+
+    outcome = run_shown(output, _prepared(), "build", full_refresh=full_refresh)
+    snapshot = str(outcome.assets["published"]["snapshot"])
+    output.result(snapshot, summary(outcome), f"Published snapshot [bold]{snapshot}[/].")
+
+
+@main.command()
+@click.option("--port", type=click.IntRange(1, 65535), help="Default: TOUCHLEDGER_API_PORT.")
+@click.option("--workers", type=click.IntRange(1, 64), help="Default: TOUCHLEDGER_API_WORKERS.")
+@speaking
+def serve(output: Output, port: int | None, workers: int | None) -> None:
+    """Serve the API until Ctrl-C."""
+    from touchledger.serving import serve_until_interrupted
+
+    settings = _prepared()
+    changes = {name: value for name, value in (("api_port", port), ("api_workers", workers)) if value}
+    serve_until_interrupted(output, settings.model_copy(update=changes))
+
+
+@main.command()
+@speaking
+def status(output: Output) -> None:
+    """What is served, how fresh each source is, and what is in quarantine."""
+    from touchledger.status import report
+
+    report(output, _prepared())
+
+
+@main.command()
+@speaking
+def replay(output: Output) -> None:
+    """Judge quarantined records again, after a contract or a profile was put right."""
+    from orchestration.lake import Lake
+
+    batches = Lake(_prepared().lake).replay()
+    left = sum(one.rows_quarantined for one in batches)
+    data = {"batches": len(batches), "rows_still_quarantined": left}
+    output.result(
+        str(len(batches)), data, f"{len(batches)} batches changed; {left:,} of their rows stay in quarantine."
+    )
+
+
+@main.command()
+@speaking
+def docs(output: Output) -> None:
+    """Write the data docs from the warehouse as it was built last."""
+    from touchledger.pipeline_commands import write_data_docs
+
+    settings = _prepared()
+    with output.working("Write the data docs"):
+        write_data_docs(settings)
+    output.result(str(settings.data_docs), {"path": str(settings.data_docs)})
+
+
+@main.command()
+@speaking
+def doctor(output: Output) -> None:
+    """Check this machine and deployment; each line that is not well says what to do."""
+    from touchledger.doctor import examine
+
+    raise SystemExit(examine(output, load()))

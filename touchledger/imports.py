@@ -1,0 +1,49 @@
+"""`touchledger import`: files into the lake, with what became of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from api.models import Import
+from orchestration.importer import CannotImportError, import_file
+from orchestration.lake import Lake
+from touchledger.output import Output
+from touchledger.settings import Settings
+
+
+def run(output: Output, settings: Settings, *, dataset: str, files: Sequence[Path], profile_id: str | None) -> None:
+    """Import the files one by one; exits with 1 when one was rejected, after the others were loaded."""
+    lake, imports = Lake(settings.lake), []
+    for path in files:
+        try:
+            with output.working(f"Import {path.name}"):
+                imports.append(
+                    import_file(settings.operational_url, lake, dataset=dataset, path=path, profile_id=profile_id)
+                )
+        except CannotImportError as error:
+            raise click.ClickException(str(error)) from None
+    bare = "\n".join(f"{one.rows_in}\t{one.rows_loaded}\t{one.rows_quarantined}" for one in imports)
+    output.result(bare, [_record(one) for one in imports], _table(imports))
+    rejected = [one for one in imports if one.status != "loaded"]
+    if rejected:
+        raise click.ClickException("; ".join(f"{one.file_name}: {one.reason}" for one in rejected))
+
+
+def _record(done: Import) -> dict[str, Any]:
+    names = ("file_name", "status", "reason", "rows_in", "rows_loaded", "rows_quarantined")
+    return {name: getattr(done, name) for name in names}
+
+
+def _table(imports: list[Import]) -> Table:
+    table = Table("file", "status", box=None)
+    for heading in ("rows", "loaded", "quarantined"):
+        table.add_column(heading, justify="right")
+    for one in imports:
+        counts = (f"{count:,}" for count in (one.rows_in, one.rows_loaded, one.rows_quarantined))
+        table.add_row(one.file_name, one.status, *counts)
+    return table

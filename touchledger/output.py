@@ -1,0 +1,66 @@
+"""How commands speak: to a person, or with --quiet and --json to a script."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import click
+from rich.console import Console, RenderableType
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+
+@dataclass
+class Output:
+    """Where a command's words go. With `quiet` or `as_json` only the result is printed, and nothing while working."""
+
+    quiet: bool = False
+    as_json: bool = False
+    console: Console = field(default_factory=lambda: Console(file=sys.stdout, highlight=False))
+
+    @property
+    def is_bare(self) -> bool:
+        return self.quiet or self.as_json
+
+    def say(self, text: RenderableType) -> None:
+        """Words for a person."""
+        if not self.is_bare:
+            self.console.print(text)
+
+    def result(self, bare: str, data: Any, shown: RenderableType | None = None) -> None:
+        """The command's result: bare for --quiet, `data` for --json, else `shown` (or the bare text)."""
+        if self.as_json:
+            sys.stdout.write(json.dumps(data, default=str) + "\n")
+        elif self.quiet:
+            sys.stdout.write(bare + "\n" if bare else "")
+        else:
+            self.console.print(bare if shown is None else shown)
+
+    @contextmanager
+    def working(self, text: str) -> Iterator[None]:
+        """A line with the time it takes, while the block works."""
+        if self.is_bare:
+            yield
+            return
+        columns = (SpinnerColumn(finished_text="[green]ok[/]"), TextColumn("{task.description}"), TimeElapsedColumn())
+        with Progress(*columns, console=self.console) as progress:
+            task = progress.add_task(text, total=1)
+            yield
+            progress.update(task, completed=1)
+
+
+def speaking(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Gives a command --quiet and --json, and its `Output` as the first argument."""
+
+    @click.option("--quiet", "-q", is_flag=True, help="Print the bare result and nothing else.")
+    @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON document.")
+    @functools.wraps(command)
+    def speaks(*args: Any, quiet: bool, as_json: bool, **kwargs: Any) -> Any:
+        return command(Output(quiet, as_json), *args, **kwargs)
+
+    return speaks

@@ -1,0 +1,72 @@
+"""What the commands that run the pipeline share: running a job in view, and its outcome in words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import click
+
+from orchestration.dbt_manifest import run_dbt, target
+from orchestration.durable import put_in_place
+from orchestration.pipeline import Outcome, run_job
+from touchledger.output import Output
+from touchledger.progress import STAGES, showing, stage_of
+from touchledger.settings import Settings
+
+
+class RunFailedError(click.ClickException):
+    """A run did not end well; figures already served are untouched."""
+
+
+def run_shown(output: Output, settings: Settings, job: str, *, full_refresh: bool = False) -> Outcome:
+    """Run a job with its stages in view. Raises RunFailedError with what went wrong."""
+    with showing(output, settings, stage_totals(job)) as listener:
+        outcome = run_job(settings, job, full_refresh=full_refresh, listen=listener)
+    if not outcome.success:
+        problems = "\n".join(f"  {problem}" for problem in outcome.problems)
+        raise RunFailedError(
+            f"the run did not end well; what was served before still is.\n{problems}\n"
+            f"Its log: {settings.home / 'logs' / 'pipeline.log'}"
+        )
+    for connection, reason in failed_connections(outcome).items():
+        output.say(f"[yellow]{connection} was not pulled: {reason}[/]")
+    return outcome
+
+
+def stage_totals(job: str) -> dict[str, int]:
+    """How many assets each stage of a job will write."""
+    from orchestration.definitions import defs
+
+    graph = defs.resolve_job_def(job).asset_layer.asset_graph
+    selected = defs.resolve_job_def(job).asset_layer.selected_asset_keys
+    counts = Counter(stage_of(graph.get(key).assets_def.node_def.name) for key in selected)
+    return {stage: counts[stage] for stage in dict.fromkeys(STAGES.values()) if counts[stage]}
+
+
+def failed_connections(outcome: Outcome) -> dict[str, str]:
+    """Why connections gave nothing, by connection."""
+    failed: dict[str, str] = {}
+    for metadata in outcome.assets.values():
+        failed |= metadata.get("failed connections") or {}
+    return failed
+
+
+def summary(outcome: Outcome) -> dict[str, Any]:
+    """The outcome for --json."""
+    return {
+        "run_id": outcome.run_id,
+        "snapshot_id": outcome.assets.get("published", {}).get("snapshot"),
+        "seconds": {step: round(seconds, 2) for step, seconds in outcome.seconds.items()},
+        "failed_connections": failed_connections(outcome),
+    }
+
+
+def write_data_docs(settings: Settings) -> None:
+    """Write the dbt documentation as one page that needs no network. Raises RunFailedError with dbt's words."""
+    done = run_dbt(settings, ["--quiet", "docs", "generate", "--static"])
+    page = target(settings) / "static_index.html"
+    if done.returncode != 0 or not page.exists():
+        raise RunFailedError(f"the data docs could not be written:\n{(done.stdout + done.stderr).strip()}")
+    settings.data_docs.parent.mkdir(parents=True, exist_ok=True)
+    put_in_place(page, settings.data_docs)

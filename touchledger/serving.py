@@ -1,0 +1,94 @@
+"""The commands of the processes that serve, and `touchledger serve`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from touchledger.output import Output
+from touchledger.settings import REPOSITORY, Settings
+from touchledger.supervisor import Child, NotStartedError, PortTakenError, Supervisor, require_free, tail
+
+START_SECONDS = 60.0
+POLL_SECONDS = 0.5
+
+
+def api_address(settings: Settings) -> str:
+    return f"http://{settings.api_host}:{settings.api_port}"
+
+
+def dagster_address(settings: Settings) -> str:
+    return f"http://127.0.0.1:{settings.dagster_port}"
+
+
+def start_api(supervisor: Supervisor, settings: Settings) -> Child:
+    """gunicorn over `api.wsgi:app`."""
+    command = [sys.executable, "-m", "gunicorn", "--no-control-socket", "--graceful-timeout", "10"]
+    command += ["--workers", str(settings.api_workers), "--threads", str(settings.api_threads)]
+    command += ["--bind", f"{settings.api_host}:{settings.api_port}", "api.wsgi:app"]
+    return supervisor.start("api", command)
+
+
+def start_dagster(supervisor: Supervisor, settings: Settings) -> Child:
+    """Dagster's UI and daemon, on loopback only: it has no login."""
+    command = [str(Path(sys.executable).parent / "dagster"), "dev", "--workspace", str(REPOSITORY / "workspace.yaml")]
+    command += ["--host", "127.0.0.1", "--port", str(settings.dagster_port)]
+    return supervisor.start("dagster", command, stop_by=signal.SIGINT)
+
+
+def start_sandbox(supervisor: Supervisor, settings: Settings) -> Child:
+    """The bundled ad platform, store and payment processor."""
+    return supervisor.start("sandbox", [sys.executable, "-m", "sandbox", str(settings.sandbox_port)])
+
+
+def free_ports(settings: Settings, *names: str) -> None:
+    """Raise a ClickException when one of the settings' ports is taken."""
+    hosts = {"api_port": settings.api_host}
+    try:
+        for name in names:
+            require_free(hosts.get(name, "127.0.0.1"), getattr(settings, name), f"TOUCHLEDGER_{name.upper()}")
+    except PortTakenError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def stop_on_signals() -> None:
+    """Let both Ctrl-C and SIGTERM unwind, also where a shell started us with SIGINT ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def wait_for(supervisor: Supervisor, child: Child, url: str) -> None:
+    """Wait for a process to answer; a ClickException with the end of its log when it does not."""
+    try:
+        supervisor.wait_until_answers(child, url, within=START_SECONDS)
+    except NotStartedError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def watch(supervisor: Supervisor) -> None:
+    """Return on Ctrl-C; a ClickException when a process ends by itself."""
+    try:
+        while (ended := supervisor.ended()) is None:
+            time.sleep(POLL_SECONDS)
+    except KeyboardInterrupt:
+        return
+    raise click.ClickException(f"{ended.name} ended with code {ended.process.returncode}:\n{tail(ended.log)}")
+
+
+def serve_until_interrupted(output: Output, settings: Settings) -> None:
+    """`touchledger serve`."""
+    free_ports(settings, "api_port")
+    stop_on_signals()
+    with Supervisor(settings.home / "logs") as supervisor:
+        wait_for(supervisor, start_api(supervisor, settings), f"{api_address(settings)}/healthz")
+        output.result(settings.base_url, {"url": settings.base_url}, f"Serving on {settings.base_url}; Ctrl-C ends it.")
+        watch(supervisor)

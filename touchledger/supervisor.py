@@ -1,0 +1,145 @@
+"""The processes of one deployment: started together, watched, and ended together."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from orchestration.orphans import die_with_parent
+
+POLL_SECONDS = 0.1
+PATIENCE_SECONDS = 15.0
+
+
+class PortTakenError(RuntimeError):
+    """Another process listens where ours should."""
+
+
+class NotStartedError(RuntimeError):
+    """A process ended, or did not answer, while it was being waited for."""
+
+
+@dataclass
+class Child:
+    """One process. It leads a process group of its own; `stop_by` is the signal that ends it in good order."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+    stop_by: signal.Signals
+
+
+def require_free(host: str, port: int, setting: str) -> None:
+    """Raise PortTakenError, naming the setting to change, when something listens on the port."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+        # as servers do: a port that is only waiting for its last connection to time out is free
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise PortTakenError(
+                f"port {port} of {host} cannot be used ({error.strerror}). End what uses it, or set {setting}=<port>."
+            ) from None
+
+
+@dataclass
+class Supervisor:
+    """Starts processes and, when the block ends, however it ends, leaves none of them running."""
+
+    logs: Path
+    children: list[Child] = field(default_factory=list)
+
+    def __enter__(self) -> Self:
+        self.logs.mkdir(parents=True, exist_ok=True)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.stop()
+
+    def start(
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str] | None = None,
+        stop_by: signal.Signals = signal.SIGTERM,
+    ) -> Child:
+        """Start a process with its output in `logs/<name>.log`; it dies with us even if we are killed."""
+        log = self.logs / f"{name}.log"
+        with log.open("ab") as output:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **(environment or {})},
+                start_new_session=True,
+                preexec_fn=_beginning(os.getpid(), stop_by),
+            )
+        child = Child(name, process, log, stop_by)
+        self.children.append(child)
+        return child
+
+    def wait_until_answers(self, child: Child, url: str, *, within: float) -> None:
+        """Return when `url` answers below 500. Raises NotStartedError with the end of the log otherwise."""
+        deadline = time.monotonic() + within
+        while time.monotonic() < deadline:
+            if child.process.poll() is not None:
+                raise NotStartedError(f"{child.name} ended with code {child.process.returncode}:\n{tail(child.log)}")
+            if _answers(url):
+                return
+            time.sleep(POLL_SECONDS)
+        raise NotStartedError(f"{child.name} did not answer on {url} within {within:.0f} s:\n{tail(child.log)}")
+
+    def ended(self) -> Child | None:
+        """The first process that is no longer running, if any."""
+        return next((child for child in self.children if child.process.poll() is not None), None)
+
+    def stop(self) -> None:
+        """End every process, first asked for last started; what does not go in time is killed with its group."""
+        for child in reversed(self.children):
+            if child.process.poll() is None:
+                child.process.send_signal(child.stop_by)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        for child in self.children:
+            with suppress(subprocess.TimeoutExpired):
+                child.process.wait(max(0.0, deadline - time.monotonic()))
+            with suppress(ProcessLookupError):
+                os.killpg(child.process.pid, signal.SIGKILL)
+            child.process.wait()
+        self.children.clear()
+
+
+def _beginning(parent: int, stop_by: signal.Signals) -> Callable[[], None]:
+    def begin() -> None:
+        # a shell's background job ignores SIGINT, and hands that on: Dagster then orphans its code servers
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        die_with_parent(parent, by=stop_by)
+
+    return begin
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(url, timeout=2):  # noqa: S310 - our own address
+            return True
+    except urllib.error.HTTPError as error:
+        return error.code < 500
+    except OSError:
+        return False
+
+
+def tail(log: Path, lines: int = 15) -> str:
+    """The last lines of a log."""
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])

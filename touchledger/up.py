@@ -1,0 +1,89 @@
+"""`touchledger up`: the demo, from an empty folder to an answered request."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+
+import click
+
+from orchestration.dbt_manifest import DbtParseError, ensure_manifest
+from touchledger import serving
+from touchledger.demo import Demo, OtherDemoError, ensure_demo
+from touchledger.demo_figures import Figures, figures, shown
+from touchledger.output import Output
+from touchledger.pipeline_commands import run_shown, write_data_docs
+from touchledger.settings import Settings
+from touchledger.state import prepare
+from touchledger.supervisor import Supervisor
+
+
+def run(output: Output, settings: Settings, *, once: bool) -> None:
+    """Build the demo and print its campaigns; unless `once`, serve it until Ctrl-C."""
+    ports = ["sandbox_port"] if once else ["sandbox_port", "api_port", "dagster_port"]
+    serving.free_ports(settings, *ports)
+    serving.stop_on_signals()
+    try:
+        with Supervisor(settings.home / "logs") as supervisor:
+            found = _build(output, settings, supervisor)
+            if once:
+                output.result(found.bare, found.data, shown(found))
+            else:
+                _serve(output, settings, supervisor, found)
+    except KeyboardInterrupt:
+        output.say("Ended; nothing is left running.")
+        raise SystemExit(128 + signal.SIGINT) from None
+
+
+def _build(output: Output, settings: Settings, supervisor: Supervisor) -> Figures:
+    sandbox = serving.start_sandbox(supervisor, settings)
+    with output.working("Prepare the state folder, the database and the demo"), _manifest_meanwhile(settings):
+        demo = _prepare(settings)
+    with output.working("Start the sandbox: an ad platform, a store, a payment processor"):
+        serving.wait_for(supervisor, sandbox, f"{settings.sandbox_url}/__sandbox__/health")
+    run_shown(output, settings, "nightly")
+    with output.working("Write the data docs"):
+        write_data_docs(settings)
+    return figures(settings, demo)
+
+
+@contextmanager
+def _manifest_meanwhile(settings: Settings) -> Iterator[None]:
+    """Let dbt read its project, in a process of its own, while the block runs."""
+    failures: list[DbtParseError] = []
+
+    def parse() -> None:
+        try:
+            ensure_manifest(settings)
+        except DbtParseError as error:
+            failures.append(error)
+
+    parsing = Thread(target=parse)
+    parsing.start()
+    try:
+        yield
+    finally:
+        parsing.join()
+    if failures:
+        raise click.ClickException(f"dbt cannot read the project:\n{failures[0]}")
+
+
+def _prepare(settings: Settings) -> Demo:
+    try:
+        prepare(settings)
+        return ensure_demo(settings)
+    except OtherDemoError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _serve(output: Output, settings: Settings, supervisor: Supervisor, found: Figures) -> None:
+    with output.working("Start the API"):
+        serving.wait_for(supervisor, serving.start_api(supervisor, settings), f"{serving.api_address(settings)}/readyz")
+    with output.working("Start Dagster"):
+        dagster = serving.start_dagster(supervisor, settings)
+        serving.wait_for(supervisor, dagster, f"{serving.dagster_address(settings)}/server_info")
+    output.result(found.bare, found.data, shown(found, settings))
+    serving.watch(supervisor)
+    raise KeyboardInterrupt

@@ -1,0 +1,83 @@
+"""A few records of many sets, each there for one rule of the models; figures are small enough to add by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.dbt_project.project import Project
+
+CHAIN = 400
+AD = {"platform": "meta", "ad_account_id": "act_1", "currency": "EUR", "impressions": 1000, "clicks": 10}
+
+
+def land(project: Project) -> None:
+    """Land everything; profile `p` reports in US dollars, `q` in yen, `gone` is archived."""
+    project.land_profiles(
+        {"profile_id": "p"},
+        {"profile_id": "q", "currency": "JPY", "currency_digits": 0, "time_zone": "Asia/Tokyo"},
+        {"profile_id": "gone", "is_active": False},
+    )
+    project.land("touches", [_touch("t1", email="ann@example.com"), _touch("t1-of-q", anonymous_id="a")])
+    project.land("touches", _chain(), batch="chain")
+    project.land("touches", _cafe(), batch="cafe")
+    project.land("touches", [_touch("t1", email="ann@example.com")], profile_id="q")
+    _land_entities(project)
+    _land_delivery(project)
+    rates = [("2026-03-01", "EUR", "USD", "1.1"), ("2026-03-01", "EUR", "JPY", "160")]
+    names = ("rate_date", "base", "quote", "rate")
+    project.land("fx_rates", [dict(zip(names, rate, strict=True)) for rate in rates], profile_id=None)
+
+
+def _touch(key: str, **columns: Any) -> dict[str, Any]:
+    # a later touch than any other unless it says so
+    return {
+        "touch_key": key,
+        "occurred_at": "2026-03-20T12:00:00Z",
+        "channel": "web",
+        "origin": "web",
+        "is_direct": True,
+        **columns,
+    }
+
+
+def _chain() -> list[dict[str, Any]]:
+    """One person who changed e-mail and device in turn, CHAIN times."""
+    links = range(CHAIN)
+    return [
+        _touch(f"chain{i}", email=f"c{(i + 1) // 2}@example.com", anonymous_id=f"d{i // 2}", occurred_at=_minute(i))
+        for i in links
+    ]
+
+
+def _cafe() -> list[dict[str, Any]]:
+    """A device in a café that four guests used, and one visit on it by nobody known."""
+    guests = ["dora", "carl", "bob", "eve"]
+    seen = [
+        _touch(f"cafe{i}", anonymous_id="cafe", email=f"{guest}@example.com", occurred_at=_minute(i))
+        for i, guest in enumerate(guests)
+    ]
+    return [*seen, _touch("cafe-alone", anonymous_id="cafe")]
+
+
+def _minute(i: int) -> str:
+    return f"2026-03-02T{i // 60:02d}:{i % 60:02d}:00Z"
+
+
+def _land_entities(project: Project) -> None:
+    campaign = {"platform": "meta", "campaign_id": "c1", "ad_account_id": "act_1", "status": "ACTIVE"}
+    project.land("campaigns", [{**campaign, "name": "Old", "updated_at": "2026-03-01T00:00:00Z"}], batch="a")
+    project.land("campaigns", [{**campaign, "name": "New", "updated_at": "2026-03-03T00:00:00Z"}], batch="b")
+    project.land("campaigns", [{**campaign, "name": "Older", "updated_at": "2026-02-01T00:00:00Z"}], batch="c")
+    project.land("campaigns", [{**campaign, "campaign_id": "c9", "name": "Withdrawn", "_deleted": True}], batch="d")
+
+
+def _land_delivery(project: Project) -> None:
+    first = {**AD, "ad_id": "a1", "ad_set_id": "s1", "campaign_id": "c1", "date": "2026-03-01"}
+    second = {**first, "ad_id": "a2", "ad_set_id": "s2"}
+    project.land("ad_delivery", [{**first, "spend": "5.00"}], batch="day-2026-03-01")
+    # the day is sent again whole, revised
+    project.land("ad_delivery", [{**first, "spend": "10.05"}, {**second, "spend": "0.05"}], batch="day-2026-03-01")
+    unpriced = {**first, "date": "2026-05-01", "spend": "7.00"}
+    project.land("ad_delivery", [unpriced], batch="day-2026-05-01")
+    project.land("ad_delivery", [{**first, "spend": "10.05"}], profile_id="q", batch="day-2026-03-01")
+    project.land("ad_delivery", [{**first, "spend": "1.00"}], profile_id="gone", batch="day-2026-03-01")

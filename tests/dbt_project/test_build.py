@@ -1,0 +1,25 @@
+"""The project as a whole: it builds without a warning, proves its models and documents itself offline."""
+
+from __future__ import annotations
+
+from tests.dbt_project.project import Project
+
+
+def test_every_model_passes_its_unit_tests_and_an_empty_lake_builds(project: Project) -> None:
+    printed = project.dbt("build")
+    assert "WARN=0 ERROR=0 SKIP=0" in printed
+
+
+def test_the_documentation_is_one_page_that_describes_every_model(world: Project) -> None:
+    printed = world.dbt("docs", "generate", "--static")
+    page = (world.settings.home / "dbt" / "static_index.html").read_text()
+    assert "WARNING" not in printed.upper()
+    assert "delivery_daily" in page
+
+
+def test_a_second_build_changes_no_row(world: Project) -> None:
+    names = [name for (name,) in world.rows("select table_name from duckdb_tables() where schema_name = 'marts'")]
+    before = {name: sorted(world.rows(f"select * from marts.{name}"), key=repr) for name in names}
+    world.build()
+    assert len(names) == 7
+    assert {name: sorted(world.rows(f"select * from marts.{name}"), key=repr) for name in names} == before

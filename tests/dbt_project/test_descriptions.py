@@ -1,0 +1,41 @@
+"""Every model has its file beside it, which says what a row is and what each column means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from orchestration.dbt_manifest import PROJECT
+from tests.dbt_project.project import Project
+
+MODELS = sorted((PROJECT / "models").rglob("*.sql"))
+
+
+def beside(path: Path) -> dict[str, Any]:
+    (model,) = yaml.safe_load(path.with_suffix(".yml").read_text())["models"]
+    return dict(model)
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_the_file_beside_a_model_ends_with_what_one_row_is(path: Path) -> None:
+    model = beside(path)
+    assert model["name"] == path.stem
+    assert "one row per " in model["description"].split(".")[-2].strip().lower()
+
+
+def test_every_column_that_is_built_is_described_and_no_other(world: Project) -> None:
+    built: dict[str, set[str]] = {}
+    for table, column in world.rows("select table_name, column_name from duckdb_columns() where not internal"):
+        built.setdefault(table, set()).add(column)
+    for path in MODELS:
+        described = {column["name"]: column.get("description") for column in beside(path)["columns"]}
+        assert described.keys() == built[path.stem], path.stem
+        assert all(described.values()), path.stem
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_a_model_is_short_enough_to_read(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= 90

@@ -1,0 +1,54 @@
+"""Whose a touch is, over statements of every length."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+
+from tests.dbt_project.project import Project
+from tests.dbt_project.small_world import CHAIN
+
+
+def people(world: Project, pattern: str) -> dict[str, str]:
+    sql = f"""
+        select i.value, i.person_id
+        from intermediate.int_person_identifiers as i join intermediate.int_profiles as p using (profile_key)
+        where p.profile_id = 'p' and i.value similar to '{pattern}'
+    """
+    return dict(world.rows(sql))
+
+
+def uuid_v8(text: str) -> str:
+    digits = list(hashlib.md5(text.encode()).hexdigest())
+    digits[12] = "8"
+    digits[16] = f"{int(digits[16], 16) & 3 | 8:x}"
+    return str(uuid.UUID("".join(digits)))
+
+
+def test_a_chain_of_four_hundred_statements_is_one_person_named_by_its_earliest_identifier(world: Project) -> None:
+    found = people(world, "c[0-9]+@example.com|d[0-9]+")
+    assert len(found) == CHAIN + 1
+    assert set(found.values()) == {uuid_v8("p:person:anonymous_id:d0")}
+
+
+def test_guests_of_a_shared_device_stay_apart_and_its_lone_visit_goes_to_the_first_of_them(world: Project) -> None:
+    found = people(world, "(dora|carl|bob|eve)@example.com|cafe")
+    assert len(set(found.values())) == 4
+    assert found["cafe"] == found["dora@example.com"] == uuid_v8("p:person:email:dora@example.com")
+
+
+def test_the_same_email_in_two_profiles_is_two_people(world: Project) -> None:
+    found = world.rows(
+        "select distinct person_id from intermediate.int_person_identifiers where value = 'ann@example.com'"
+    )
+    assert len(found) == 2
+
+
+def test_every_set_of_identifiers_has_one_person(world: Project) -> None:
+    (counts,) = world.rows("""
+        select count(distinct t.profile_id || t.identity_key), count(*) = count(k.person_key)
+        from staging.stg_app__touches as t
+        join intermediate.int_profiles as p using (profile_id)
+        left join intermediate.int_identity_keys as k using (profile_key, identity_key)
+    """)
+    assert counts == (CHAIN + 4 + 1 + 1 + 1 + 1, True)

@@ -1,0 +1,66 @@
+"""Macros on many values, each against plain arithmetic."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from decimal import ROUND_HALF_EVEN, Decimal
+from fractions import Fraction
+
+import duckdb
+import pytest
+
+from tests.dbt_project.macros import render
+from tests.dbt_project.test_identities import uuid_v8
+
+
+@pytest.fixture
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as opened:
+        yield opened
+
+
+def test_minor_units_are_the_exact_product_rounded_half_to_even(connection: duckdb.DuckDBPyConnection) -> None:
+    chance = random.Random(5)
+    ties = [("10.0500", "1.1"), ("0.0500", "1.1"), ("2.5000", "1"), ("3.5000", "1"), ("-0.0250", "1")]
+    drawn = [(f"{chance.randint(0, 10**9)}.{chance.randint(0, 9999):04d}", _rate(chance)) for _ in range(2000)]
+    sql = render("money.sql", "minor_units", "a", "r", "d")
+    connection.execute("create table t (a decimal(18, 4), r decimal(28, 12), d int)")
+    rows = [(amount, rate, digits) for amount, rate in ties + drawn for digits in (0, 2, 3, 4)]
+    connection.executemany("insert into t values (?, ?, ?)", rows)
+    for amount, rate, digits, minor in connection.execute(f"select a, r, d, {sql} from t").fetchall():
+        exact = (Decimal(amount) * Decimal(rate)).scaleb(digits)
+        assert minor == int(exact.to_integral_value(ROUND_HALF_EVEN)), (amount, rate, digits)
+
+
+def test_the_quotient_of_two_rates_is_rounded_at_the_twelfth_decimal(connection: duckdb.DuckDBPyConnection) -> None:
+    chance = random.Random(6)
+    sql = render("money.sql", "rate_quotient", "a", "b")
+    connection.execute("create table t (a decimal(28, 12), b decimal(18, 10))")
+    connection.executemany("insert into t values (?, ?)", [("1", "0.9"), *_pairs(chance, 1000)])
+    for a, b, quotient in connection.execute(f"select a, b, {sql} from t").fetchall():
+        assert abs(Fraction(quotient) - Fraction(a) / Fraction(b)) <= Fraction(1, 2 * 10**12), (a, b)
+
+
+def test_ids_are_the_md5_of_profile_kind_and_key_with_version_and_variant(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    sql = render("uuid_v8.sql", "uuid_v8", "p", "'ad'", "k")
+    for key in (f"meta:{i}" for i in range(200)):
+        row = connection.execute(f"select {sql} from (select ? as p, ? as k)", ["prof", key]).fetchone()
+        assert row == (uuid_v8(f"prof:ad:{key}"),)
+
+
+def test_seconds_are_cut_and_not_rounded(connection: duckdb.DuckDBPyConnection) -> None:
+    sql = render("epoch_seconds.sql", "epoch_seconds", "timestamptz '2026-03-01 00:00:00.999999+00'")
+    assert connection.execute(f"select {sql}").fetchone() == (1772323200,)
+
+
+def _rate(chance: random.Random) -> str:
+    return f"{chance.randint(0, 200)}.{chance.randint(0, 10**12 - 1):012d}"
+
+
+def _pairs(chance: random.Random, count: int) -> list[tuple[str, str]]:
+    over = [f"{chance.randint(0, 300)}.{chance.randint(1, 10**10 - 1):010d}" for _ in range(count)]
+    under = [f"0.{chance.randint(10**6, 10**10 - 1):010d}" for _ in range(count)]
+    return list(zip(over, under, strict=True))

@@ -1,0 +1,35 @@
+"""Marts and served contracts say the same: tables, columns, types and grain, in both directions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from data_contracts import contract as contracts
+from orchestration.dbt_manifest import PROJECT
+
+MARTS = PROJECT / "models" / "marts"
+
+
+def marts() -> dict[str, dict[str, Any]]:
+    found = [model for path in MARTS.rglob("*.yml") for model in yaml.safe_load(path.read_text())["models"]]
+    return {model["name"]: model for model in found}
+
+
+def test_every_mart_is_served_and_every_served_table_is_a_mart() -> None:
+    assert marts().keys() == contracts.served().keys()
+
+
+@pytest.mark.parametrize("name", sorted(contracts.served()))
+def test_columns_and_types_of_the_mart_are_those_of_its_contract(name: str) -> None:
+    promised = [(column.name, column.physical) for column in contracts.served()[name].columns]
+    assert [(column["name"], column["data_type"]) for column in marts()[name]["columns"]] == promised
+
+
+@pytest.mark.parametrize("name", sorted(contracts.served()))
+def test_the_contract_says_what_one_row_is_and_names_its_key(name: str) -> None:
+    contract = contracts.served()[name]
+    assert contract.grain.startswith("One row per ")
+    assert contract.keys and all(contract.column[key].required for key in contract.keys)

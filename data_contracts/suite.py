@@ -65,6 +65,7 @@ def check_frame(contract: Contract, frame: Any) -> tuple[bool, dict[str, Any]]:
     import great_expectations as gx
 
     context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False, "metric_calculations": False}
     asset = context.data_sources.add_pandas(contract.name).add_dataframe_asset(contract.name)
     batch = asset.add_batch_definition_whole_dataframe("frame").get_batch({"dataframe": frame})
     results = batch.validate(suite).results

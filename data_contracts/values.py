@@ -187,7 +187,7 @@ def _exact(value: Any) -> Decimal | None:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise Refused("not a finite number")
-        value = format(Decimal(repr(value)), "f")
+        return Decimal(format(Decimal(repr(value)), "f"))
     if isinstance(value, Decimal):
         if not value.is_finite():
             raise Refused("not a finite number")

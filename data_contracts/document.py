@@ -1,0 +1,87 @@
+"""docs/data.md, made from the contracts: `python -m data_contracts.document` writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from data_contracts.contract import Column, Contract, inbound, internal, served
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "data.md"
+
+HEAD = """# Data sets
+
+Made from `data_contracts/` by `python -m data_contracts.document`; a test fails when it differs.
+
+## How rows are judged
+
+- **Files** are `.csv` (RFC 4180, with a header, UTF-8), `.jsonl` or `.parquet`; the first two may be `.gz`. Put them in
+  `inbox/<profile id>/<data set>/` (`inbox/_shared/fx_rates/` for exchange rates) or give them to `touchledger import`.
+  Copy under a name that starts with a dot and rename, so that no half file is seen.
+- **Columns** come in any order, and those that are not required may be missing. A column that is not listed here makes
+  the whole file wrong, unless its name starts with `x_`: such a column is kept and not used.
+- **Values**: an empty CSV cell, a JSON null and blank text are null. A timestamp is ISO 8601 with its offset
+  (`2026-01-31T09:30:00+01:00`), a date `2026-01-31`, a decimal plain with a point (`12.50`, never `1e3`), a boolean
+  `true` or `false`, a list JSON text in CSV and a list elsewhere. Text is trimmed and put into Unicode's NFC. E-mail
+  addresses are lower-cased, phone numbers become E.164; `+1 415 555 0100` needs its country code.
+- **Key**: a later row replaces the earlier one whole. Later is the greater `updated_at` where it is given, then the
+  later file, then the later line. `_deleted` true, allowed in every set, withdraws the row; it needs only the key.
+- **Bad rows** go to quarantine with the field and the reason, and never stop a file: rows in = loaded + quarantined.
+  Among them: money without currency, an unknown currency, NaN, negative spend, times before 2000 or more than one day
+  ahead. `touchledger replay` judges them again after a fix. A file that is broken as a file (columns, encoding, damaged
+  gzip, ragged lines) is rejected whole, and nothing of it is loaded.
+- The same bytes given again change nothing.
+"""
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    return "\n".join(
+        [HEAD, *_folder("Inbound", inbound()), *_folder("Internal", internal()), *_folder("Served", served())]
+    )
+
+
+def _folder(title: str, contracts: Mapping[str, Contract]) -> Iterator[str]:
+    yield f"## {title}\n"
+    for contract in contracts.values():
+        yield from _contract(contract)
+
+
+def _contract(contract: Contract) -> Iterator[str]:
+    yield f"### {contract.name}\n"
+    key = f" Key: {', '.join(f'`{name}`' for name in contract.keys)}." if contract.keys else ""
+    yield f"{contract.grain}{key}\n"
+    yield from (f"- {rule.description}" for rule in contract.rules)
+    yield from [""] if contract.rules else []
+    yield "| Column | Type | Required | Meaning |\n| --- | --- | --- | --- |"
+    yield from (_row(column) for column in contract.columns)
+    yield ""
+
+
+def _row(column: Column) -> str:
+    required = "yes" if column.required else ""
+    meaning = column.description.replace("|", "\\|")
+    return f"| `{column.name}` | {_type(column)} | {required} | {meaning} |"
+
+
+def _type(column: Column) -> str:
+    name = f"decimal({column.precision},{column.scale})" if column.kind == "decimal" else column.kind
+    parts = [column.format.replace("_", " ") if column.format else name]
+    if column.allowed:
+        parts = ["one of " + ", ".join(f"`{value}`" for value in column.allowed)]
+    if column.pattern:
+        parts.append(f"`{column.pattern}`".replace("|", "\\|"))
+    if column.max_length:
+        parts.append(f"at most {column.max_length}")
+    if column.minimum is not None:
+        parts.append(f"from {column.minimum}")
+    if column.above is not None:
+        parts.append(f"above {column.above}")
+    if column.default is not None:
+        default = str(column.default).lower() if isinstance(column.default, bool) else column.default
+        parts.append(f"default `{default}`")
+    return ", ".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

@@ -1,0 +1,127 @@
+"""Rules about whole rows; and what the judge promises for every set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.data_contracts.records import judged, record, refusal, row
+
+
+def test_a_touch_needs_one_identifier() -> None:
+    field, reason = refusal("touches", person_key=None)
+    assert field is None
+    assert reason.startswith("none of person_key, anonymous_id, email")
+
+
+@pytest.mark.parametrize(
+    "source", [{"ad_id": "1"}, {"click_id": "x"}, {"utm_medium": "email"}, {"referrer_host": "news.example"}]
+)
+def test_a_direct_touch_names_no_source(source: dict[str, str]) -> None:
+    assert refusal("touches", is_direct=True, **source)[0] == "is_direct"
+
+
+def test_a_direct_touch_may_come_from_its_own_host() -> None:
+    assert row("touches", is_direct="true", referrer_host="shop.example", landing_host="shop.example")["is_direct"]
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ({}, False),
+        ({"ad_id": "1"}, True),
+        ({"click_id_type": "gclid", "click_id": "x"}, True),
+        ({"click_id_type": "mc_eid", "click_id": "x"}, False),
+        ({"utm_medium": "CPC"}, True),
+        ({"utm_medium": "email"}, False),
+        ({"ad_id": "1", "is_paid": "false"}, False),
+    ],
+)
+def test_paid_is_known_from_what_the_row_names(told: dict[str, Any], expected: bool) -> None:
+    assert row("touches", **told)["is_paid"] is expected
+
+
+def test_a_touch_is_not_direct_unless_told() -> None:
+    assert row("touches")["is_direct"] is False
+
+
+@pytest.mark.parametrize("name", ["value", "currency"])
+def test_a_payment_has_value_and_currency(name: str) -> None:
+    assert refusal("conversions", **{name: None})[0] == name
+
+
+def test_a_payment_has_a_reference_or_an_order() -> None:
+    assert refusal("conversions", payment_ref=None) == ("payment_ref", "a payment needs payment_ref or order_ref")
+    assert row("conversions", payment_ref=None, order_ref="1001")["payment_status"] == "captured"
+
+
+def test_a_refund_names_the_payment_it_lowers() -> None:
+    refund = {"conversion_type": "refund_issued", "payment_ref": None, "refunds_payment_ref": "stripe:pi_1"}
+    accepted = row("conversions", **refund)
+    assert (accepted["refund_kind"], accepted["payment_status"]) == ("refund", None)
+    assert refusal("conversions", **{**refund, "refunds_payment_ref": None})[0] == "refunds_payment_ref"
+    assert refusal("conversions", **{**refund, "value": "0"}) == ("value", "a refund of nothing")
+    assert refusal("conversions", **{**refund, "value": None})[0] == "value"
+
+
+def test_a_pipeline_outcome_needs_no_money() -> None:
+    lead = row("conversions", conversion_type="lead_created", value=None, currency=None, payment_ref=None)
+    assert (lead["payment_status"], lead["refund_kind"], lead["source"]) == (None, None, "file")
+
+
+def test_money_without_currency_is_refused() -> None:
+    told = refusal("conversions", conversion_type="quote_presented", currency=None)
+    assert told == ("currency", "money without currency")
+
+
+def test_negative_spend_is_refused() -> None:
+    assert refusal("ad_delivery", spend="-0.01") == ("spend", "negative")
+
+
+def test_identities_are_normalised_by_their_kind() -> None:
+    assert row("identities", value_b="A@Example.com")["value_b"] == "a@example.com"
+    assert refusal("identities", value_b="nobody") == ("value_b", "not an e-mail address")
+    assert row("identities", kind_b="external_id", value_b="A@Example.com")["value_b"] == "A@Example.com"
+
+
+def test_typed_joins_a_device_to_an_address_only() -> None:
+    assert row("identities", confidence="typed")["confidence"] == "typed"
+    assert row("identities")["confidence"] == "certain"
+    assert refusal("identities", confidence="typed", kind_a="external_id")[0] == "confidence"
+
+
+def test_a_window_does_not_end_before_it_starts() -> None:
+    assert refusal("entity_reach", date_to="2026-10-31") == ("date_to", "before date_from")
+    assert refusal("experiments", end_date="2026-12-23") == ("end_date", "before start_date")
+
+
+def test_a_withdrawn_row_needs_only_its_key() -> None:
+    (withdrawn,) = judged("touches", {"touch_key": "t1", "_deleted": "true"}).rows
+    assert withdrawn["_deleted"] is True
+    verdict = judged("touches", {"person_key": "p1", "_deleted": True})
+    assert [(one.field, one.reason) for one in verdict.rejected] == [("touch_key", "missing")]
+
+
+def test_an_unknown_column_is_refused_and_the_nearest_is_named() -> None:
+    field, reason = refusal("touches", occured_at="2026-11-01T10:00:00Z")
+    assert field is None
+    assert "unknown column 'occured_at'; did you mean 'occurred_at'?" in reason
+
+
+def test_columns_of_the_producer_are_kept_apart() -> None:
+    assert row("touches", x_shop="north", x_n=[1])["_extra"] == '{"x_n": [1], "x_shop": "north"}'
+
+
+def test_each_rejection_has_its_line_and_its_record_and_the_first_reason() -> None:
+    bad = record("touches", channel="tv", origin="tv")
+    verdict = judged("touches", record("touches"), bad, record("touches", touch_key="t3"))
+    assert verdict.lines == [1, 3]
+    assert [(one.line, one.field, one.record) for one in verdict.rejected] == [(2, "channel", bad)]
+
+
+def test_the_records_given_stay_as_they_are() -> None:
+    given = record("touches", email="A@Example.com")
+    before = dict(given)
+    judged("touches", given)
+    assert given == before

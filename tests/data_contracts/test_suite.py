@@ -1,0 +1,65 @@
+"""The suites of Great Expectations that contracts become."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from data_contracts.contract import inbound, load, served
+from data_contracts.suite import check_frame, expectations
+from tests.data_contracts.records import judged, record
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:great_expectations")
+
+
+def frame(**changes: Any) -> pd.DataFrame:
+    rows = judged("conversions", record("conversions"), record("conversions", conversion_key="c2")).rows
+    made = pd.DataFrame(rows)
+    for name, value in changes.items():
+        made[name] = made[name].astype(object)
+        made.loc[1, name] = value
+    return made
+
+
+def test_rows_that_were_judged_keep_their_contract() -> None:
+    kept, summary = check_frame(load("conversions"), frame())
+    assert kept, summary
+    assert summary["rows"] == 2
+    assert summary["expectations"] > len(load("conversions").columns)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "expectation"),
+    [
+        ("conversion_key", None, "column_values_to_not_be_null"),
+        ("conversion_type", "secret", "column_values_to_be_in_set"),
+        ("value", Decimal("-1"), "column_values_to_be_between"),
+        ("payment_ref", "secret", "column_values_to_match_regex"),
+        ("order_ref", "secret" * 100, "column_value_lengths_to_be_between"),
+    ],
+)
+def test_a_row_that_breaks_its_contract_is_seen_and_its_value_is_not_told(
+    column: str, value: Any, expectation: str
+) -> None:
+    kept, summary = check_frame(load("conversions"), frame(**{column: value}))
+    assert not kept
+    told = [(one["expectation"], one["column"], one["unexpected"]) for one in summary["broken"]]
+    assert told == [(expectation, column, 1)]
+    assert "secret" not in str(summary)
+
+
+def test_a_missing_column_is_seen() -> None:
+    kept, summary = check_frame(load("conversions"), frame().drop(columns=["source"]))
+    assert not kept
+    assert "source" in {one["column"] for one in summary["broken"]}
+
+
+def test_only_published_tables_promise_one_row_per_key() -> None:
+    def unique(kinds: list[dict[str, Any]]) -> bool:
+        return any("unique" in one["type"] for one in kinds)
+
+    assert not any(unique(expectations(one)) for one in inbound().values())
+    assert all(unique(expectations(one)) for one in served().values())

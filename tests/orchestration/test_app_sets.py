@@ -1,0 +1,90 @@
+"""Profiles and their calendar in the lake."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import UTC, date, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from api.db import transaction
+from api.models import Profile
+from orchestration.app_sets import DAY, EPOCH, FIRST_DAY, LAST_DAY, Stretch, land_app_sets, stretches
+from orchestration.lake import Lake
+from tests.orchestration.test_importer import PROFILE, with_profile
+
+ZONES = [
+    "UTC",
+    "America/New_York",
+    "Europe/Madrid",
+    "America/Havana",
+    "Pacific/Apia",
+    "Asia/Kathmandu",
+    "America/Sao_Paulo",
+    "Australia/Lord_Howe",
+    "Africa/Cairo",
+]
+
+
+@cache
+def known(zone: str) -> list[Stretch]:
+    return list(stretches(zone))
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_each_second_lies_in_exactly_one_stretch(zone: str) -> None:
+    found = known(zone)
+    assert (found[0][2], found[-1][3]) == (FIRST_DAY * DAY, LAST_DAY * DAY)
+    assert all(before[3] == after[2] for before, after in itertools.pairwise(found))
+    assert all(day * DAY <= start < end <= (day + 1) * DAY for day, _, start, end in found)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.sampled_from(ZONES), st.integers(FIRST_DAY * DAY, LAST_DAY * DAY - 1))
+def test_a_second_has_the_date_that_clocks_in_the_zone_show(zone: str, second: int) -> None:
+    (local_day,) = [day for _, day, start, end in known(zone) if start <= second < end]
+    shown = datetime.fromtimestamp(second, UTC).astimezone(ZoneInfo(zone)).date()
+    assert date.fromordinal(local_day + EPOCH) == shown
+
+
+def test_a_date_that_a_zone_skipped_has_no_stretch() -> None:
+    days = {date.fromordinal(day + EPOCH) for _, day, _, _ in known("Pacific/Apia")}
+    assert date(2011, 12, 30) not in days
+    assert {date(2011, 12, 29), date(2011, 12, 31)} <= days
+
+
+def test_the_clock_turned_back_over_midnight_gives_the_older_date_twice() -> None:
+    # Sao Paulo went from 00:00 back to 23:00 of the day before
+    turned = datetime(2018, 2, 18, 2, tzinfo=UTC)
+    around = [turned + timedelta(minutes=minutes) for minutes in (-1, 0, 59, 60)]
+    found = [
+        next(day for _, day, start, end in known("America/Sao_Paulo") if start <= moment.timestamp() < end)
+        for moment in around
+    ]
+    assert [date.fromordinal(day + EPOCH).day for day in found] == [17, 17, 17, 18]
+
+
+def test_profiles_and_the_calendar_of_their_zones_land_and_settle(database_url: str, home: Path) -> None:
+    with_profile(database_url)
+    lake = Lake(home / "lake")
+    lake.prepare()
+    first = land_app_sets(database_url, lake)
+    assert [(one.dataset, one.batch, one.rows_quarantined) for one in first] == [
+        ("profiles", "profiles", 0),
+        ("calendar", "UTC", 0),
+    ]
+    assert [one.changed for one in land_app_sets(database_url, lake)] == [False, False]
+    with transaction(database_url) as session:
+        session.get_one(Profile, PROFILE).timezone = "America/New_York"
+    changed = [(one.batch, one.changed) for one in land_app_sets(database_url, lake)]
+    assert changed == [("profiles", True), ("America.New_York", True)]
+    row = duckdb.execute(
+        "select profile_id, time_zone, currency, currency_digits, is_active from read_parquet(?)", [str(first[0].path)]
+    ).fetchall()
+    assert row == [(PROFILE, "America/New_York", "USD", 2, True)]

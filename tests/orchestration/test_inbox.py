@@ -1,0 +1,69 @@
+"""The inbox: what is new is imported, what was seen is not, and nothing is moved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestration.inbox import Dropped, dropped, new_files, scan_inbox, waiting_files
+from orchestration.lake import Lake
+from tests.orchestration.test_importer import PROFILE, with_profile
+from tests.orchestration.test_readers import HEADER, ROW
+from touchledger.settings import Settings
+
+
+@pytest.fixture
+def lake(settings: Settings) -> Lake:
+    with_profile(settings.operational_url)
+    made = Lake(settings.lake)
+    made.prepare()
+    return made
+
+
+def drop(settings: Settings, name: str, content: str, scope: str = PROFILE, dataset: str = "touches") -> Path:
+    path = settings.inbox / scope / dataset / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    return path
+
+
+def test_of_equal_files_the_first_is_new_and_known_ones_are_not() -> None:
+    files = [Dropped("p", "touches", digest, Path(name)) for digest, name in [("1", "a"), ("1", "b"), ("2", "c")]]
+    files.append(Dropped("p", "people", "2", Path("d")))
+    assert new_files(files, {("p", "touches", "2")}) == [files[0], files[3]]
+
+
+def test_hidden_and_half_copied_files_are_not_seen(settings: Settings) -> None:
+    for name in (".t.csv", "t.csv.part", "t.csv.tmp", "t.csv~"):
+        drop(settings, name, "x")
+    assert dropped(settings.inbox) == []
+
+
+def test_dropped_files_are_imported_once_and_stay(settings: Settings, lake: Lake) -> None:
+    good = drop(settings, "good.csv", f"{HEADER}\n{ROW}\n")
+    drop(settings, "bad.csv", "nonsense\n")
+    rates = drop(settings, "fx.csv", "rate_date,base,quote,rate\n2026-11-01,EUR,USD,1.08\n", "_shared", "fx_rates")
+    assert len(waiting_files(settings)) == 3
+    first = scan_inbox(settings, lake)
+    assert {(one.file_name, one.status) for one in first} == {
+        ("good.csv", "loaded"),
+        ("bad.csv", "rejected"),
+        ("fx.csv", "loaded"),
+    }
+    assert waiting_files(settings) == []
+    assert scan_inbox(settings, lake) == []
+    assert good.exists()
+    assert rates.exists()
+
+
+def test_a_file_in_a_folder_of_nobody_is_left_alone(settings: Settings, lake: Lake) -> None:
+    drop(settings, "a.csv", f"{HEADER}\n{ROW}\n", scope="nobody")
+    drop(settings, "b.csv", f"{HEADER}\n{ROW}\n", dataset="touch")
+    drop(settings, "c.csv", f"{HEADER}\n{ROW}\n", scope="_shared")
+    assert scan_inbox(settings, lake) == []
+    assert lake.batches("touches") == []
+
+
+def test_an_absent_inbox_is_an_empty_one(settings: Settings, lake: Lake) -> None:
+    assert scan_inbox(settings, lake) == []

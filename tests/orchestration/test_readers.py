@@ -1,0 +1,133 @@
+"""Files: every form gives the same records, and a broken file says what is wrong with it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from data_contracts.contract import load
+from data_contracts.judge import judge
+from orchestration.readers import FileRejectedError, read_records
+from tests.data_contracts.records import NOW, record
+
+HEADER = "touch_key,occurred_at,person_key,channel,origin"
+ROW = "t1,2026-11-01T10:00:00Z,p1,web,web"
+
+
+def written(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    data = content if isinstance(content, bytes) else content.encode()
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") and isinstance(content, str) else data)
+    return path
+
+
+def rows(path: Path, dataset: str = "touches") -> list[dict[str, Any]]:
+    verdict = judge(load(dataset), read_records(load(dataset), path), now=NOW)
+    assert verdict.rejected == []
+    return verdict.rows
+
+
+def told(path: Path, dataset: str = "touches") -> str:
+    with pytest.raises(FileRejectedError) as error:
+        list(read_records(load(dataset), path))
+    return str(error.value)
+
+
+CREATIVE = {"platform": "meta", "creative_id": "1", "format": "image", "offers": ["free", "zwei \u20ac"]}
+
+
+def test_every_form_of_a_file_gives_the_same_rows(tmp_path: Path) -> None:
+    header, cells = ",".join(CREATIVE), 'meta,1,image,"[""free"", ""zwei \u20ac""]"'
+    line = json.dumps(CREATIVE)
+    pq.write_table(pa.Table.from_pylist([CREATIVE]), tmp_path / "c.parquet")
+    paths = [
+        written(tmp_path, "c.csv", f"{header}\n{cells}\n"),
+        written(tmp_path, "bom.csv", f"\ufeff{header}\r\n{cells}\r\n"),
+        written(tmp_path, "C.CSV.gz", f"{header}\n{cells}"),
+        written(tmp_path, "c.jsonl", f"{line}\n\n"),
+        written(tmp_path, "c.jsonl.gz", line),
+        tmp_path / "c.parquet",
+    ]
+    read = [rows(path, "creatives") for path in paths]
+    assert read[0][0]["offers"] == '["free","zwei \u20ac"]'
+    assert all(one == read[0] for one in read)
+
+
+def test_columns_come_in_any_order_and_a_cell_may_hold_a_line_break(tmp_path: Path) -> None:
+    path = written(tmp_path, "t.csv", f'x_note,{HEADER}\n"two\nlines, ""quoted""",{ROW}\n\n')
+    (row,) = rows(path)
+    assert json.loads(row["_extra"]) == {"x_note": 'two\nlines, "quoted"'}
+
+
+def test_json_numbers_keep_their_decimals(tmp_path: Path) -> None:
+    line = json.dumps(record("conversions")).replace('"12.50"', "99999999999999.1234")
+    (row,) = rows(written(tmp_path, "c.jsonl", line), "conversions")
+    assert row["value"] == Decimal("99999999999999.1234")
+
+
+def test_parquet_keeps_types_and_zones(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([{**record("conversions"), "value": Decimal("12.5"), "occurred_at": None}])
+    instants = pa.array([1_761_998_400_000_000_000], pa.timestamp("ns", tz="America/New_York"))
+    table = table.set_column(table.schema.get_field_index("occurred_at"), "occurred_at", instants)
+    pq.write_table(table, tmp_path / "c.parquet")
+    (row,) = rows(tmp_path / "c.parquet", "conversions")
+    assert row["occurred_at"] == datetime(2025, 11, 1, 12, tzinfo=UTC)
+    assert row["value"] == Decimal("12.5")
+
+
+def test_parquet_values_that_python_cannot_hold_are_rejected_one_by_one(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([record("touches"), record("touches")])
+    instants = pa.array([1_761_998_400_000_000, 2**62], pa.timestamp("us", tz="UTC"))
+    table = table.set_column(table.schema.get_field_index("occurred_at"), "occurred_at", instants)
+    pq.write_table(table, tmp_path / "t.parquet")
+    verdict = judge(load("touches"), read_records(load("touches"), tmp_path / "t.parquet"), now=NOW)
+    assert (len(verdict.lines), [one.field for one in verdict.rejected]) == (1, ["occurred_at"])
+
+
+def test_an_unknown_column_is_named_with_the_nearest_known_one(tmp_path: Path) -> None:
+    message = "unknown column 'chanel'; did you mean 'channel'?"
+    assert message in told(written(tmp_path, "t.csv", f"{HEADER},chanel\n"))
+    assert message in told(written(tmp_path, "t.jsonl", json.dumps({**record("touches"), "chanel": "web"})))
+    pq.write_table(pa.table({**{name: ["x"] for name in record("touches")}, "chanel": ["x"]}), tmp_path / "t.parquet")
+    assert message in told(tmp_path / "t.parquet")
+
+
+BROKEN: list[tuple[str, str | bytes, str]] = [
+    ("t.csv", "", "t.csv: the file is empty"),
+    ("t.csv", "\n\n", "t.csv: the file is empty"),
+    ("t.jsonl", b"", "t.jsonl: the file is empty"),
+    ("t.jsonl.gz", "", "t.jsonl.gz: the file is empty"),
+    ("t.csv", f"{HEADER},channel\n", "t.csv: column 'channel' is there twice"),
+    ("t.csv", "touch_key,person_key\n", "t.csv: required columns are missing: occurred_at, channel, origin"),
+    ("t.csv", f"{HEADER}\n{ROW}\n{ROW},more\n", "t.csv: line 3 has 6 cells, the header has 5"),
+    ("t.csv", f"{HEADER}\n{ROW}\nt2,2026\n", "t.csv: line 3 has 2 cells, the header has 5"),
+    ("t.csv", f'{HEADER}\n"t1,', "t.csv: not a CSV file (unexpected end of data)"),
+    ("t.csv", f"{HEADER}\n{ROW}\n".encode().replace(b"p1", b"p\xff"), "t.csv: not UTF-8 text (byte 0xff)"),
+    ("t.csv", f"{HEADER}\n{ROW}\n".encode("utf-16"), "t.csv: not UTF-8 text (byte 0xff)"),
+    ("t.csv.gz", gzip.compress(f"{HEADER}\n{ROW}\n".encode())[:-9], "t.csv.gz: the gzip data is cut short or damaged"),
+    ("t.csv.gz", b"no gzip", "t.csv.gz: the gzip data is cut short or damaged"),
+    ("t.jsonl", '{"touch_key": "t1"}\n{"touch_key": ', "t.jsonl: line 2 is not JSON"),
+    ("t.jsonl", "[1]", "t.jsonl: line 1 is not a JSON object"),
+    ("t.jsonl", "[" * 100_000, "t.jsonl: line 1 is not JSON"),
+    ("t.parquet", b"PAR1 and no more", "t.parquet: not a readable Parquet file"),
+    ("t.xlsx", b"PK", "t.xlsx: not a .csv, .jsonl, .csv.gz, .jsonl.gz or .parquet file"),
+]
+
+
+@pytest.mark.parametrize(("name", "content", "message"), BROKEN, ids=[message for _, _, message in BROKEN])
+def test_a_broken_file_says_what_is_wrong(tmp_path: Path, name: str, content: str | bytes, message: str) -> None:
+    assert told(written(tmp_path, name, content)) == message
+
+
+def test_a_cell_of_a_megabyte_reaches_the_judge(tmp_path: Path) -> None:
+    path = written(tmp_path, "t.csv", f"{HEADER}\n{ROW}\n{ROW.replace('p1', 'x' * 1_000_000)}\n")
+    verdict = judge(load("touches"), read_records(load("touches"), path), now=NOW)
+    assert [(one.line, one.reason) for one in verdict.rejected] == [(2, "longer than 255 characters")]

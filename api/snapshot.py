@@ -20,7 +20,7 @@ import duckdb
 
 from api import errors
 from api.deadlines import Deadlines, Watch
-from api.snapshot_files import OpenSnapshot, Signature, Unopenable, file_of, pointer, signature, snapshot_of
+from api.snapshot_files import OpenSnapshot, Signature, Unopenable, file_of, is_damage, pointer, signature, snapshot_of
 from touchledger.settings import Settings
 
 POINTER = "current.json"
@@ -72,6 +72,7 @@ class Snapshots:
         self._opening = threading.Lock()
         self._deadlines = Deadlines(self._settings.query_deadline_seconds)
         self._open: dict[str, OpenSnapshot] = {}
+        self._damaged: set[str] = set()
         self._current: OpenSnapshot | None = None
         self._seen: Signature | None = None
         self._problem: str | None = None
@@ -93,8 +94,10 @@ class Snapshots:
                 yield SnapshotReader(opened, cursor, watch)
         except (duckdb.InterruptException, duckdb.OutOfMemoryException) as refused:
             raise errors.SERVICE_UNAVAILABLE("The query took too long; narrow it.", headers=RETRY_AFTER) from refused
-        except (duckdb.IOException, duckdb.FatalException) as broken:
-            self._problem = f"snapshot {opened.snapshot_id} cannot be read"
+        except duckdb.Error as broken:
+            if not is_damage(broken):
+                raise
+            self._distrust(opened)
             raise errors.DATABASE_UNAVAILABLE(headers=RETRY_AFTER) from broken
         finally:
             self._release(opened)
@@ -139,7 +142,17 @@ class Snapshots:
         with self._lock:
             opened.users -= 1
             opened.used_at = time.monotonic()
+            if opened.users == 0 and opened.snapshot_id in self._damaged:
+                opened.connection.close()
             self._close_idle()
+
+    def _distrust(self, opened: OpenSnapshot) -> None:
+        """Never read a damaged file again: the next request advances, and finds the snapshot before it."""
+        with self._lock:
+            self._damaged.add(opened.snapshot_id)
+            self._open.pop(opened.snapshot_id, None)
+            if self._current is opened:
+                self._current, self._seen = None, None
 
     def _refresh(self) -> None:
         if os.getpid() != self._pid:
@@ -185,6 +198,8 @@ class Snapshots:
             known = self._open.get(snapshot_id)
         if known is not None:
             return known
+        if snapshot_id in self._damaged:
+            raise Unopenable(f"{file_of(snapshot_id)} is damaged")
         opened = OpenSnapshot(self._folder / file_of(snapshot_id), self._settings)
         with self._lock:
             self._open[snapshot_id] = opened

@@ -66,6 +66,12 @@ def _identity(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[str, i
     return str(snapshot_id), int(token)
 
 
+def is_damage(problem: duckdb.Error) -> bool:
+    """Whether a query failed on the file itself: a read error, or a block whose checksum is wrong."""
+    # DuckDB 2.0 reports a wrong checksum as the bare base class
+    return type(problem) is duckdb.Error or isinstance(problem, duckdb.IOException | duckdb.FatalException)
+
+
 def signature(path: Path) -> Signature | None:
     """What changes when the pointer is replaced; None when there is none."""
     try:

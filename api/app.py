@@ -36,5 +36,7 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
     api.register_blueprint(operations.bp)
     app.register_blueprint(pages.bp)
     # relative unless a public address is set: "Try it out" then asks the host the page came from
-    app.extensions["openapi"] = lru_cache(partial(operations.described, api, server=settings.public_url or "/"))
+    app.extensions["openapi"] = lru_cache(
+        partial(operations.described, api, server=settings.base_url if settings.public_url else "/")
+    )
     return app

@@ -76,7 +76,7 @@ def _attach(guard: Guard) -> Callable[[View], View]:
             return view(*args, **kwargs)
 
         entered.guard = guard  # type: ignore[attr-defined]
-        entered._apidoc = {**getattr(view, "_apidoc", {}), "guard": guard}  # type: ignore[attr-defined]
+        entered._apidoc = {**getattr(view, "_apidoc", {}), "guard": guard, "operation": view.__name__}  # type: ignore[attr-defined]
         return cast(View, entered)
 
     return decorator

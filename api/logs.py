@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TextIO
 
 import structlog
 from flask import Response, g, request
@@ -25,14 +25,15 @@ PHONE = re.compile(r"(?:\+|%2B)[1-9]\d{7,14}\b")
 log = structlog.get_logger("api.access")
 
 
-def configure(level: str = "INFO") -> None:
-    """Send our logs and those of libraries to standard error, redacted."""
+def configure(level: str = "INFO", stream: TextIO | None = None) -> None:
+    """Send our logs and those of libraries, redacted, to `stream` (standard error unless given)."""
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
         structlog.processors.format_exc_info,
+        take_out_secrets,
     ]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
@@ -40,16 +41,17 @@ def configure(level: str = "INFO") -> None:
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
-    last: list[Any] = [structlog.stdlib.ProcessorFormatter.remove_processors_meta, take_out_secrets]
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared, processors=[*last, structlog.processors.JSONRenderer()]
-        )
-    )
+    last: list[Any] = [
+        structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+        structlog.processors.JSONRenderer(),
+    ]
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=last))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
+    # a handler that fails would print the record's arguments, which nobody has redacted
+    logging.raiseExceptions = False
 
 
 def take_out_secrets(_logger: Any, _method: str, event: Any) -> Any:

@@ -89,6 +89,7 @@ def describe_guard(doc: dict[str, Any], doc_info: dict[str, Any], **_: Any) -> d
     guard: Guard = doc_info["guard"]
     refusals = {} if guard.is_public else {status: HTTPStatus(status).name for status in REFUSALS}
     doc["responses"] = {**refusals, **doc.get("responses", {})}
+    doc["operationId"] = doc_info["operation"]
     doc["x-guard"] = guard
     return doc
 
@@ -112,7 +113,6 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
 
 
 def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> None:
-    operation["operationId"] = _operation_id(method, path)
     if guard.is_public or guard.scope is None:
         operation["security"] = []
         return
@@ -143,8 +143,3 @@ def _as_text(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _headers(names: set[str]) -> dict[str, dict[str, str]]:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in sorted(names)}
-
-
-def _operation_id(method: str, path: str) -> str:
-    words = re.sub(r"\W+", "_", path.removeprefix("/api/v1")).strip("_")
-    return f"{method.lower()}_{words}"

@@ -1,0 +1,76 @@
+"""Nothing that the process writes holds a secret, an e-mail address or a phone number."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+import structlog
+from structlog.stdlib import ProcessorFormatter
+
+from api import credentials, logs
+from tests.api.conftest import Caller
+
+
+@pytest.fixture
+def written() -> Iterator[io.StringIO]:
+    root = logging.getLogger()
+    level, raises = root.level, logging.raiseExceptions
+    stream = io.StringIO()
+    logs.configure("INFO", stream)
+    yield stream
+    root.handlers[:] = [one for one in root.handlers if not isinstance(one.formatter, ProcessorFormatter)]
+    root.setLevel(level)
+    logging.raiseExceptions = raises
+    structlog.reset_defaults()
+
+
+def lines(written: io.StringIO) -> list[dict[str, object]]:
+    return [json.loads(line) for line in written.getvalue().splitlines()]
+
+
+def test_each_request_leaves_one_line(caller: Caller, written: io.StringIO) -> None:
+    response = caller.get("/notes?limit=2")
+    (line,) = [line for line in lines(written) if line["event"] == "request"]
+    assert line["request_id"] == response.headers["X-Request-Id"]
+    assert (line["method"], line["path"], line["status"]) == ("GET", "/api/v1/notes", 200)
+    assert line["query"] == {"limit": ["2"]}
+    assert line["key_id"]
+
+
+def test_no_canary_is_ever_written(caller: Caller, written: io.StringIO) -> None:
+    assert caller.secret is not None
+    paths = [
+        f"/notes?unknown={caller.secret}",
+        f"/{caller.secret}",
+        "/notes?email=jane%40example.com&phone=%2B4915112345678&search=jane&customer_key=cus_jane",
+        "/notes/broken",
+        f"/notes?access_token={caller.secret}",
+    ]
+    for path in paths:
+        caller.get(path)
+    caller.post("/notes", json={"title": "a", "customers": [{"email": caller.secret}]})
+    logging.getLogger("somebody.else").warning("Bearer %s of jane@example.com", caller.secret)
+    text = written.getvalue()
+    assert text.count("\n") >= len(paths) + 2
+    body = caller.secret.removeprefix("tl_live_")
+    for canary in (body, body[:12], "jane", "example.com", "4915112345678", "A" * 38):
+        assert canary not in text, canary
+    assert "RuntimeError" in text
+
+
+def test_sensitive_names_are_blanked_whatever_they_hold() -> None:
+    event = {"Authorization": "x", "user_password": "y", "n": [{"api_token": "z"}], "event": "kept"}
+    assert logs.take_out_secrets(None, "", event) == {
+        "Authorization": "[redacted]",
+        "user_password": "[redacted]",
+        "n": [{"api_token": "[redacted]"}],
+        "event": "kept",
+    }
+
+
+def test_a_secret_keeps_its_kind_only() -> None:
+    assert logs.clean(f"key {credentials.mint('trk_live')}.") == "key trk_live_[redacted]."

@@ -1,0 +1,84 @@
+"""Health, readiness and the OpenAPI document."""
+
+from __future__ import annotations
+
+import json
+
+from flask.testing import FlaskClient
+
+from api import db
+from api.app import create_app
+from api.snapshot import snapshots
+from tests.factories import served
+from touchledger.settings import Settings
+
+
+def test_liveness_depends_on_nothing(settings: Settings) -> None:
+    client = create_app(Settings(home=settings.home / "nowhere")).test_client()
+    assert client.get("/healthz").get_json() == {"status": "ok"}
+
+
+def test_a_prepared_deployment_is_ready_before_its_first_snapshot(client: FlaskClient) -> None:
+    response = client.get("/readyz")
+    checks = {"operational_db": "ok", "snapshot": "none", "disk": "ok"}
+    assert (response.status_code, response.get_json()) == (200, {"status": "ok", "checks": checks})
+
+
+def test_readiness_says_what_fails(settings: Settings, client: FlaskClient) -> None:
+    settings.published.mkdir(parents=True)
+    (settings.published / "current.json").write_text("{")
+    response = client.get("/readyz")
+    assert response.status_code == 503
+    assert response.get_json()["checks"]["snapshot"] == "failing"
+    snapshots(settings).close()
+
+
+def test_an_unmigrated_database_is_not_ready(home: object) -> None:
+    settings = Settings(database_url="sqlite://")
+    response = create_app(settings).test_client().get("/readyz")
+    assert (response.status_code, response.get_json()["checks"]["operational_db"]) == (503, "failing")
+    db.close_engines(settings.operational_url)
+
+
+def test_a_published_snapshot_is_ready(settings: Settings, client: FlaskClient) -> None:
+    served.publish(settings.published, {})
+    assert client.get("/readyz").get_json()["checks"]["snapshot"] == "ok"
+    snapshots(settings).close()
+
+
+def test_an_unreachable_database_is_a_503_with_retry_after(settings: Settings, secret: str) -> None:
+    broken = Settings(home=settings.home, database_url="postgresql+psycopg://nobody@127.0.0.1:1/none")
+    client = create_app(broken).test_client()
+    response = client.get("/api/v1/campaigns", headers={"Authorization": f"Bearer {secret}"})
+    assert (response.status_code, response.get_json()["error"]["code"]) == (503, "database_unavailable")
+    assert response.headers["Retry-After"] == "2"
+    assert client.get("/readyz").get_json()["checks"]["operational_db"] == "failing"
+
+
+def test_the_document_is_public_has_an_etag_and_is_the_same_at_both_addresses(client: FlaskClient) -> None:
+    root, version = client.get("/openapi.json"), client.get("/api/v1/openapi.json")
+    assert root.data == version.data
+    assert root.headers["ETag"] == version.headers["ETag"]
+    assert root.headers["Cache-Control"] == "public, no-cache"
+    assert client.get("/openapi.json", headers={"If-None-Match": root.headers["ETag"]}).status_code == 304
+    document = json.loads(root.data)
+    assert document["openapi"] == "3.1.0"
+    assert document["servers"] == [{"url": "/"}]
+    assert len({operation["operationId"] for path in document["paths"].values() for operation in path.values()}) == sum(
+        len(path) for path in document["paths"].values()
+    )
+
+
+def test_query_parameters_are_described_as_text_that_may_be_left_out(client: FlaskClient) -> None:
+    parameters = client.get("/openapi.json").get_json()["paths"]["/api/v1/campaigns"]["get"]["parameters"]
+    by_name = {parameter["name"]: parameter for parameter in parameters}
+    assert by_name["level"]["schema"]["enum"] == ["campaign", "ad_set", "ad"]
+    assert by_name["level"]["required"] is False
+    assert "null" not in json.dumps(parameters)
+    assert by_name["profile_id"]["schema"] == {"type": "string", "format": "uuid"}
+    assert [parameter["required"] for parameter in parameters][:2] == [True, True]
+
+
+def test_a_public_address_is_the_documents_server(home: object) -> None:
+    client = create_app(Settings(public_url="https://api.example.com/")).test_client()
+    assert client.get("/openapi.json").get_json()["servers"] == [{"url": "https://api.example.com"}]

@@ -18,17 +18,21 @@ from sandbox.faults import CONTROL, ConnectionCut, FaultPlan, install
 from sandbox.world import WorldHolder, build
 from touchledger.settings import Settings
 
-FACES = {"meta": meta_ads.blueprint, "shopify": shopify.blueprint, "stripe": stripe.blueprint}
+FACES = ("meta", "shopify", "stripe")
 
 
-def create_sandbox(holder: WorldHolder) -> Flask:
-    """One WSGI application with the Meta, Shopify and Stripe faces under /meta, /shopify and /stripe."""
+def create_sandbox(holder: WorldHolder, bucket: shopify.Bucket | None = None) -> Flask:
+    """One WSGI application with the Meta, Shopify and Stripe faces under /meta, /shopify and /stripe.
+
+    `bucket` is the cost budget of the store; None gives that of Shopify's largest plan.
+    """
     app = Flask("sandbox", static_folder=None)
     app.url_map.strict_slashes = False
     plan = FaultPlan()
     install(app, plan)
-    for vendor, blueprint in FACES.items():
-        app.register_blueprint(blueprint(holder), url_prefix=f"/{vendor}")
+    faces = (meta_ads.blueprint(holder), shopify.blueprint(holder, bucket), stripe.blueprint(holder))
+    for vendor, face in zip(FACES, faces, strict=True):
+        app.register_blueprint(face, url_prefix=f"/{vendor}")
     _control(app, holder, plan)
     return app
 

@@ -1,0 +1,212 @@
+"""The Stripe connector against the sandbox: one row per payment, whatever goes wrong underneath."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from connectors import stripe as stripe_module
+from connectors import stripe_lists
+from connectors.errors import Malformed, Refused, Revoked, Throttled
+from connectors.payments import Payments, Row
+from connectors.stripe import Stripe
+from connectors.transport import Transport
+from sandbox.faces import TOKENS
+from sandbox.money import decimal_amount
+from tests.connectors.conftest import POLICY
+from tests.fixtures.sandbox import TODAY, RunningSandbox
+
+
+@pytest.fixture
+def stripe(sandbox: RunningSandbox, transport: Transport, monkeypatch: pytest.MonkeyPatch) -> Stripe:
+    monkeypatch.setattr(stripe_lists, "PAGE", 20)
+    return Stripe(f"{sandbox.url}/stripe", TOKENS["stripe"], transport)
+
+
+def taken(rows: dict[str, list[Row]]) -> dict[str, tuple[Any, ...]]:
+    return {
+        row["payment_ref"]: (row["value"], row["currency"], row["payment_status"], int(row["occurred_at"].timestamp()))
+        for row in rows["conversions"]
+        if row["conversion_type"] == "payment_received"
+    }
+
+
+def true_payments(sandbox: RunningSandbox) -> dict[str, tuple[Any, ...]]:
+    return {
+        f"stripe:{row.intent_id}": (decimal_amount(row.amount_minor, row.currency), row.currency, row.status, row.at)
+        for row in sandbox.world.payments
+    }
+
+
+def given_back(rows: dict[str, list[Row]]) -> dict[str, tuple[str, Decimal]]:
+    return {
+        row["conversion_key"]: (row["refunds_payment_ref"], row["value"])
+        for row in rows["conversions"]
+        if row["conversion_type"] == "refund_issued"
+    }
+
+
+def test_it_offers_payments(stripe: Stripe) -> None:
+    offered: Payments = stripe
+    assert offered
+
+
+def test_every_payment_of_the_world_is_one_row_with_its_amount_state_and_time(
+    sandbox: RunningSandbox, stripe: Stripe
+) -> None:
+    rows = stripe.payments()
+    assert taken(rows) == true_payments(sandbox)
+    assert {status for _, _, status, _ in taken(rows).values()} >= {"captured", "failed"}
+    keys = [row["conversion_key"] for row in rows["conversions"]]
+    assert len(set(keys)) == len(keys)
+
+
+def test_every_refund_that_succeeded_names_the_payment_it_lowers(sandbox: RunningSandbox, stripe: Stripe) -> None:
+    assert given_back(stripe.payments()) == {
+        f"stripe:{refund.id}": (f"stripe:{row.intent_id}", decimal_amount(refund.amount_minor, row.currency))
+        for row in sandbox.world.payments
+        for refund in row.refunds
+        if refund.status == "succeeded"
+    }
+
+
+def test_payments_carry_the_identifiers_the_processor_knows(sandbox: RunningSandbox, stripe: Stripe) -> None:
+    found = {row["payment_ref"]: row for row in stripe.payments()["conversions"] if row.get("payment_ref")}
+    for row in sandbox.world.payments:
+        known = found[f"stripe:{row.intent_id}"]
+        assert (known["email"], known["phone"], known["payment_customer_id"], known["source"]) == (
+            row.known.email, row.known.phone, row.known.payment_customer_id, "payments",
+        )  # fmt: skip
+
+
+def test_renewals_are_numbered_from_their_subscriptions_first_payment(sandbox: RunningSandbox, stripe: Stripe) -> None:
+    first = {row.subscription_id: row.intent_id for row in sandbox.world.payments if row.sequence_no == 1}
+    true = {
+        f"stripe:{row.intent_id}": (
+            f"stripe:{first[row.subscription_id]}", row.subscription_id, row.sequence_no, row.billing_reason,
+        )
+        for row in sandbox.world.payments
+        if row.invoice_id
+    }  # fmt: skip
+    rows = stripe.payments()["recurring_payments"]
+    assert true
+    assert true == {
+        row["payment_ref"]: (
+            row["first_payment_ref"], row["subscription_ref"], row["sequence_no"], row["billing_reason"],
+        )
+        for row in rows
+    }  # fmt: skip
+
+
+def test_only_payments_since_a_moment_are_asked_for_but_all_renewals(sandbox: RunningSandbox, stripe: Stripe) -> None:
+    moment = datetime(TODAY.year, TODAY.month, TODAY.day, tzinfo=UTC) - timedelta(days=10)
+    rows = stripe.payments(moment)
+    since = {ref: row for ref, row in true_payments(sandbox).items() if row[3] >= moment.timestamp()}
+    assert taken(rows) == since
+    assert len(rows["recurring_payments"]) == len(stripe.payments()["recurring_payments"])
+
+
+def test_a_payment_tried_three_times_is_one_payment_the_captured_one() -> None:
+    base = {"payment_intent": "pi_1", "currency": "usd", "amount": 500, "amount_captured": 500, "customer": None}
+    charges = [
+        {**base, "id": "ch_3", "created": 30, "status": "failed", "captured": False},
+        {**base, "id": "ch_2", "created": 20, "status": "succeeded", "captured": True, "amount_captured": 450},
+        {**base, "id": "ch_1", "created": 10, "status": "failed", "captured": False},
+    ]
+    rows = stripe_module._one_per_payment(map(stripe_module.payment, charges))
+    assert [(row["payment_ref"], row["payment_status"], row["value"]) for row in rows] == [
+        ("stripe:pi_1", "captured", Decimal("4.50"))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"livemode": False}, "test"),
+        ({"captured": False}, "authorized"),
+        ({"status": "pending"}, "authorized"),
+        ({"status": "failed"}, "failed"),
+        ({}, "captured"),
+    ],
+)
+def test_only_captured_live_money_is_captured(change: dict[str, Any], status: str) -> None:
+    charge = {"id": "ch_1", "payment_intent": {"id": "pi_9"}, "currency": "usd", "amount": 5, "amount_captured": 5,
+              "created": 1, "status": "succeeded", "captured": True, **change}  # fmt: skip
+    row = stripe_module.payment(charge)
+    assert (row["payment_status"], row["payment_ref"]) == (status, "stripe:pi_9")
+
+
+@pytest.mark.parametrize(("currency", "value"), [("usd", "12.34"), ("jpy", "1234"), ("kwd", "1.234")])
+def test_amounts_follow_the_currencys_own_digits(currency: str, value: str) -> None:
+    charge = {"id": "ch_1", "currency": currency, "amount": 1234, "amount_captured": 1234, "created": 1,
+              "status": "succeeded", "captured": True, "metadata": {"order_ref": "#7", "fbclid": "abc"}}  # fmt: skip
+    row = stripe_module.payment(charge)
+    assert (row["value"], row["currency"]) == (Decimal(value), currency.upper())
+    assert (row["order_ref"], row["click_id_type"], row["click_id"]) == ("#7", "fbclid", "abc")
+    assert row["payment_ref"] == "stripe:ch_1"
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        {"kind": "throttled", "wait": 2},
+        {"kind": "status", "status": 500},
+        {"kind": "status", "status": 409},
+        {"kind": "html"},
+        {"kind": "truncation"},
+        {"kind": "truncation", "message": "announced"},
+        {"kind": "reset"},
+        {"kind": "duplicate_page"},
+        {"kind": "reorder"},
+        {"kind": "cursor_expires"},
+    ],
+    ids=lambda fault: "-".join(str(value) for value in fault.values()),
+)
+def test_payments_survive_a_fault_within_the_request_budget(
+    sandbox: RunningSandbox, stripe: Stripe, transport: Transport, fault: dict[str, Any]
+) -> None:
+    stripe.payments()
+    undisturbed = transport.requests
+    sandbox.plan({"route": "/v1/(charges|refunds|invoices)", "after": 1, "times": 2, **fault})
+    rows = stripe.payments()
+    if fault["kind"] != "reorder":
+        assert taken(rows) == true_payments(sandbox)
+    assert sandbox.hits() == [2]
+    assert transport.requests - undisturbed <= undisturbed * (3 if fault["kind"] == "cursor_expires" else 1) + 2
+
+
+def test_a_dead_key_is_never_tried_twice(sandbox: RunningSandbox, stripe: Stripe, transport: Transport) -> None:
+    sandbox.plan({"route": "/v1/charges", "kind": "revoked", "after": 2, "times": None})
+    with pytest.raises(Revoked):
+        stripe.payments()
+    assert sandbox.hits() == [1]
+
+
+def test_a_used_up_rate_is_waited_for_as_long_as_stripe_says(
+    sandbox: RunningSandbox, stripe: Stripe, slept: list[float]
+) -> None:
+    sandbox.plan({"route": "/v1/charges", "kind": "throttled", "wait": 7, "times": 1})
+    stripe.payments()
+    assert [7 <= wait < 8 for wait in slept] == [True]
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "requests"),
+    [
+        ({"kind": "status", "status": 500, "headers": {"Stripe-Should-Retry": "false"}}, Refused, 1),
+        ({"kind": "status", "status": 400, "headers": {"Stripe-Should-Retry": "true"}}, Exception, POLICY.attempts),
+        ({"kind": "throttled", "wait": 500}, Throttled, 1),
+        ({"kind": "duplicate_page", "after": 1}, Malformed, 6),
+    ],
+)
+def test_lasting_faults_end_within_a_bound(
+    sandbox: RunningSandbox, stripe: Stripe, transport: Transport, fault: dict[str, Any],
+    error: type[Exception], requests: int,
+) -> None:  # fmt: skip
+    sandbox.plan({"route": "/v1/charges", "times": None, **fault})
+    with pytest.raises(error):
+        stripe.payments()
+    assert transport.requests <= requests

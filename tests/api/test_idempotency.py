@@ -1,0 +1,118 @@
+"""Equal keys give one effect and one answer, over processes, crashes and time."""
+
+from __future__ import annotations
+
+import multiprocessing
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+
+from api import db, errors, idempotency
+from api.idempotency import Answer, Claim
+from api.models import IdempotencyRecord, Workspace
+
+START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
+
+def take(
+    url: str, *, key: str = "k", print_: str = "p", at: datetime = START, account: str = "key:1"
+) -> Claim | Answer:
+    with db.transaction(url) as session:
+        return idempotency.claim(session, account=account, key=key, print_=print_, at=at)
+
+
+def claimed(url: str, **options: object) -> Claim:
+    claim = take(url, **options)  # type: ignore[arg-type]
+    assert isinstance(claim, Claim)
+    return claim
+
+
+def test_an_answer_is_replayed_until_it_is_a_day_old(database_url: str) -> None:
+    claim = claimed(database_url, at=db.now())
+    with db.transaction(database_url) as session:
+        idempotency.finish(session, claim, Answer(201, '{"data":1}'))
+    assert take(database_url, at=db.now() + timedelta(hours=23, minutes=59)) == Answer(201, '{"data":1}')
+    assert isinstance(take(database_url, at=db.now() + timedelta(hours=24, minutes=1)), Claim)
+
+
+def test_another_request_with_the_same_key_is_a_conflict_even_in_flight(database_url: str) -> None:
+    claim = claimed(database_url)
+    with pytest.raises(errors.ApiError) as refused:
+        take(database_url, print_="other")
+    assert refused.value.code is errors.IDEMPOTENCY_KEY_CONFLICT
+    with db.transaction(database_url) as session:
+        idempotency.finish(session, claim, Answer(200, "{}"))
+    with pytest.raises(errors.ApiError) as refused:
+        take(database_url, print_="other")
+    assert refused.value.code is errors.IDEMPOTENCY_KEY_CONFLICT
+
+
+def test_a_claim_is_in_flight_for_a_minute_and_then_abandoned(database_url: str) -> None:
+    first = claimed(database_url)
+    with pytest.raises(errors.ApiError) as refused:
+        take(database_url, at=START + timedelta(seconds=59))
+    assert refused.value.code is errors.IDEMPOTENCY_KEY_IN_FLIGHT
+    second = claimed(database_url, at=START + timedelta(seconds=60))
+    with pytest.raises(errors.ApiError) as late, db.transaction(database_url) as session:
+        session.add(Workspace(name="effect of the slow one"))
+        idempotency.finish(session, first, Answer(201, "{}"))
+    assert late.value.code is errors.IDEMPOTENCY_KEY_IN_FLIGHT
+    with db.transaction(database_url) as session:
+        assert session.scalars(sa.select(Workspace)).all() == []
+        idempotency.finish(session, second, Answer(201, "{}"))
+
+
+def test_a_released_key_runs_anew_and_a_late_release_takes_nothing(database_url: str) -> None:
+    first = claimed(database_url)
+    with db.transaction(database_url) as session:
+        idempotency.release(session, first)
+    second = claimed(database_url, at=START + timedelta(seconds=1), print_="other")
+    with db.transaction(database_url) as session:
+        idempotency.release(session, first)
+        idempotency.finish(session, second, Answer(200, "{}"))
+        assert session.scalar(sa.select(sa.func.count()).select_from(IdempotencyRecord)) == 1
+
+
+def test_two_callers_may_use_one_key(database_url: str) -> None:
+    claimed(database_url, account="key:1")
+    claimed(database_url, account="key:2", print_="other")
+
+
+def _effects(url: str, keys: list[str]) -> None:
+    for key in keys:
+        try:
+            claim = take(url, key=key, at=db.now())
+        except errors.ApiError:
+            continue
+        if isinstance(claim, Claim):
+            with db.unit(url) as session:
+                session.add(Workspace(name=key))
+                idempotency.finish(session, claim, Answer(201, "{}"))
+    db.close_engines(url)
+
+
+def test_four_processes_with_equal_keys_make_one_effect_each(database_url: str) -> None:
+    keys = [f"k{number}" for number in range(25)]
+    with multiprocessing.get_context("spawn").Pool(4) as pool:
+        pool.starmap(_effects, [(database_url, keys[start:] + keys[:start]) for start in (0, 0, 3, 3)])
+    with db.transaction(database_url) as session:
+        names = session.scalars(sa.select(Workspace.name)).all()
+    assert sorted(names) == sorted(keys)
+
+
+def test_the_fingerprint_keeps_its_parts_apart() -> None:
+    assert idempotency.fingerprint("POST", "/a", "", b"") != idempotency.fingerprint("POST", "/", "a", b"")
+    assert idempotency.fingerprint("POST", "/a", "", b"") != idempotency.fingerprint("PUT", "/a", "", b"")
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "é", "a\tb", "a\x7f"])
+def test_a_key_that_is_not_printable_ascii_of_1_to_255_is_refused(key: str) -> None:
+    with pytest.raises(errors.ApiError) as refused:
+        idempotency.read_key(key)
+    assert refused.value.reason == "idempotency_key_malformed"
+
+
+def test_the_longest_key_is_accepted() -> None:
+    assert idempotency.read_key("x" * 255) == "x" * 255
+    assert idempotency.read_key(None) is None

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-from tests.dbt_project import small_world
+from tests.dbt_project import credit_cases, credit_worlds, small_world
 from tests.dbt_project.project import Project
 from touchledger.settings import Settings
 
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A small world, landed and built; read it only."""
+    """A small world, built empty with every unit test and then again with its records landed; read it only."""
     project = Project(Settings(home=tmp_path_factory.mktemp("world")))
+    project.printed = project.dbt("build")
     small_world.land(project)
     project.build()
     return project
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    """An empty deployment."""
-    return Project(Settings(home=tmp_path / "home"))
+@pytest.fixture(scope="session")
+def credited(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The golden cases and the random worlds, each world a profile of its own, built together; read it only."""
+    project = Project(Settings(home=tmp_path_factory.mktemp("credited")))
+    credit_cases.land(project)
+    credit_worlds.land(project)
+    project.build()
+    return project

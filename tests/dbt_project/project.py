@@ -19,10 +19,11 @@ NOW = datetime(2026, 6, 1, tzinfo=UTC)
 
 
 class Project:
-    """Lands records, runs dbt on them and answers queries on what it built."""
+    """Lands records, runs dbt on them and answers queries on what it built; `printed` is dbt's first answer."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.printed = ""
         self.lake = Lake(settings.lake)
         self.lake.prepare()
 

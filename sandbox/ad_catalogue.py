@@ -114,7 +114,7 @@ PLANS = (
         SALES,
         "sales",
         "ACTIVE",
-        5200,
+        10400,
         (
             ("Intereses senderismo", "cold", ("Prueba en barro", "Suela a suela")),
             ("Similar compradores 2%", "warm", ("Hechas para el Pirineo", "Carrusel de otoño")),
@@ -126,7 +126,7 @@ PLANS = (
         SALES,
         "sales",
         "ACTIVE",
-        2600,
+        5600,
         (("Carrito 7 días", "hot", ("Tu carrito te espera", "Envío gratis desde 80")),),
     ),
     Plan(
@@ -135,7 +135,7 @@ PLANS = (
         LEADS,
         "leads",
         "ACTIVE",
-        2800,
+        5000,
         (("Madrid 80 km", "cold", ("Fin de semana en Gredos", "Conoce a los guías")),),
     ),
     Plan(
@@ -144,7 +144,7 @@ PLANS = (
         TALK,
         "messaging",
         "ACTIVE",
-        2400,
+        4200,
         (("Interacción 90 días", "warm", ("Pregunta a un experto", "Tu talla en dos minutos")),),
     ),
     Plan(
@@ -153,7 +153,7 @@ PLANS = (
         SALES,
         "sales",
         "PAUSED",
-        2000,
+        3000,
         (("Regalos", "cold", ("Caja de octubre", "Sin permanencia")),),
     ),
 )

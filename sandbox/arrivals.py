@@ -53,7 +53,8 @@ class AdPicker:
 def arrive(random: Random, person: Person, at: int, group: str, picker: AdPicker) -> Touch:
     """One visit to the shop's site at second `at`."""
     kind = random.choices(tuple(KINDS), tuple(KINDS.values()))[0]
-    ad = picker.pick(random, at, person, group)
+    shown = "awareness" if group == "sales" and random.random() < 0.04 else group
+    ad = picker.pick(random, at, person, shown)
     if ad is None and kind in ("ad", "ad_alone", "ad_set_only", "campaign_only"):
         kind = "organic"
     known = Known(anonymous_id=random.choice(person.anonymous_ids))

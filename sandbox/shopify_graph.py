@@ -81,11 +81,12 @@ class Store:
 
 
 def _resolve(source: Any, info: Any, **arguments: Any) -> Any:
-    if info.field_name in CONNECTIONS and isinstance(source, dict):
-        return connection(source[info.field_name], "number", arguments)
-    if info.field_name == "transactions":
-        return source["transactions"][: arguments.get("first")]
-    return default_field_resolver(source, info, **arguments)
+    if not isinstance(source, dict):
+        return default_field_resolver(source, info, **arguments)
+    value: Any = source.get(info.field_name)
+    if info.field_name in CONNECTIONS:
+        return connection(value, "number", arguments)
+    return value[: arguments.get("first")] if info.field_name == "transactions" else value
 
 
 def connection(nodes: list[Node], sort: str, arguments: Mapping[str, Any]) -> Node:

@@ -30,13 +30,12 @@ class AdPlatform(Protocol):
 
 
 def reach_windows(day_from: date, day_to: date) -> list[Window]:
-    """The windows whose reach is kept for the days of a range: 7 and 28 days ending each day, and its months.
+    """The windows whose reach is kept for a range: each day, the 7 and 28 days ending on it, and its months.
 
-    Single days are not listed: an ad's comes with its delivery, and the levels above ask for `days_of`.
     A month that is not over ends on `day_to`.
     """
     days = [day for day, _ in days_of(day_from, day_to)]
-    trailing = [(day - timedelta(days=length - 1), day) for length in (7, 28) for day in days]
+    trailing = [(day - timedelta(days=length - 1), day) for length in (1, 7, 28) for day in days]
     months = {}
     for day in days:
         last = day.replace(day=calendar.monthrange(day.year, day.month)[1])

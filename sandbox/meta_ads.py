@@ -15,7 +15,7 @@ from flask import Blueprint, Response, request
 from sandbox import meta_entities, meta_insights, refusals
 from sandbox.faces import accepted
 from sandbox.faults import struck
-from sandbox.world import WorldHolder
+from sandbox.world import World, WorldHolder
 
 VERSION = "v26.0"
 DEFAULT_LIMIT = 25
@@ -49,12 +49,16 @@ class Reports:
             node |= {"async_status": "Job Failed", "error_code": 2, "error_message": "The job could not be computed"}
         return node
 
-    def finished(self, number: str) -> meta_insights.Asked | None:
-        """What a completed run was asked; None when there is no such run or it is not done."""
+    def rows(self, number: str, world: World) -> list[dict[str, Any]] | None:
+        """The rows of a completed run, as they were when first read; None for a run that is not done or unknown."""
         with self._lock:
             run = self._runs.get(number)
-            done = run is not None and not run["fate"] and run["looks"] >= len(STATES)
-            return run["asked"] if run and done else None
+            if run is None or run["fate"] or run["looks"] < len(STATES):
+                return None
+            if "rows" not in run:
+                run["rows"] = meta_insights.rows(world, run["asked"])
+            found: list[dict[str, Any]] = run["rows"]
+            return found
 
 
 def blueprint(holder: WorldHolder) -> Blueprint:
@@ -122,10 +126,10 @@ def blueprint(holder: WorldHolder) -> Blueprint:
 
     @face.get(f"/{VERSION}/<int:number>/insights")
     def read_report_rows(number: int) -> Response:
-        asked = reports.finished(str(number))
-        if asked is None:
+        rows = reports.rows(str(number), holder.world)
+        if rows is None:
             return refusals.meta_error(2601, "(#2601) Loading async job results failed: the job is not complete.")
-        return _page(meta_insights.rows(holder.world, asked))
+        return _page(rows)
 
     return face
 

@@ -131,7 +131,7 @@ def test_views_are_null_for_an_ad_without_video_and_counted_for_one_with(
 
 
 def test_reach_is_the_platforms_own_figure_of_each_window_and_level(sandbox: RunningSandbox, meta: MetaAds) -> None:
-    windows = [*days_of(TODAY - timedelta(days=2), TODAY), *reach_windows(TODAY - timedelta(days=1), TODAY)]
+    windows = reach_windows(TODAY, TODAY)
     rows = list(meta.reach(windows))
     assert {row["level"] for row in rows} == {"campaign", "ad_set", "ad"}
     assert {(row["date_from"], row["date_to"]) for row in rows} == set(windows)
@@ -142,9 +142,10 @@ def test_reach_is_the_platforms_own_figure_of_each_window_and_level(sandbox: Run
     assert len(keys) == len(rows)
 
 
-def test_reach_windows_are_a_week_and_four_weeks_ending_each_day_and_the_months() -> None:
+def test_reach_windows_are_each_day_the_week_and_four_weeks_ending_on_it_and_the_months() -> None:
     windows = reach_windows(date(2026, 1, 31), date(2026, 2, 1))
     assert windows == sorted([
+        (date(2026, 1, 31), date(2026, 1, 31)),
         (date(2026, 1, 25), date(2026, 1, 31)), (date(2026, 1, 4), date(2026, 1, 31)),
         (date(2026, 1, 26), date(2026, 2, 1)), (date(2026, 1, 5), date(2026, 2, 1)),
         (date(2026, 1, 1), date(2026, 1, 31)), (date(2026, 2, 1), date(2026, 2, 1)),

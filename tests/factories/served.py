@@ -10,41 +10,19 @@ from pathlib import Path
 
 import duckdb
 
-from api.served import CONVERSION_TYPES, TABLES
-
-STRINGS = {
-    "profile_id", "time_zone", "currency", "settings_version", "level", "entity_id", "platform", "platform_id", "name",
-    "status", "objective", "budget_currency", "parent_name", "campaign_platform_id", "ad_set_platform_id", "model",
-    "reason", "snapshot_id", "schema_hash",
-}  # fmt: skip
-DATES = {"day", "date_from", "date_to", "delivery_through"}
-INTEGERS = {"profile_key", "entity_key", "campaign_key", "ad_set_key", "currency_digits", *CONVERSION_TYPES}
-MAY_BE_NULL = {
-    "status", "objective", "daily_budget_minor", "budget_currency", "campaign_key", "ad_set_key", "parent_name",
-    "campaign_platform_id", "ad_set_platform_id", "link_clicks", "messaging_conversations_started_7d",
-    "platform_conversions", "platform_conversion_value_minor", "delivery_through", "data_as_of",
-}  # fmt: skip
+from data_contracts import contract
 
 Rows = Mapping[str, Iterable[Mapping[str, object]]]
 
 
-def type_of(column: str) -> str:
-    """The DuckDB type a served column is published with."""
-    if column in STRINGS:
-        return "varchar"
-    if column in DATES:
-        return "date"
-    if column == "data_as_of":
-        return "timestamp"
-    if column == "platform_conversions":
-        return "decimal(18,4)"
-    return "integer" if column in INTEGERS else "bigint"
-
-
 def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
-    """Empty tables of every served name."""
-    for table, columns in TABLES.items():
-        connection.execute(f"create table {table} ({', '.join(f'{column} {type_of(column)}' for column in columns)})")
+    """Empty tables of every served contract, and the one that names the snapshot."""
+    for name, table in contract.served().items():
+        columns = ", ".join(f"{column.name} {column.physical}" for column in table.columns)
+        connection.execute(f"create table {name} ({columns})")
+    connection.execute(
+        "create table snapshot (snapshot_id varchar, token bigint, built_at timestamptz, schema_hash varchar)"
+    )
 
 
 def publish(published: Path, rows: Rows, *, token: int = 1, snapshot_id: str | None = None) -> str:
@@ -53,10 +31,14 @@ def publish(published: Path, rows: Rows, *, token: int = 1, snapshot_id: str | N
     published.mkdir(parents=True, exist_ok=True)
     path = published / f"served-{snapshot_id}.duckdb"
     with duckdb.connect(str(path), config={"storage_compatibility_version": "v1.5.0"}) as connection:
+        connection.begin()
         create_tables(connection)
         for table, given in rows.items():
             _insert(connection, table, given)
-        connection.execute("insert into snapshot values (?, ?, 0, 'made by a test')", [snapshot_id, token])
+        connection.execute(
+            "insert into snapshot values (?, ?, '2026-11-16 00:00:00+00', 'made by a test')", [snapshot_id, token]
+        )
+        connection.commit()
     point(published, snapshot_id, token=token)
     return snapshot_id
 
@@ -87,9 +69,9 @@ def from_csv(folder: Path) -> dict[str, list[dict[str, object]]]:
 
 
 def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Mapping[str, object]]) -> None:
-    columns = TABLES[table]
-    unknown = {name for row in rows for name in row} - set(columns)
+    columns = contract.served()[table].columns
+    unknown = {name for row in rows for name in row} - {column.name for column in columns}
     assert not unknown, f"{table} has no {unknown}"
-    values = [[row.get(name, None if name in MAY_BE_NULL else 0) for name in columns] for row in rows]
+    values = [[row.get(column.name, 0 if column.required else None) for column in columns] for row in rows]
     if values:
         connection.executemany(f"insert into {table} values ({', '.join('?' for _ in columns)})", values)

@@ -1,0 +1,79 @@
+"""Cursors open only the list they were made for."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from datetime import date
+from typing import Any
+
+import pytest
+import time_machine
+
+from api import errors, pagination
+from api.pagination import Listing, Place
+
+KEY = b"k" * 32
+LISTING = Listing("/campaigns", "profile-1", {"model": "linear", "date_from": date(2026, 3, 1), "level": None})
+POSITION = [-15033, -2, 0, -3050, "aaaaaaaa-0000-8000-8000-000000000011"]
+
+
+def _refused(cursor: str, listing: Listing = LISTING, key: bytes = KEY) -> bool:
+    with pytest.raises(errors.ApiError) as refusal:
+        pagination.read(key, listing, cursor)
+    return refusal.value.code is errors.INVALID_PARAMETER
+
+
+def test_a_cursor_gives_back_its_place() -> None:
+    cursor = pagination.issue(KEY, LISTING, POSITION, "snapshot-1")
+    assert pagination.read(KEY, LISTING, cursor) == Place(tuple(POSITION), "snapshot-1")
+
+
+def test_filters_are_compared_by_what_they_say_not_by_their_order() -> None:
+    cursor = pagination.issue(KEY, LISTING, POSITION, None)
+    turned = replace(LISTING, filters=dict(reversed(LISTING.filters.items())))
+    assert pagination.read(KEY, turned, cursor).snapshot_id is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"route": "/orders"},
+        {"profile_id": "profile-2"},
+        {"filters": {}},
+        {"filters": {**LISTING.filters, "model": "x"}},
+    ],
+)
+def test_a_cursor_of_another_list_is_refused(other: dict[str, Any]) -> None:
+    assert _refused(pagination.issue(KEY, replace(LISTING, **other), POSITION, None))
+
+
+def test_a_cursor_signed_with_another_key_is_refused() -> None:
+    assert _refused(pagination.issue(b"other", LISTING, POSITION, None))
+
+
+def test_a_cursor_with_another_place_is_refused() -> None:
+    cursor = pagination.issue(KEY, LISTING, POSITION, None)
+    raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+    forged = raw.replace(b"-15033", b"-99999")
+    assert forged != raw
+    assert _refused(base64.urlsafe_b64encode(forged).decode().rstrip("="))
+
+
+@pytest.mark.parametrize("text", ["", "=", "AAAA", "not base64!", "é", "A" * 2001, "%00", "\x00"])
+def test_what_is_no_cursor_is_refused(text: str) -> None:
+    assert _refused(text)
+
+
+def test_a_cursor_ends_after_24_hours() -> None:
+    with time_machine.travel("2026-11-16T12:00:00Z", tick=False) as clock:
+        cursor = pagination.issue(KEY, LISTING, POSITION, None)
+        clock.shift(24 * 3600 - 1)
+        assert pagination.read(KEY, LISTING, cursor).position == tuple(POSITION)
+        clock.shift(1)
+        assert _refused(cursor)
+
+
+def test_a_cursor_is_made_for_a_query_string() -> None:
+    cursor = pagination.issue(KEY, LISTING, POSITION, "snapshot-1")
+    assert set(cursor) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")

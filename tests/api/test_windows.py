@@ -1,0 +1,37 @@
+"""Windows of dates: every way to be wrong is invalid_date_range (tests of the routes), and what a good one loads as."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from marshmallow import ValidationError
+
+from api import errors
+from api.windows import DateRange, DateRangeQuery
+
+
+def _load(first: str, last: str) -> DateRange:
+    loaded = DateRangeQuery().load({"date_from": first, "date_to": last})
+    assert isinstance(loaded, DateRange)
+    return loaded
+
+
+def test_both_ends_belong_to_the_window() -> None:
+    assert _load("2026-02-27", "2026-03-01").days() == [date(2026, 2, 27), date(2026, 2, 28), date(2026, 3, 1)]
+
+
+def test_366_days_from_first_to_last_is_the_longest() -> None:
+    assert len(_load("2025-03-01", "2026-03-02").days()) == 367
+    with pytest.raises(ValidationError, match="more than 366 days"):
+        _load("2025-03-01", "2026-03-03")
+
+
+def test_the_window_refuses_under_its_own_code() -> None:
+    assert DateRangeQuery.error_code is errors.INVALID_DATE_RANGE
+
+
+def test_a_wrong_order_is_told_of_date_to() -> None:
+    with pytest.raises(ValidationError) as refusal:
+        _load("2026-03-02", "2026-03-01")
+    assert refusal.value.normalized_messages() == {"date_to": ["is before date_from"]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import timedelta
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -41,6 +42,8 @@ def landing() -> Response:
     page = render_template(
         "landing.html",
         base_url=settings.base_url,
+        first=settings.demo_today - timedelta(days=29),
+        last=settings.demo_today,
         dagster_url=f"http://127.0.0.1:{settings.dagster_port}",
         snapshot_id=health.snapshot_id,
         codes=len(errors.CATALOGUE),

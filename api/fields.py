@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from marshmallow import ValidationError, fields, validate
@@ -36,18 +36,22 @@ class Choice(fields.String):
 class OpaqueId(fields.String):
     """An id of somebody else's making: 1 to 128 characters, none of them a control character."""
 
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(validate=validate.Length(1, 128, error="must have 1 to 128 characters"), **kwargs)
+
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = unicodedata.normalize("NFC", str(value)).strip()
-        if not 1 <= len(text) <= 128 or any(unicodedata.category(sign) == "Cc" for sign in text):
-            raise ValidationError("must have 1 to 128 characters")
+        if any(unicodedata.category(sign) == "Cc" for sign in text):
+            raise ValidationError("holds a control character")
         return text
 
 
 class UuidList(fields.String):
     """Comma-separated UUIDs in any case, trimmed, duplicates collapsed; loads to lower case in the order sent."""
 
-    def __init__(self, most: int, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+    def __init__(self, most: int, metadata: Mapping[str, Any], **kwargs: Any) -> None:
+        one = _UUID.pattern.replace("a-f", "a-fA-F")
+        super().__init__(metadata={**metadata, "pattern": f"^{one}(,{one}){{0,{most - 1}}}$"}, **kwargs)
         self.most = most
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:

@@ -23,14 +23,19 @@ from api import errors
 LIFE_SECONDS = 24 * 3600
 _MAC_BYTES = 32
 _MOST_CHARACTERS = 2000
+_FORM = "^[A-Za-z0-9_-]{40,2000}$"
 
 
 class CursorQuery(Schema):
     """The cursor of a paged list, under either of its names; loads `cursor`, None on the first page."""
 
-    cursor = fields.String(load_default=None, metadata={"description": "`next_cursor` of the page before."})
+    cursor = fields.String(
+        load_default=None, metadata={"description": "`next_cursor` of the page before.", "pattern": _FORM}
+    )
     synonym = fields.String(
-        load_default=None, data_key="pagination.cursor", metadata={"description": "The same as `cursor`."}
+        load_default=None,
+        data_key="pagination.cursor",
+        metadata={"description": "The same as `cursor`.", "pattern": _FORM},
     )
 
     @post_load

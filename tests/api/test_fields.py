@@ -32,7 +32,7 @@ def test_a_choice_is_spelt_exactly(text: str) -> None:
 
 
 def test_ids_come_in_lower_case_in_the_order_sent_and_once() -> None:
-    assert UuidList(2).deserialize(f"{TWO.upper()} , {ONE},{TWO}") == [TWO, ONE]
+    assert UuidList(2, {}).deserialize(f"{TWO.upper()} , {ONE},{TWO}") == [TWO, ONE]
 
 
 @pytest.mark.parametrize(
@@ -40,12 +40,12 @@ def test_ids_come_in_lower_case_in_the_order_sent_and_once() -> None:
 )
 def test_a_list_with_one_bad_id_is_refused(text: str) -> None:
     with pytest.raises(ValidationError):
-        UuidList(10).deserialize(text)
+        UuidList(10, {}).deserialize(text)
 
 
 def test_a_list_holds_no_more_than_its_most() -> None:
     with pytest.raises(ValidationError, match="more than 1"):
-        UuidList(1).deserialize(f"{ONE},{TWO}")
+        UuidList(1, {}).deserialize(f"{ONE},{TWO}")
 
 
 @pytest.mark.parametrize("text", ["", "   ", "x" * 129, "a\x00b", "a\nb"])
@@ -55,7 +55,7 @@ def test_an_opaque_id_has_1_to_128_printable_characters(text: str) -> None:
         OpaqueId().deserialize(text)
 
 
-@pytest.mark.parametrize("field", [Int(1, 9), UuidList(2), OpaqueId(), Choice(["a"])])
+@pytest.mark.parametrize("field", [Int(1, 9), UuidList(2, {}), OpaqueId(), Choice(["a"])])
 def test_an_absent_parameter_is_its_default(field: fields.Field[object]) -> None:
     field.load_default = "the default"
     assert field.deserialize(fields.missing_) == "the default"

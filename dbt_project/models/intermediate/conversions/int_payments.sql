@@ -19,6 +19,7 @@ ranked as (
             order by
                 case when people.person_key is null then 1 else 0 end,
                 claims.source_rank,
+                case when claims.is_captured then 0 else 1 end,
                 claims.ts,
                 claims.claim_key
         ) as person_turn

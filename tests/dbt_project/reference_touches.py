@@ -1,0 +1,150 @@
+"""The naive reference's touches: which records are one touch, and where the credit of a touch goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+VISIT_BREAK = 1_800
+PLATFORM_OF_CLICK = {"fbclid": "meta", "gclid": "google"}
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Entity:
+    """Where credit goes: the platform's ids as far as they are known, or a reason."""
+
+    platform: str
+    campaign: str | None = None
+    ad_set: str | None = None
+    ad: str | None = None
+    reason: str | None = None
+
+    def at(self, level: str) -> str | None:
+        """`level:platform:id` of the entity at a level, None when it has none there."""
+        named = getattr(self, level)
+        return f"{level}:{self.platform}:{named}" if named else None
+
+    def reason_at(self, level: str) -> str:
+        return self.reason or "parent_only"
+
+    def public_id(self, profile: str, make: Callable[[str, str, str], str]) -> str:
+        if self.reason:
+            return make(profile, "destination", f"{self.reason}:{self.platform}")
+        kind, _, key = (self.at("ad") or self.at("ad_set") or self.at("campaign") or "").partition(":")
+        return make(profile, kind, key)
+
+
+@dataclass(frozen=True)
+class Touch:
+    person: int
+    ts: int
+    key: str
+    is_direct: bool
+    place: Entity
+
+
+def seconds(text: str) -> int:
+    """Whole epoch seconds of an ISO time, cut."""
+    return int(datetime.fromisoformat(text).timestamp() // 1)
+
+
+def touches_of(records: Mapping[str, Sequence[Row]], paid_at: Mapping[str, int]) -> list[Touch]:
+    """Every touch of known people; `paid_at` tells when the payment was that a record claims."""
+    arrivals = [_arrival(row, row["touch_key"], row["occurred_at"]) for row in records["touches"]]
+    visits = _visits([row for row in arrivals if row["person"] is not None])
+    carried = [_carried(row, paid_at) for name in ("conversions", "orders") for row in records[name] if _carries(row)]
+    found = visits + _own(visits, [row for row in carried if row["person"] is not None])
+    return [
+        Touch(row["person"], row["ts"], row["key"], bool(row.get("is_direct")), _place(row, records)) for row in found
+    ]
+
+
+def _arrival(row: Row, key: str, at: str) -> dict[str, Any]:
+    ad = next((f"{name}:{row[name]}" for name in ("ad_id", "ad_set_id", "campaign_id") if row.get(name)), None)
+    return {**row, "key": key, "ts": seconds(at), "ad": ad}
+
+
+def _carries(row: Row) -> bool:
+    return row.get("conversion_type") != "refund_issued" and bool(row.get("ad_platform") or row.get("click_id"))
+
+
+def _carried(row: Row, paid_at: Mapping[str, int]) -> dict[str, Any]:
+    """The touch that a conversion or an order says it came from; `rank` 1 when it says when, else 2."""
+    key = f"conversion:{row['conversion_key']}" if "conversion_key" in row else f"order:shop:{row['order_id']}"
+    at = row.get("touch_at")
+    own = _arrival(row, key, at or row.get("occurred_at") or row["created_at"])
+    ts = own["ts"] if at else min(own["ts"], paid_at.get(key, own["ts"]))
+    return {**own, "ts": ts, "is_paid": True, "rank": 1 if at else 2}
+
+
+def _visits(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    clicks: set[tuple[Any, ...]] = set()
+    last: dict[tuple[Any, ...], dict[str, Any]] = {}
+    pages: set[tuple[Any, ...]] = set()
+    kept = []
+    for row in sorted(rows, key=lambda row: (row["ts"], row["key"])):
+        click, ad, session = (row["person"], row.get("click_id")), (row["person"], row["ad"]), row.get("session_id")
+        if click[1] and click in clicks:
+            continue
+        clicks.add(click)
+        before = last.get(ad)
+        last[ad] = row
+        again = session is not None and (*ad, session) in pages
+        pages.add((*ad, session))
+        unsure = before is not None and (session is None or before.get("session_id") is None)
+        if row["ad"] and (again or (unsure and before is not None and row["ts"] - before["ts"] < VISIT_BREAK)):
+            continue
+        kept.append(row)
+    return kept
+
+
+def _own(visits: Sequence[dict[str, Any]], carried: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    ranked = sorted(carried, key=lambda row: (row["rank"], row["ts"], row["key"]))
+    clicks = {(row["person"], row["click_id"]) for row in visits if row.get("click_id")}
+    once = []
+    for row in ranked:
+        click = (row["person"], row.get("click_id"))
+        if row.get("click_id"):
+            if click in clicks:
+                continue
+            clicks.add(click)
+        elif row["rank"] == 2 and _seen_before(row, [*visits, *carried]):
+            continue
+        once.append(row)
+    return [row for row in once if not (row["ad"] and _is_of_a_visit(row, visits, once))]
+
+
+def _order(row: dict[str, Any]) -> tuple[Any, ...]:
+    return row["ts"], row.get("rank", 0), row["key"]
+
+
+def _same(row: dict[str, Any], other: dict[str, Any]) -> bool:
+    return other is not row and other["person"] == row["person"] and bool(row["ad"]) and other["ad"] == row["ad"]
+
+
+def _seen_before(row: dict[str, Any], sights: Sequence[dict[str, Any]]) -> bool:
+    return any(_same(row, other) and _order(other) < _order(row) for other in sights)
+
+
+def _is_of_a_visit(row: dict[str, Any], visits: Sequence[dict[str, Any]], once: Sequence[dict[str, Any]]) -> bool:
+    before = [other for other in (*visits, *once) if _same(row, other) and _order(other) < _order(row)]
+    after = [other for other in visits if _same(row, other) and _order(other) > _order(row)]
+    gaps = [row["ts"] - other["ts"] for other in before] + [other["ts"] - row["ts"] for other in after]
+    return any(gap < VISIT_BREAK for gap in gaps)
+
+
+def _place(row: Row, records: Mapping[str, Sequence[Row]]) -> Entity:
+    platform = row.get("ad_platform") or PLATFORM_OF_CLICK.get(row.get("click_id_type") or "", "")
+    for name, level in (("ad_id", "ad"), ("ad_set_id", "ad_set"), ("campaign_id", "campaign")):
+        for known in records[f"{level}s"]:
+            if row.get(name) and known["platform"] == platform and known[name] == row[name]:
+                return Entity(platform, known["campaign_id"], known.get("ad_set_id"), known.get("ad_id"))
+    if any(row.get(name) for name in ("ad_id", "ad_set_id", "campaign_id")):
+        return Entity(platform, reason="unknown_ad")
+    if row.get("is_paid") or platform:
+        return Entity(platform, reason="paid_without_ad")
+    return Entity("", reason="direct" if row.get("is_direct") else "other_channel")

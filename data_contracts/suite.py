@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from data_contracts.contract import Column, Contract
@@ -11,20 +11,28 @@ from data_contracts.contract import Column, Contract
 Expectation = dict[str, Any]
 
 
-def expectations(contract: Contract) -> list[Expectation]:
-    """The contract as expectations on a frame of its columns, without withdrawn rows."""
-    columns = [expectation for column in contract.columns for expectation in _of_column(column)]
-    return [*columns, *_of_key(contract)]
+def expectations(contract: Contract, empty: Collection[str] = ()) -> list[Expectation]:
+    """The contract as expectations on a frame of its columns, without withdrawn rows.
+
+    `empty` names columns without a single value: they can break no more than being required.
+    """
+    names = _expect("table_columns_to_match_set", column_set=sorted(contract.column), exact_match=False)
+    filled = [column for column in contract.columns if column.name not in empty]
+    of_values = [expectation for column in filled for expectation in _of_values(column)]
+    return [names, *_of_nulls(contract), *of_values, *_of_key(contract)]
 
 
 def _expect(kind: str, **arguments: Any) -> Expectation:
     return {"type": f"expect_{kind}", "kwargs": arguments}
 
 
-def _of_column(column: Column) -> Iterator[Expectation]:
-    yield _expect("column_to_exist", column=column.name)
-    if column.required or column.key_position is not None:
-        yield _expect("column_values_to_not_be_null", column=column.name)
+def _of_nulls(contract: Contract) -> Iterator[Expectation]:
+    for column in contract.columns:
+        if column.required or column.key_position is not None:
+            yield _expect("column_values_to_not_be_null", column=column.name)
+
+
+def _of_values(column: Column) -> Iterator[Expectation]:
     if column.allowed:
         yield _expect("column_values_to_be_in_set", column=column.name, value_set=list(column.allowed))
     if column.pattern:
@@ -47,13 +55,13 @@ def _of_key(contract: Contract) -> Iterator[Expectation]:
         yield _expect("compound_columns_to_be_unique", column_list=list(contract.keys))
 
 
-def expectation_suite(contract: Contract) -> Any:
+def expectation_suite(contract: Contract, empty: Collection[str] = ()) -> Any:
     """The expectations as a suite of Great Expectations."""
     # its import takes over two seconds: only who checks something pays for it
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "False")
     import great_expectations as gx
 
-    return gx.ExpectationSuite(name=contract.name, expectations=expectations(contract))
+    return gx.ExpectationSuite(name=contract.name, expectations=expectations(contract, empty))
 
 
 def check_frame(contract: Contract, frame: Any) -> tuple[bool, dict[str, Any]]:
@@ -61,11 +69,12 @@ def check_frame(contract: Contract, frame: Any) -> tuple[bool, dict[str, Any]]:
 
     The summary never holds the values, which may be personal.
     """
-    suite = expectation_suite(contract)
+    suite = expectation_suite(contract, [name for name in frame.columns if frame[name].isna().all()])
     import great_expectations as gx
+    from great_expectations.data_context.types.base import ProgressBarsConfig
 
     context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = {"globally": False, "metric_calculations": False}
+    context.variables.progress_bars = ProgressBarsConfig(globally=False, metric_calculations=False)
     asset = context.data_sources.add_pandas(contract.name).add_dataframe_asset(contract.name)
     batch = asset.add_batch_definition_whole_dataframe("frame").get_batch({"dataframe": frame})
     results = batch.validate(suite).results

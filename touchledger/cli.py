@@ -136,9 +136,11 @@ def status(output: Output) -> None:
 @speaking
 def replay(output: Output) -> None:
     """Judge quarantined records again, after a contract or a profile was put right."""
+    from orchestration.importer import replay_quarantine
     from orchestration.lake import Lake
 
-    batches = Lake(_prepared().lake).replay()
+    settings = _prepared()
+    batches = replay_quarantine(settings.operational_url, Lake(settings.lake))
     left = sum(one.rows_quarantined for one in batches)
     data = {"batches": len(batches), "rows_still_quarantined": left}
     output.result(

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+import time_machine
 
 from api.db import transaction
 from api.models import Import, Profile, Workspace
 from orchestration import importer
-from orchestration.importer import CannotImportError, import_file
+from orchestration.importer import CannotImportError, import_file, replay_quarantine
 from orchestration.lake import Lake
 from tests.orchestration.test_readers import HEADER, ROW, written
 
@@ -100,6 +101,17 @@ def test_a_crash_after_landing_is_made_good(
     (landed,) = lake.batches("touches")
     assert imported(url, lake, path).rows_loaded == 1
     assert [batch.seq for batch in lake.batches("touches")] == [landed.seq]
+
+
+def test_a_replay_keeps_the_counts_of_the_import_right(url: str, lake: Lake, tmp_path: Path) -> None:
+    path = written(tmp_path, "t.csv", f"{HEADER}\n{ROW}\n{ROW.replace('t1', 't2').replace('2026', '2999')}\n")
+    before = imported(url, lake, path)
+    assert (before.rows_loaded, before.rows_quarantined) == (1, 1)
+    with time_machine.travel("2999-12-01T00:00:00Z"):
+        (replayed,) = replay_quarantine(url, lake)
+    after = imported(url, lake, path)
+    assert (after.id, after.rows_loaded, after.rows_quarantined) == (before.id, 2, 0)
+    assert replayed.rows_loaded == 2
 
 
 def test_what_cannot_be_imported_is_said(url: str, lake: Lake, tmp_path: Path) -> None:

@@ -58,9 +58,27 @@ class ErrorEnvelope(ma.Schema):
 
 
 class Meta(ma.Schema):
-    """Members present on every profile route; routes add their own."""
+    """What an answer says about itself; which members are there depends on the route."""
 
     profile_id = fields.UUID(metadata={"description": "The profile the answer is about."})
+    date_from = fields.Date(metadata={"description": "First day of the window."})
+    date_to = fields.Date(metadata={"description": "Last day of the window, included."})
+    currency = fields.String(metadata={"description": "The reporting currency of every amount."})
+    model = fields.String(metadata={"description": "The attribution model of every credited figure."})
+    level = fields.String(metadata={"description": "Whose rows these are: campaign, ad_set or ad."})
+    snapshot_id = fields.String(
+        allow_none=True, metadata={"description": "The published data the answer was read from; null before any."}
+    )
+    data_as_of = fields.DateTime(
+        allow_none=True, metadata={"description": "How far the oldest source of that data had been read."}
+    )
+    delivery_through = fields.Date(
+        allow_none=True, metadata={"description": "Last day with complete delivery from every ad account."}
+    )
+    rows_total = fields.Integer(metadata={"description": "Rows on all pages together."})
+    next_cursor = fields.String(
+        allow_none=True, metadata={"description": "Send it as `cursor` for the next page; null on the last."}
+    )
 
 
 def envelope_of(schema: ma.Schema | None) -> Any:

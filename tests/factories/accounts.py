@@ -11,13 +11,19 @@ from api.models import Profile, Workspace
 from api.scopes import DEFAULT_SCOPES
 
 
-def profile(url: str, *, name: str = "Shop", currency: str = "USD") -> Profile:
+def profile(url: str, *, name: str = "Shop", currency: str = "USD", profile_id: str | None = None) -> Profile:
     """A profile in a workspace of its own."""
     with db.transaction(url) as session:
         workspace = Workspace(name=name)
         session.add(workspace)
         session.flush()
-        made = Profile(workspace_id=workspace.id, name=name, timezone="UTC", reporting_currency=currency)
+        made = Profile(
+            id=profile_id or db.new_id(),
+            workspace_id=workspace.id,
+            name=name,
+            timezone="UTC",
+            reporting_currency=currency,
+        )
         session.add(made)
     return made
 

@@ -1,21 +1,17 @@
-{#- Connected components without recursion. A label is the number of some node of the same component. Each round
-    lowers the label of every node to the lowest in its statements, and of every label's nodes together, so that a
-    chain shortens by a constant factor per round. Rows are memberships: each round reads the one before once. -#}
-with members as (
-    select
-        m.statement_key,
-        n.node_key,
-        count(*) over (partition by m.statement_key) as company
-    from {{ ref('int_identity_members') }} as m
-    inner join {{ ref('int_identity_nodes') }} as n
-        on m.profile_key = n.profile_key and m.kind = n.kind and m.value = n.value
-    where not m.is_typed and not n.is_shared
+{#- Connected components without recursion. A component is labelled by the number of one of its identifiers. Each
+    round lowers the label of every hub to the lowest in its statements, and of all hubs of one label together, so
+    that a chain shortens by a constant factor per round; a round reads the one before once. What hangs on a single
+    hub, as nearly everybody's identifiers do, needs no round. -#}
+with met as (
+    select statement_key, node_key, count(*) over (partition by statement_key) as hubs
+    from {{ ref('int_identity_links') }}
+    where is_hub
 ),
 
 round_0 as (
     select statement_key, node_key, node_key as label
-    from members
-    where company > 1
+    from met
+    where hubs > 1
 ),
 
 {% for i in range(1, var('identity_rounds') + 1) -%}
@@ -35,10 +31,26 @@ round_{{ i }} as (
 ),
 
 {% endfor -%}
-joined as (
+hubs as (
     select node_key, min(label) as label
     from round_{{ var('identity_rounds') }}
     group by node_key
+),
+
+statements as (
+    select
+        l.statement_key,
+        coalesce(min(case when l.is_hub then coalesce(h.label, l.node_key) end), min(l.node_key)) as label
+    from {{ ref('int_identity_links') }} as l
+    left join hubs as h on l.node_key = h.node_key
+    group by l.statement_key
+),
+
+joined as (
+    select l.node_key, min(s.label) as label
+    from {{ ref('int_identity_links') }} as l
+    inner join statements as s on l.statement_key = s.statement_key
+    group by l.node_key
 )
 
 select

@@ -1,0 +1,17 @@
+with members as (
+    select
+        m.statement_key,
+        n.node_key,
+        count(*) over (partition by m.statement_key) as company
+    from {{ ref('int_identity_members') }} as m
+    inner join {{ ref('int_identity_nodes') }} as n
+        on m.profile_key = n.profile_key and m.kind = n.kind and m.value = n.value
+    where not m.is_typed and not n.is_shared
+)
+
+select
+    statement_key,
+    node_key,
+    count(*) over (partition by node_key) > 1 as is_hub
+from members
+where company > 1

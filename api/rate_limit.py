@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -14,6 +15,13 @@ from api.models import RateUse
 
 SECOND = 1_000_000
 WINDOW = 60 * SECOND
+
+# built once: putting a statement together costs more than running it
+TABLE = cast(sa.Table, RateUse.__table__)
+READ = sa.select(TABLE.c.uses).where(TABLE.c.bucket == sa.bindparam("name")).with_for_update()
+WRITE = sa.update(TABLE).where(TABLE.c.bucket == sa.bindparam("name")).values(uses=sa.bindparam("after"))
+CREATE = {kind: kind.insert(TABLE).on_conflict_do_nothing() for kind in (sqlite, postgresql)}
+CLOCK = sa.text("select (extract(epoch from clock_timestamp()) * 1000000)::bigint")
 
 Uses = list[tuple[int, int]]
 
@@ -59,10 +67,12 @@ def charge(session: Session, bucket: str, *, units: int, limit: int, moment: int
 
     The row stays locked until the transaction ends, so keep the transaction short.
     """
-    before = _locked_uses(session, bucket)
-    after, allowance = settle(before, _now(session) if moment is None else moment, units=units, limit=limit)
+    connection = session.connection()
+    before = _locked_uses(connection, bucket)
+    at = _now(connection) if moment is None else moment
+    after, allowance = settle(before, at, units=units, limit=limit)
     if allowance.retry_after is None and units:
-        session.execute(sa.update(RateUse).where(RateUse.bucket == bucket).values(uses=after))
+        connection.execute(WRITE, {"name": bucket, "after": after})
     return allowance
 
 
@@ -70,18 +80,17 @@ def _seconds(microseconds: int) -> int:
     return max(1, -(-microseconds // SECOND))
 
 
-def _locked_uses(session: Session, bucket: str) -> Sequence[Sequence[int]]:
-    query = sa.select(RateUse.uses).where(RateUse.bucket == bucket).with_for_update()
-    uses = session.scalar(query)
+def _locked_uses(connection: sa.Connection, bucket: str) -> Sequence[Sequence[int]]:
+    uses = connection.scalar(READ, {"name": bucket})
     if uses is None:
-        insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-        session.execute(insert(RateUse).values(bucket=bucket, uses=[]).on_conflict_do_nothing())
-        uses = session.scalar(query) or []
-    return uses
+        insert = CREATE[postgresql if connection.dialect.name == "postgresql" else sqlite]
+        connection.execute(insert, {"bucket": bucket, "uses": []})
+        uses = connection.scalar(READ, {"name": bucket})
+    return cast(Sequence[Sequence[int]], uses or [])
 
 
-def _now(session: Session) -> int:
+def _now(connection: sa.Connection) -> int:
     # workers on several machines share the database's clock; it must be read after the row is locked
-    if session.get_bind().dialect.name == "postgresql":
-        return int(session.scalar(sa.text("select (extract(epoch from clock_timestamp()) * 1000000)::bigint")) or 0)
+    if connection.dialect.name == "postgresql":
+        return int(connection.scalar(CLOCK) or 0)
     return time.time_ns() // 1000

@@ -8,10 +8,13 @@ from random import Random
 from sandbox.crowd import token
 from sandbox.exchange import Exchange
 from sandbox.money import Order, Payment, Product, Subscription
-from sandbox.people import Link, Outcome, Touch
+from sandbox.people import Known, Link, Outcome, Touch
 
 FIRST_ORDER_ID = 5_610_000_000_000
 FIRST_ORDER_NUMBER = 1001
+
+
+Mark = tuple[int, int, int, int]
 
 
 @dataclass(slots=True)
@@ -42,6 +45,21 @@ class Diary:
             at = outcome.carries.at if outcome.names_click_time else outcome.at
             self.touches.append(replace(outcome.carries, key=f"record:{outcome.key}", at=at))
         return True
+
+    def mark(self) -> Mark:
+        """How much is recorded by now; `since` gives what came after."""
+        return len(self.touches), len(self.outcomes), len(self.payments), len(self.orders)
+
+    def since(self, mark: Mark) -> list[tuple[Known, int, bool]]:
+        """What later records know of their person, when, and whether they are outcomes; failed attempts left out."""
+        touches, outcomes, payments, orders = mark
+        paid = [row for row in self.payments[payments:] if row.status == "captured"]
+        return [
+            *((row.known, row.at, False) for row in self.touches[touches:]),
+            *((row.known, row.at, True) for row in self.outcomes[outcomes:]),
+            *((row.known, row.at, True) for row in paid),
+            *((row.known, row.created_at, True) for row in self.orders[orders:]),
+        ]
 
     def outcome_key(self) -> str:
         return f"c_{token(self.random, 20)}"

@@ -63,13 +63,12 @@ def build_journeys(
 
 
 def _live(story: Story, start: int) -> None:
-    random, person = story.random, story.person
+    random, person, begun = story.random, story.person, story.diary.mark()
     at = random.randrange(start, story.diary.end - 3_600)
     if person.index % 200 == 17 and person.currency == "USD":
         subscribe(story.diary, person, start - 45 * DAY + at % DAY, None)
-        story.seen["payment_customer_id", person.payment_customer_id] = at
     random.choices((shop, enquire, chat), (56, 24, 20))[0](story, at)
-    story.close()
+    story.close(begun)
 
 
 def _strangers(diary: Diary, start: int, people: int) -> None:

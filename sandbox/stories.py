@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
 from sandbox.arrivals import AdPicker, arrive, echoes
 from sandbox.checkout import DAY, known_at_checkout, order, pay, subscribe
 from sandbox.crowd import token
-from sandbox.diary import Diary
-from sandbox.people import Known, Link, Outcome, Person, Touch
+from sandbox.diary import Diary, Mark
+from sandbox.kinship import missing_links
+from sandbox.people import Known, Outcome, Person, Touch
 
 TRIP_PRICES = (24_000, 38_000, 52_000, 89_000)
 LOCAL_VALUE = {"USD": 1.0, "EUR": 0.92, "GBP": 0.79, "JPY": 1.49}
@@ -18,30 +19,22 @@ LOCAL_VALUE = {"USD": 1.0, "EUR": 0.92, "GBP": 0.79, "JPY": 1.49}
 
 @dataclass(slots=True)
 class Story:
-    """One person's journey while it is told; `seen` holds each identifier's first second."""
+    """One person's journey while it is told."""
 
     diary: Diary
     picker: AdPicker
     person: Person
     quality: dict[str, float]
-    seen: dict[tuple[str, str], int] = field(default_factory=dict)
 
     @property
     def random(self) -> Random:
         return self.diary.random
-
-    def notice(self, known: Known, at: int) -> None:
-        for kind in ("person_key", "anonymous_id", "phone", "external_id", "payment_customer_id"):
-            value = getattr(known, kind)
-            if value is not None and at <= self.diary.end:
-                self.seen.setdefault((kind, value), at)
 
     def visit(self, at: int, group: str) -> Touch:
         """One visit with what life adds to it; returns the visit."""
         touch = arrive(self.random, self.person, at, group, self.picker)
         for row in (touch, *echoes(self.random, touch, self.person, group, self.picker)):
             self.diary.touch(row)
-            self.notice(row.known, row.at)
         return touch
 
     def visits(self, at: int, group: str) -> list[Touch]:
@@ -56,17 +49,20 @@ class Story:
         """Record one outcome; `value` is in minor units of the person's currency."""
         currency = None if value is None else self.person.currency
         row = Outcome(self.diary.outcome_key(), self.person.index, at, type, source, known, value, currency)
-        self.notice(known, at)
         return self.diary.outcome(replace(row, **more))
 
     def appeal(self, touches: list[Touch]) -> float:
         """Mean latent quality of the ads they came from; 0.8 for arrivals without a known ad."""
         return sum(self.quality.get(touch.ad_id or "", 0.8) for touch in touches) / len(touches)
 
-    def close(self) -> None:
-        """State that every identifier seen is the person of that e-mail address, so that resolution can know it."""
-        for (kind, value), at in self.seen.items():
-            self.diary.links.append(Link(self.person.index, kind, value, "email", self.person.email, at))
+    def close(self, begun: Mark) -> None:
+        """State what no record says: that the identifiers it used since `begun` are one person's.
+
+        Somebody who never did more than visit stays as many strangers as they had devices.
+        """
+        records = self.diary.since(begun)
+        if any(is_outcome for _, _, is_outcome in records):
+            self.diary.links += missing_links(self.person.index, [(known, at) for known, at, _ in records])
 
 
 def shop(story: Story, at: int) -> None:
@@ -80,14 +76,12 @@ def shop(story: Story, at: int) -> None:
             _buy(story, buys_at, last)
         at = buys_at + int(random.uniform(4, 45) * DAY)
     if random.random() < 0.1:
-        story.notice(known_at_checkout(person), at)
         subscribe(story.diary, person, buys_at + 1_200, None)
 
 
 def _buy(story: Story, at: int, last: Touch) -> None:
     random, person, diary = story.random, story.person, story.diary
     device = last.known.anonymous_id or person.anonymous_ids[0]
-    story.notice(known_at_checkout(person, device), at)
     if random.random() < 0.12:
         amount = round(random.choice((2_500, 5_000, 9_900)) * LOCAL_VALUE[person.currency])
         pay(diary, person, at, amount, person.currency, known_at_checkout(person), "Gift card")
@@ -131,7 +125,6 @@ def enquire(story: Story, at: int) -> None:
         worth = price if step in ("quote_presented", "closed_won") else None
         again = carried if step == "closed_won" and random.random() < 0.5 else {}
         story.outcome(step, moment, "crm", crm, worth, **again)
-    story.notice(known_at_checkout(person), moment)
     pay(story.diary, person, moment + random.randrange(60, DAY), price, person.currency,
         known_at_checkout(person), "Guided trip")  # fmt: skip
 
@@ -167,7 +160,6 @@ def chat(story: Story, at: int) -> None:
             conversation_id=conversation, seen_live=True, known=known,
         )  # fmt: skip
         story.diary.touch(referral)
-        story.notice(known, at)
         if random.random() < 0.2:
             again = replace(referral, key=f"r_{token(random, 16)}", seen_live=False, origin="partner_ad_referral")
             story.diary.touch(again)
@@ -178,6 +170,5 @@ def chat(story: Story, at: int) -> None:
         full = replace(known, email=person.email)
         story.outcome("lead_created", bought_at - 900, "chat", full, conversation_id=conversation)
     if random.random() < 0.34:
-        story.notice(known_at_checkout(person), bought_at)
         amount = round(random.choice((8_800, 12_400, 16_400, 19_800)) * LOCAL_VALUE[person.currency])
         pay(story.diary, person, bought_at, amount, person.currency, known_at_checkout(person), "Sold in chat")

@@ -7,7 +7,9 @@ from datetime import timedelta
 import pytest
 
 from sandbox.clock import epoch
+from sandbox.kinship import components, missing_links
 from sandbox.ledger import Ledger
+from sandbox.people import Known, Link
 from sandbox.world import World, WorldHolder, build
 from tests.factories.journeys import PROFILE, TODAY
 
@@ -55,11 +57,28 @@ def test_no_two_people_share_an_identifier(world: World) -> None:
     assert names.most_common(1)[0][1] == 1
 
 
-def test_every_identifier_of_a_person_is_said_to_be_that_person(world: World) -> None:
-    said = {(row.person, row.value_a) for row in world.links}
-    for row in world.touches:
-        for value in (row.known.anonymous_id, row.known.phone, row.known.person_key):
-            assert value is None or (row.person, value) in said
+def test_records_and_statements_together_make_one_person_of_everybody_with_an_outcome(world: World) -> None:
+    records: dict[int, list[Known]] = {}
+    captured = [row for row in world.payments if row.status == "captured"]
+    for row in (*world.touches, *world.outcomes, *world.orders, *captured):
+        if row.person is not None:
+            records.setdefault(row.person, []).append(row.known)
+    stated = Counter(row.person for row in world.links)
+    for link in world.links:
+        records[link.person].append(Known(**{link.kind_a: link.value_a, link.kind_b: link.value_b}))
+    outcomes = {row.person for row in (*world.outcomes, *captured, *world.orders)} - {None}
+    parted = [person for person in outcomes if len(components(records[person])) > 1]
+    assert parted == []
+    assert 0 < len(stated) < len(outcomes)
+
+
+def test_identifiers_of_one_kind_on_both_sides_of_a_statement_may_differ() -> None:
+    phone, visit, mail = Known(phone="+1"), Known(anonymous_id="a"), Known(anonymous_id="b", email="e@example.com")
+    assert missing_links(3, [(visit, 5), (phone, 7), (mail, 9)]) == [
+        Link(3, "anonymous_id", "a", "email", "e@example.com", 5),
+        Link(3, "phone", "+1", "email", "e@example.com", 7),
+    ]
+    assert missing_links(3, [(visit, 5), (replace(visit, email="x"), 7)]) == []
 
 
 def test_orders_paid_at_the_processor_name_a_captured_payment_of_what_the_buyer_saw(world: World) -> None:

@@ -25,6 +25,8 @@ _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 class Policy:
     """Bounds of one call. Seconds; `attempts` counts the first try and every wait for a quota alike.
 
+    `read_timeout` bounds each silence, `whole_timeout` an answer that comes in drips, `largest_body` its bytes.
+
     A provider that asks for a wait above `longest_wait` is not waited for: `Throttled` goes to the caller at once,
     who comes back later instead of holding a worker.
     """
@@ -35,6 +37,8 @@ class Policy:
     longest_backoff: float = 20.0
     connect_timeout: float = 5.0
     read_timeout: float = 60.0
+    whole_timeout: float = 300.0
+    largest_body: int = 128 * 2**20
 
 
 @dataclass(frozen=True)
@@ -140,14 +144,15 @@ class Transport:
     def _exchange(self, request: Request, provider: str) -> Answer:
         self.requests += 1
         try:
-            response = self._client.request(
+            with self._client.stream(
                 request.method,
                 request.url,
                 params=dict(request.params) or None,
                 data=None if request.form is None else dict(request.form),
                 json=request.document,
                 headers=dict(request.headers),
-            )
+            ) as response:
+                return _parsed(response, self._body(response, provider))
         except httpx.TimeoutException:
             raise Transient(provider, "no answer in time", reason="timeout") from None
         except httpx.TransportError as error:
@@ -155,7 +160,16 @@ class Transport:
             raise Transient(provider, f"connection failed ({type(error).__name__})", reason="connection") from None
         except httpx.DecodingError:
             raise Malformed(provider, "the answer's encoding is broken") from None
-        return _parsed(response)
+
+    def _body(self, response: httpx.Response, provider: str) -> bytes:
+        body, until = bytearray(), time.monotonic() + self.policy.whole_timeout
+        for piece in response.iter_bytes():
+            body += piece
+            if time.monotonic() > until:
+                raise Transient(provider, "the answer took too long", reason="timeout")
+            if len(body) > self.policy.largest_body:
+                raise Malformed(provider, "the answer is too large")
+        return bytes(body)
 
     def _stop(self, state: RetryCallState) -> bool:
         error = state.outcome.exception() if state.outcome else None
@@ -205,9 +219,9 @@ def retry_after(answer: Answer) -> float | None:
         return None
 
 
-def _parsed(response: httpx.Response) -> Answer:
+def _parsed(response: httpx.Response, text: bytes) -> Answer:
     try:
-        body = json.loads(response.content, parse_float=Decimal, parse_constant=_no_constant)
+        body = json.loads(text, parse_float=Decimal, parse_constant=_no_constant)
     except (ValueError, RecursionError):
         return Answer(response.status_code, response.headers, None, False)
     return Answer(response.status_code, response.headers, body, True)

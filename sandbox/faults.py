@@ -7,7 +7,7 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from threading import Lock
 from typing import Any
@@ -198,6 +198,19 @@ def _cut(fault: Fault, response: Response) -> Response:
     return response
 
 
+def _dripped(fault: Fault, response: Response) -> Response:
+    body = response.get_data()
+
+    def pieces() -> Iterator[bytes]:
+        for start in range(0, len(body), 64):
+            time.sleep(fault.seconds)
+            yield body[start : start + 64]
+
+    dripping = Response(pieces(), response.status_code, mimetype="application/json")
+    dripping.headers["Content-Length"] = str(len(body))
+    return dripping
+
+
 def _reordered(fault: Fault, response: Response) -> Response:
     body = response.get_json()
     rows = body.get("data") if isinstance(body, dict) else None
@@ -217,5 +230,9 @@ BEFORE: dict[str, Callable[[Fault], Response | None]] = {
     "throttled": lambda fault: refusals.throttled(_vendor(), fault.wait),
     "cursor_expires": lambda _: refusals.cursor_expired(_vendor()),
 }
-AFTER: dict[str, Callable[[Fault, Response], Response]] = {"truncation": _cut, "reorder": _reordered}
+AFTER: dict[str, Callable[[Fault, Response], Response]] = {
+    "truncation": _cut,
+    "drip": _dripped,
+    "reorder": _reordered,
+}
 KINDS = {*BEFORE, *AFTER, "duplicate_page", "report_failed", "report_stuck"}

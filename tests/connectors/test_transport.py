@@ -131,6 +131,21 @@ def test_no_answer_in_time_is_transient(sandbox: RunningSandbox) -> None:
         assert (caught.value.reason, hasty.requests) == ("timeout", 2)
 
 
+def test_an_answer_in_drips_is_given_up_although_it_is_never_silent(sandbox: RunningSandbox) -> None:
+    sandbox.plan({"route": ROUTE, "kind": "drip", "seconds": 0.05, "times": 1})
+    with Transport(Policy(attempts=2, read_timeout=5, whole_timeout=0.1, first_backoff=0.001)) as hasty:
+        assert ask(sandbox, hasty).body["data"]
+        assert (sandbox.hits(), hasty.requests) == ([1], 2)
+
+
+def test_an_answer_without_end_is_cut_off(sandbox: RunningSandbox) -> None:
+    with (
+        Transport(Policy(attempts=1, largest_body=100)) as narrow,
+        pytest.raises(Malformed, match="too large"),
+    ):
+        ask(sandbox, narrow)
+
+
 def test_jitter_stays_between_nothing_and_the_growing_bound(sandbox: RunningSandbox, slept: list[float]) -> None:
     sandbox.plan({"route": ROUTE, "kind": "status", "status": 500, "times": None})
     policy = Policy(attempts=6, first_backoff=1.0, longest_backoff=3.0)

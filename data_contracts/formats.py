@@ -14,6 +14,9 @@ from email_validator import EmailNotValidError, validate_email
 
 CURRENCIES = Path(__file__).resolve().parent.parent / "dbt_project" / "seeds" / "currencies.csv"
 
+LONGEST_LOCAL = 64
+_PLAIN_LOCAL = re.compile(r"[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*", re.ASCII)
+
 
 class Refused(ValueError):
     """A value that its column does not accept; the message is the reason told to the producer."""
@@ -33,13 +36,26 @@ def _time_zones() -> frozenset[str]:
 
 def email(text: str) -> str:
     """The address in lower case; deliverability is not looked up."""
+    local, _, domain = text.lower().rpartition("@")
+    # most addresses are of one plain form, of a domain seen before: the full check costs twenty times as much
+    if len(local) <= LONGEST_LOCAL and len(domain) <= 128 and domain.isascii() and _PLAIN_LOCAL.fullmatch(local):
+        return f"{local}@{_domain(domain)}"
+    return _address(text)
+
+
+def _address(text: str) -> str:
     try:
-        address = validate_email(text, check_deliverability=False).normalized
+        return validate_email(text, check_deliverability=False).normalized.lower()
     except EmailNotValidError:
         raise Refused("not an e-mail address") from None
-    return address.lower()
 
 
+@lru_cache(maxsize=10_000)
+def _domain(domain: str) -> str:
+    return _address(f"{'x' * LONGEST_LOCAL}@{domain}").rpartition("@")[2]
+
+
+@lru_cache(maxsize=100_000)
 def phone(text: str) -> str:
     """The number as E.164; it must name its country, as `+1 415 555 0100` does."""
     try:

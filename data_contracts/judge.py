@@ -68,8 +68,10 @@ class Refusals:
         self.reasons.setdefault(index, (name, reason))
 
 
-def _parse(values: Sequence[Any], parse: Parser, name: str, refusals: Refusals) -> list[Any]:
+def _parse(values: list[Any], parse: Parser, name: str, refusals: Refusals) -> list[Any]:
     """One column; equal texts are parsed once."""
+    if values.count(None) == len(values):
+        return values
     typed: list[Any] = []
     seen: dict[str, Any] = {}
     for index, value in enumerate(values):

@@ -92,6 +92,7 @@ def test_typed_joins_a_device_to_an_address_only() -> None:
 
 
 def test_a_window_does_not_end_before_it_starts() -> None:
+    assert row("entity_reach", date_to="2026-11-01")
     assert refusal("entity_reach", date_to="2026-10-31") == ("date_to", "before date_from")
     assert refusal("experiments", end_date="2026-12-23") == ("end_date", "before start_date")
 

@@ -1,0 +1,55 @@
+"""The quick way through the check of e-mail addresses decides as the full one does."""
+
+from __future__ import annotations
+
+import pytest
+from email_validator import EmailNotValidError, validate_email
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from data_contracts.formats import Refused, currency_digits, email
+
+LOCALS = st.text('aZ9._+-\u00e9 "', min_size=1, max_size=66)
+DOMAINS = st.sampled_from(
+    [
+        "example.com",
+        "EXAMPLE.com",
+        "a.b.co",
+        "example",
+        "x.test",
+        "b\u00fccher.example",
+        "-a.com",
+        "a..com",
+        "",
+        "[1.2.3.4]",
+    ]
+    + [f"{'a' * 63}.{'b' * 63}.{'c' * size}.com" for size in (56, 57, 58, 63)]
+)
+
+
+def by_the_library(text: str) -> str | None:
+    try:
+        return validate_email(text, check_deliverability=False).normalized.lower()
+    except EmailNotValidError:
+        return None
+
+
+def by_us(text: str) -> str | None:
+    try:
+        return email(text)
+    except Refused:
+        return None
+
+
+@settings(max_examples=500, deadline=None, derandomize=True)
+@given(st.builds("{}@{}".format, LOCALS, DOMAINS))
+@example("a@b@example.com")
+@example("no address")
+@example(f"{'a' * 64}@{'a' * 63}.{'b' * 63}.{'c' * 57}.com")
+def test_an_address_is_judged_as_the_library_judges_it(address: str) -> None:
+    assert by_us(address) == by_the_library(address)
+
+
+@pytest.mark.parametrize(("code", "digits"), [("JPY", 0), ("USD", 2), ("KWD", 3)])
+def test_currencies_know_their_decimal_places(code: str, digits: int) -> None:
+    assert currency_digits()[code] == digits

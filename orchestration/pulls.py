@@ -67,8 +67,9 @@ def pull_ads(pull: Pull) -> None:
         for day, rows in platform.delivery(first, last):
             pull.land("ad_delivery", rows, f"-{day.isoformat()}")
             pull.through = max(day, pull.through or day)
-        for day, rows in _by_last_day(platform.reach(reach_windows(first, last))):
-            pull.land("entity_reach", rows, f"-{day.isoformat()}")
+        # whole months, so that a month's batch always holds all of its windows
+        for month, rows in _by_month(platform.reach(reach_windows(first.replace(day=1), last))):
+            pull.land("entity_reach", rows, f"-{month}")
 
 
 def pull_store(pull: Pull) -> None:
@@ -95,11 +96,11 @@ def _land_changes(pull: Pull, found: Mapping[str, Iterable[Row]]) -> None:
         pull.land(dataset, rows, "" if dataset in ALWAYS_WHOLE else suffix)
 
 
-def _by_last_day(rows: Iterable[Row]) -> Iterator[tuple[date, list[Row]]]:
-    days: dict[date, list[Row]] = {}
+def _by_month(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
+    months: dict[str, list[Row]] = {}
     for row in rows:
-        days.setdefault(row["date_to"], []).append(row)
-    yield from sorted(days.items())
+        months.setdefault(f"{row['date_to']:%Y-%m}", []).append(row)
+    yield from sorted(months.items())
 
 
 PULLS: dict[str, Callable[[Pull], None]] = {"meta": pull_ads, "shopify": pull_store, "stripe": pull_payments}

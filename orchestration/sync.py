@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime
 
 import sqlalchemy as sa
@@ -14,6 +15,8 @@ from orchestration.lake import Lake
 from orchestration.partitions import HISTORY_DAYS, REVISED_DAYS, DayRange, Known, days_to_pull
 from orchestration.pulls import PULLS, Pull
 from touchledger.settings import Settings
+
+AT_ONCE = 4
 
 log = structlog.get_logger(__name__)
 
@@ -45,8 +48,10 @@ def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None =
         Pull(connection, lake, today(settings, connection), days or pull_range(settings), connection.synced_through)
         for connection in connections(settings, kind)
     ]
+    # providers are waited for, not computed: their waits overlap
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        list(pool.map(_attempt, pulls))
     for pull in pulls:
-        _attempt(pull)
         _note(settings, pull)
     return pulls
 

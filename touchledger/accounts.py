@@ -21,7 +21,10 @@ OWN_WORKSPACE = "Touchledger"
 
 
 def create_profile(settings: Settings, *, name: str, timezone: str, currency: str) -> str:
-    """A new profile in the deployment's own workspace; gives its id. Raises BadParameter for an unknown zone or code."""
+    """A new profile in the deployment's own workspace; gives its id.
+
+    Raises BadParameter for an unknown time zone or currency.
+    """
     if timezone not in zoneinfo.available_timezones():
         near = difflib.get_close_matches(timezone, zoneinfo.available_timezones(), n=1)
         hint = f"; did you mean {near[0]}?" if near else ""

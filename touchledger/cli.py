@@ -90,12 +90,14 @@ def import_files(output: Output, dataset: str, files: tuple[Path, ...], profile_
 @main.command()
 @speaking
 def sync(output: Output) -> None:
-    """Pull every connection into the lake."""
-    from touchledger.pipeline_commands import run_shown, summary
+    """Pull every connection into the lake; exits with 1 when one of them failed, after the others were pulled."""
+    from touchledger.pipeline_commands import failed_connections, run_shown, summary
 
     outcome = run_shown(output, _prepared(), "sync")
     rows = sum(one.get("dagster/row_count", 0) for one in outcome.assets.values())
     output.result(str(rows), summary(outcome), f"{rows:,} rows are in the lake from the connections.")
+    if failed_connections(outcome):
+        raise SystemExit(1)
 
 
 @main.command()

@@ -8,9 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import click
-from rich.console import Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from touchledger.demo import Demo
 from touchledger.settings import Settings
@@ -56,8 +54,8 @@ def _cells(row: dict[str, Any]) -> tuple[str, Any, Any, Any]:
     return row["campaign_name"], row["spend"], row["outcome_value"], row["roas"]
 
 
-def shown(found: Figures, settings: Settings | None = None) -> RenderableType:
-    """The table; with settings, of a deployment that is being served, the addresses and a ready request too."""
+def table_of(found: Figures) -> Table:
+    """The campaigns as a table."""
     table = Table(title=f"Last {DAYS} days of the demo, last touch, {found.currency}", title_justify="left", box=None)
     table.add_column("campaign")
     for heading in ("spend", "value", "ROAS"):
@@ -65,10 +63,11 @@ def shown(found: Figures, settings: Settings | None = None) -> RenderableType:
     for row in found.rows:
         name, *numbers = _cells(row)
         table.add_row(name, *("-" if number is None else f"{number:,.2f}" for number in numbers))
-    return table if settings is None else Group(table, Text(_addresses(found, settings), overflow="fold"))
+    return table
 
 
-def _addresses(found: Figures, settings: Settings) -> str:
+def addresses(found: Figures, settings: Settings) -> str:
+    """Where a deployment that is being served answers, and a ready request."""
     base = settings.base_url
     return f"""
 API        {base}/api/v1

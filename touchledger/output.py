@@ -32,14 +32,18 @@ class Output:
         if not self.is_bare:
             self.console.print(text)
 
-    def result(self, bare: str, data: Any, shown: RenderableType | None = None) -> None:
-        """The command's result: bare for --quiet, `data` for --json, else `shown` (or the bare text)."""
+    def result(self, bare: str, data: Any, *shown: RenderableType) -> None:
+        """The command's result: bare for --quiet, `data` for --json, else `shown` (or the bare text).
+
+        Texts are not wrapped: what is printed to be copied stays one line.
+        """
         if self.as_json:
             sys.stdout.write(json.dumps(data, default=str) + "\n")
         elif self.quiet:
             sys.stdout.write(bare + "\n" if bare else "")
         else:
-            self.console.print(bare if shown is None else shown)
+            for part in shown or (bare,):
+                self.console.print(part, soft_wrap=isinstance(part, str))
 
     @contextmanager
     def working(self, text: str) -> Iterator[None]:

@@ -64,7 +64,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
 
 def write_data_docs(settings: Settings) -> None:
     """Write the dbt documentation as one page that needs no network. Raises RunFailedError with dbt's words."""
-    done = run_dbt(settings, ["--quiet", "docs", "generate", "--static"])
+    done = run_dbt(settings, ["--quiet", "docs", "generate", "--static", "--no-compile"])
     page = target(settings) / "static_index.html"
     if done.returncode != 0 or not page.exists():
         raise RunFailedError(f"the data docs could not be written:\n{(done.stdout + done.stderr).strip()}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from contextlib import suppress
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -19,7 +20,7 @@ class Settings(BaseSettings):
     The defaults are those of the demo on one machine. `.env.example` lists each field with a sentence.
     """
 
-    model_config = SettingsConfigDict(env_prefix="TOUCHLEDGER_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="TOUCHLEDGER_", env_ignore_empty=True, frozen=True, extra="ignore")
 
     home: Path = Path(".touchledger")
     database_url: SecretStr | None = None
@@ -104,10 +105,8 @@ class Settings(BaseSettings):
             temporary.touch(mode=0o600)
             temporary.write_text(secrets.token_hex(32))
             # a link never replaces: of two processes starting at once, the first one's key stands
-            try:
+            with suppress(FileExistsError):
                 path.hardlink_to(temporary)
-            except FileExistsError:
-                pass
             temporary.unlink()
         return path.read_text().encode()
 

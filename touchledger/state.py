@@ -11,9 +11,9 @@ from touchledger.settings import Settings
 
 def prepare(settings: Settings) -> None:
     """Make the state folder, bring the database to this version's schema, and make the lake's and Dagster's folders."""
-    logs.configure("WARNING")
     for folder in (settings.home, settings.inbox, settings.published, settings.home / "logs"):
         folder.mkdir(parents=True, exist_ok=True)
+    logs.configure(settings.log_level, stream=(settings.home / "logs" / "commands.log").open("a", encoding="utf-8"))
     upgrade(settings.operational_url)
     prepare_instance(settings)
     Lake(settings.lake).prepare()

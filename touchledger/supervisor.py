@@ -78,7 +78,7 @@ class Supervisor:
         """Start a process with its output in `logs/<name>.log`; it dies with us even if we are killed."""
         log = self.logs / f"{name}.log"
         with log.open("ab") as output:
-            process = subprocess.Popen(
+            process = subprocess.Popen(  # noqa: S603 - our own commands, no shell
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=output,

@@ -12,7 +12,7 @@ import click
 from orchestration.dbt_manifest import DbtParseError, ensure_manifest
 from touchledger import serving
 from touchledger.demo import Demo, OtherDemoError, ensure_demo
-from touchledger.demo_figures import Figures, figures, shown
+from touchledger.demo_figures import addresses, figures, table_of
 from touchledger.output import Output
 from touchledger.pipeline_commands import run_shown, write_data_docs
 from touchledger.settings import Settings
@@ -27,26 +27,26 @@ def run(output: Output, settings: Settings, *, once: bool) -> None:
     serving.stop_on_signals()
     try:
         with Supervisor(settings.home / "logs") as supervisor:
-            found = _build(output, settings, supervisor)
+            demo = _build(output, settings, supervisor)
             if once:
-                output.result(found.bare, found.data, shown(found))
+                _write_docs(output, settings)
+                found = figures(settings, demo)
+                output.result(found.bare, found.data, table_of(found))
             else:
-                _serve(output, settings, supervisor, found)
+                _serve(output, settings, supervisor, demo)
     except KeyboardInterrupt:
-        output.say("Ended; nothing is left running.")
+        output.say("Ended before it was done; nothing is left running.")
         raise SystemExit(128 + signal.SIGINT) from None
 
 
-def _build(output: Output, settings: Settings, supervisor: Supervisor) -> Figures:
+def _build(output: Output, settings: Settings, supervisor: Supervisor) -> Demo:
     sandbox = serving.start_sandbox(supervisor, settings)
     with output.working("Prepare the state folder, the database and the demo"), _manifest_meanwhile(settings):
         demo = _prepare(settings)
     with output.working("Start the sandbox: an ad platform, a store, a payment processor"):
         serving.wait_for(supervisor, sandbox, f"{settings.sandbox_url}/__sandbox__/health")
     run_shown(output, settings, "nightly")
-    with output.working("Write the data docs"):
-        write_data_docs(settings)
-    return figures(settings, demo)
+    return demo
 
 
 @contextmanager
@@ -78,12 +78,19 @@ def _prepare(settings: Settings) -> Demo:
         raise click.ClickException(str(error)) from None
 
 
-def _serve(output: Output, settings: Settings, supervisor: Supervisor, found: Figures) -> None:
+def _write_docs(output: Output, settings: Settings) -> None:
+    with output.working("Write the data docs"):
+        write_data_docs(settings)
+
+
+def _serve(output: Output, settings: Settings, supervisor: Supervisor, demo: Demo) -> None:
+    api, dagster = serving.start_api(supervisor, settings), serving.start_dagster(supervisor, settings)
+    _write_docs(output, settings)
+    found = figures(settings, demo)
     with output.working("Start the API"):
-        serving.wait_for(supervisor, serving.start_api(supervisor, settings), f"{serving.api_address(settings)}/readyz")
+        serving.wait_for(supervisor, api, f"{serving.api_address(settings)}/readyz")
     with output.working("Start Dagster"):
-        dagster = serving.start_dagster(supervisor, settings)
         serving.wait_for(supervisor, dagster, f"{serving.dagster_address(settings)}/server_info")
-    output.result(found.bare, found.data, shown(found, settings))
+    output.result(found.bare, found.data, table_of(found), addresses(found, settings))
     serving.watch(supervisor)
-    raise KeyboardInterrupt
+    output.say("Ended; nothing is left running.")

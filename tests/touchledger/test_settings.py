@@ -1,0 +1,58 @@
+"""Settings come from the environment, each with a sentence in .env.example."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from touchledger.settings import REPOSITORY, Settings, load
+
+EXAMPLE = (REPOSITORY / ".env.example").read_text()
+LINES = dict(re.findall(r"^TOUCHLEDGER_(\w+)=(.*)$", EXAMPLE, re.MULTILINE))
+
+
+def test_every_setting_is_in_the_example_with_its_default() -> None:
+    stated = {name.lower(): value for name, value in LINES.items()}
+    defaults = {name: "" if field.default is None else str(field.default) for name, field in Settings.model_fields.items()}
+    assert stated == defaults
+
+
+def test_every_setting_of_the_example_has_a_sentence() -> None:
+    previous = dict(zip(EXAMPLE.splitlines()[1:], EXAMPLE.splitlines(), strict=False))
+    for line in EXAMPLE.splitlines():
+        if line.startswith("TOUCHLEDGER_"):
+            assert re.fullmatch(r"# [A-Zo].{10,}", previous[line]), line
+
+
+def test_the_state_folder_is_absolute_whatever_is_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TOUCHLEDGER_HOME", "state")
+    load.cache_clear()
+    assert load().home == tmp_path / "state"
+
+
+def test_a_setting_of_the_wrong_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOUCHLEDGER_API_PORT", "eighty")
+    with pytest.raises(ValidationError, match="api_port"):
+        Settings()
+
+
+def test_an_empty_line_of_the_example_is_no_setting(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    monkeypatch.setenv("TOUCHLEDGER_DATABASE_URL", "")
+    assert Settings().operational_url == f"sqlite:///{home}/operational.db"
+
+
+def test_a_database_password_is_in_no_repr() -> None:
+    settings = Settings(database_url="postgresql+psycopg://user:hunter2@db/touchledger")  # type: ignore[arg-type]
+    assert settings.operational_url.endswith("hunter2@db/touchledger")
+    assert "hunter2" not in repr(settings)
+
+
+def test_the_signing_key_is_made_once_and_readable_by_its_owner_only(home: Path) -> None:
+    first = Settings(home=home).signing_key()
+    assert Settings(home=home).signing_key() == first
+    assert (home / "secret.key").stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in home.iterdir()] == ["secret.key"]

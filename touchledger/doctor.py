@@ -1,0 +1,176 @@
+"""`touchledger doctor`: what a deployment needs, one line each, with the way out where something is not well."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Literal
+
+import duckdb
+import sqlalchemy as sa
+
+from api.db import engine_for
+from api.migrate import check
+from orchestration import pointer
+from touchledger.demo import MADE
+from touchledger.output import Output
+from touchledger.settings import REPOSITORY, Settings
+
+ENOUGH_BYTES = 2 * 1024**3
+COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line: `verdict` is ok, warn (works, but look) or fail (does not work); `way_out` says what to do."""
+
+    subject: str
+    verdict: Literal["ok", "warn", "fail"]
+    found: str
+    way_out: str = ""
+
+
+def examine(output: Output, settings: Settings) -> int:
+    """Print every finding; gives the exit code, 1 when one of them is a fail."""
+    findings = [finding for look in LOOKS for finding in look(settings)]
+    failed = any(finding.verdict == "fail" for finding in findings)
+    lines = []
+    for one in findings:
+        hint = f" - {one.way_out}" if one.way_out else ""
+        lines.append(f"[{COLOURS[one.verdict]}]{one.verdict:<4}[/] {one.subject}: {one.found}{hint}")
+    output.result("fail" if failed else "ok", [asdict(one) for one in findings], "\n".join(lines))
+    return int(failed)
+
+
+def python_version(_: Settings) -> Iterator[Finding]:
+    """The interpreter; an older one than 3.11 cannot install the package at all."""
+    yield Finding("Python", "ok", f"{sys.version.split()[0]} in {sys.prefix}")
+
+
+def locked_packages(_: Settings) -> Iterator[Finding]:
+    """Installed versions are those of the lock file."""
+    lock = REPOSITORY / "requirements.lock"
+    pins = re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)(?=\s*\\$|\s*$)", lock.read_text(), re.MULTILINE)
+    differing = [
+        f"{name} {_installed(name) or 'missing'} instead of {pin}" for name, pin in pins if _installed(name) != pin
+    ]
+    if differing:
+        shown = ", ".join(differing[:5]) + (f" and {len(differing) - 5} more" if len(differing) > 5 else "")
+        yield Finding("packages", "warn", shown, "run `make setup`")
+    else:
+        yield Finding("packages", "ok", f"{len(pins)} as locked")
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def state_folder(settings: Settings) -> Iterator[Finding]:
+    """The state folder can be written and has room."""
+    existing = next(path for path in (settings.home, *settings.home.parents) if path.exists())
+    probe = existing / ".touchledger-doctor"
+    try:
+        probe.write_text("")
+        probe.unlink()
+    except OSError as error:
+        yield Finding(
+            "state folder", "fail", f"{settings.home}: {error.strerror}", "set TOUCHLEDGER_HOME to a folder of yours"
+        )
+        return
+    yield Finding("state folder", "ok", f"{settings.home} can be written")
+    free = shutil.disk_usage(existing).free
+    found = f"{free / 1024**3:.1f} GiB free"
+    yield (
+        Finding("disk", "ok", found)
+        if free >= ENOUGH_BYTES
+        else Finding("disk", "warn", found, "make room: 2 GiB or more")
+    )
+
+
+def database(settings: Settings) -> Iterator[Finding]:
+    """The operational database answers and has this version's schema."""
+    address = sa.make_url(settings.operational_url).render_as_string(hide_password=True)
+    if settings.database_url is None and not (settings.home / "operational.db").exists():
+        yield Finding("database", "warn", "not made yet", "`touchledger up` or any other command makes it")
+        return
+    try:
+        with engine_for(settings.operational_url).connect():
+            pass
+        with redirect_stdout(io.StringIO()):
+            check(settings.operational_url)
+    except sa.exc.OperationalError:
+        yield Finding("database", "fail", f"{address} does not answer", "start it, or correct TOUCHLEDGER_DATABASE_URL")
+    except Exception as error:
+        yield Finding(
+            "database", "fail", f"{address}: {str(error).splitlines()[0]}", "`touchledger status` migrates it"
+        )
+    else:
+        yield Finding("database", "ok", f"{address} is migrated")
+
+
+def ports(settings: Settings) -> Iterator[Finding]:
+    """The ports of `touchledger up` are free, or ours are answering on them."""
+    for name, host in (("api_port", settings.api_host), ("dagster_port", "127.0.0.1"), ("sandbox_port", "127.0.0.1")):
+        port = getattr(settings, name)
+        with socket.socket() as probe:
+            probe.settimeout(1)
+            is_used = probe.connect_ex((host, port)) == 0
+        if is_used:
+            way_out = f"if that is not this deployment, set TOUCHLEDGER_{name.upper()}"
+            yield Finding("port", "warn", f"{port} is in use", way_out)
+        else:
+            yield Finding("port", "ok", f"{port} is free")
+
+
+def snapshot(settings: Settings) -> Iterator[Finding]:
+    """The pointer can be read and names a file that opens."""
+    try:
+        current = pointer.read(settings.published)
+        if current is None:
+            yield Finding("snapshot", "warn", "nothing is published yet", "run `touchledger build`")
+            return
+        with duckdb.connect(str(settings.published / current.file), read_only=True) as connection:
+            connection.execute("select snapshot_id from snapshot").fetchone()
+    except (OSError, ValueError, TypeError, duckdb.Error) as error:
+        yield Finding(
+            "snapshot",
+            "fail",
+            str(error).splitlines()[0],
+            "run `touchledger build`; older snapshots are kept beside it",
+        )
+    else:
+        yield Finding("snapshot", "ok", f"{current.snapshot_id} of {current.built_at}")
+
+
+def sandbox(settings: Settings) -> Iterator[Finding]:
+    """A demo's sandbox answers; only asked where there is a demo."""
+    if not (settings.home / MADE).exists():
+        return
+    with socket.socket() as probe:
+        probe.settimeout(1)
+        answers = probe.connect_ex(("127.0.0.1", settings.sandbox_port)) == 0
+    if answers:
+        yield Finding("sandbox", "ok", f"answers on {settings.sandbox_url}")
+    else:
+        yield Finding("sandbox", "warn", "not running", "the demo's connections answer while `touchledger up` runs")
+
+
+LOOKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
+    python_version,
+    locked_packages,
+    state_folder,
+    database,
+    ports,
+    snapshot,
+    sandbox,
+)

@@ -1,0 +1,90 @@
+"""`touchledger status`: what is served, how fresh its sources are, what was left out and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from rich.table import Table
+
+from api.db import transaction
+from api.models import Connection
+from data_contracts.contract import landed
+from orchestration import pointer
+from orchestration.ingested import waiting
+from orchestration.lake import Lake
+from orchestration.raw_rows import RawRows
+from touchledger.output import Output
+from touchledger.settings import Settings
+
+
+def report(output: Output, settings: Settings) -> None:
+    """Print the snapshot, the connections, the data sets and the quarantine."""
+    current = pointer.read(settings.published)
+    data = {
+        "snapshot": asdict(current) if current else None,
+        "events_waiting": waiting(settings.operational_url),
+        "connections": list(_connections(settings)),
+        "data_sets": list(_data_sets(settings)),
+        "quarantine": list(_quarantine(settings)),
+    }
+    output.result(current.snapshot_id if current else "", data, *_shown(data))
+
+
+def _connections(settings: Settings) -> Iterator[dict[str, Any]]:
+    with transaction(settings.operational_url) as session:
+        found = session.scalars(sa.select(Connection).order_by(Connection.created_at, Connection.id)).all()
+    for one in found:
+        yield {
+            "connection": one.display_name,
+            "provider": one.provider,
+            "status": one.status,
+            "reason": one.status_reason,
+            "landed through": one.synced_through,
+            "synced at": one.synced_at,
+        }
+
+
+def _data_sets(settings: Settings) -> Iterator[dict[str, Any]]:
+    for name, contract in landed().items():
+        raw = RawRows(settings.lake, contract)
+        if not raw.is_empty:
+            yield {"data set": name, "rows": raw.rows, "batches": raw.batches, "newest landing": raw.watermark}
+
+
+def _quarantine(settings: Settings) -> Iterator[dict[str, Any]]:
+    lake = Lake(settings.lake)
+    for name in landed():
+        for reason in lake.quarantined(name):
+            yield {"data set": name, **asdict(reason)}
+
+
+def _shown(data: dict[str, Any]) -> list[Any]:
+    current = data["snapshot"]
+    served = (
+        f"Serving snapshot {current['snapshot_id']}, built {current['built_at']}" if current else "Nothing is served"
+    )
+    parts: list[Any] = [f"{served}; {data['events_waiting']:,} accepted records wait for the next build."]
+    for name in ("connections", "data_sets", "quarantine"):
+        parts.append(_table(name.replace("_", " "), data[name]))
+    return parts
+
+
+def _table(title: str, rows: list[dict[str, Any]]) -> Table:
+    table = Table(title=title if rows else f"{title}: none", title_justify="left", box=None)
+    for name in rows[0] if rows else ():
+        table.add_column(name, justify="right" if isinstance(rows[0][name], int) else "left")
+    for row in rows:
+        table.add_row(*(_cell(value) for value in row.values()))
+    return table
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M} UTC"
+    return f"{value:,}" if isinstance(value, int) else str(value)

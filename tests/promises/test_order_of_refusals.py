@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import uuid
 from collections.abc import Callable
 from typing import Any
@@ -102,3 +103,13 @@ def test_an_unknown_name_is_refused_with_the_nearest_known_one(caller: Caller) -
     assert refusal(response) == (400, "invalid_parameter")
     assert "Did you mean limit?" in response.get_json()["error"]["message"]
     assert refusal(caller.get("/notes?limit=1&limit=1")) == (400, "invalid_parameter")
+
+
+def test_a_body_that_hides_its_length_is_cut_off_too(caller: Caller) -> None:
+    response = caller.post(
+        "/notes",
+        input_stream=io.BytesIO(TOO_BIG),
+        environ_overrides={"wsgi.input_terminated": True},
+        content_type="application/json",
+    )
+    assert refusal(response) == (413, "payload_too_large")

@@ -1,3 +1,5 @@
+{{ config(meta={'dagster': {'ref': {'name': 'credit_daily'}}}) }}
+
 -- Per model and day: the cash of the children of an entity adds up to at most its own, and no child counts more
 -- conversions than its parent.
 with credit as (

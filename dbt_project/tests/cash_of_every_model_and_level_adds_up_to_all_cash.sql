@@ -1,3 +1,5 @@
+{{ config(meta={'dagster': {'ref': {'name': 'credit_daily'}}}) }}
+
 -- Rows + unattributed = the profile's net cash, to the minor unit and the day, for every model and level; the five
 -- totals are equal because each equals the same sum. Also: no cash is negative.
 with marts as (

@@ -1,3 +1,5 @@
+{{ config(meta={'dagster': {'ref': {'name': 'credit_daily'}}}) }}
+
 -- Under every model and level, per type and day: conversions credited to any entity + unattributed ones = all of them.
 -- Under single-touch models the rows of the mart are those credited conversions; under multi-touch models rows overlap,
 -- so there the credited ones are counted distinct, and the mart's rows are compared with distinct pairs.

@@ -23,6 +23,7 @@ LEVELS = ("campaign", "ad_set", "ad")
 REASONS = ("paid_without_ad", "unknown_ad", "parent_only", "other_channel", "direct", "no_touch")
 PAID = ("paid", "partially_paid", "partially_refunded", "refunded")
 BEST = ("payments", "store", "order", "server_event", "crm", "chat", "file")
+PATH_CAP = 500
 getcontext().prec = 60
 
 Row = Mapping[str, Any]
@@ -114,7 +115,8 @@ def _day(profile: Profile, ts: int) -> date:
 def _path(profile: Profile, touches: Sequence[Touch], outcome: Outcome) -> list[Touch]:
     oldest = outcome.ts - profile.lookback_days * 86_400
     mine = [touch for touch in touches if outcome.person is not None and touch.person == outcome.person]
-    return [touch for touch in mine if oldest <= touch.ts <= outcome.ts]
+    within = [touch for touch in mine if oldest <= touch.ts <= outcome.ts]
+    return sorted(within, key=lambda touch: (touch.ts, not touch.is_direct, touch.key))[-PATH_CAP:]
 
 
 def _weights(profile: Profile, model: str, path: Sequence[Touch]) -> dict[Entity, Fraction]:

@@ -13,6 +13,7 @@ from tests.dbt_project.credit_reference import Profile
 from tests.dbt_project.project import DEFAULTS, Project
 
 SEEDS = range(5)
+ROBOT_WORLD = 4
 START = datetime(2026, 3, 1, 4, 30, tzinfo=UTC)
 TREE = {"meta": {"c1": {"s1": ["a1", "a2"], "s2": ["a3"]}, "c2": {"s3": ["a4"]}}, "google": {"c1": {"s9": ["a1"]}}}
 PLAIN = ("lead_created", "appointment_booked", "quote_presented", "closed_won", "dm_started")
@@ -44,6 +45,9 @@ class Draw:
         kept = self.random.sample(sorted(names), self.random.randint(1, 3))
         return {"person": person, **{name: names[name] for name in kept}}
 
+    def robot(self) -> dict[str, Any]:
+        return {"person": 0, "anonymous_id": "a0"}
+
     def nobody(self) -> dict[str, Any]:
         return {"person": None}
 
@@ -68,7 +72,10 @@ def world(seed: int) -> Profile:
     draw = Draw(Random(seed), people=5 + seed % 3)
     _entities(draw)
     for index in range(60):
-        _touch(draw, index)
+        _touch(draw, index, draw.somebody())
+    # more touches than a path may have, in one world
+    for index in range(1_000, 2_800 if seed == ROBOT_WORLD else 1_000):
+        _touch(draw, index, draw.robot())
     for index in range(40):
         _outcome(draw, index)
     for index in range(14):
@@ -101,7 +108,7 @@ def _entities(draw: Draw) -> None:
             draw.records["identities"].append({**pair, "observed_at": START.isoformat()})
 
 
-def _touch(draw: Draw, index: int) -> None:
+def _touch(draw: Draw, index: int, person: dict[str, Any]) -> None:
     kind = draw.random.choice(("ad", "ad", "ad", "clicked", "direct", "organic", "paid"))
     told: dict[str, Any] = {
         "ad": draw.ad,
@@ -114,7 +121,7 @@ def _touch(draw: Draw, index: int) -> None:
     # the producer's keys do not follow time, and are not all of one length
     key = f"{draw.random.choice('aZb')}{index}"
     row = {"touch_key": key, "occurred_at": draw.at(), "channel": "web", "origin": "web"}
-    row |= {**draw.somebody(), **told, **session, "is_paid": kind in ("clicked", "paid")}
+    row |= {**person, **told, **session, "is_paid": kind in ("clicked", "paid")}
     draw.records["touches"].append(row)
 
 

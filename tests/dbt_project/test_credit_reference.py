@@ -47,7 +47,8 @@ def test_a_random_world_gives_what_the_naive_computation_gives(seed: int, marts:
     assert _something(marts[profile.id]) == _something(figures(profile))
 
 
-def test_the_worlds_contain_what_they_are_for() -> None:
+def test_the_worlds_contain_what_they_are_for(credited: Project) -> None:
+    assert credited.rows("select count(*) > 0 from intermediate.int_paths where is_capped") == [(True,)]
     cells = [cell for seed in credit_worlds.SEEDS for cell in _something(figures(credit_worlds.world(seed)))]
     assert {cell[3] for cell in cells if len(cell) == 4} >= {
         "paid_without_ad", "unknown_ad", "parent_only", "other_channel", "direct", "no_touch",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from tests.dbt_project.identity_reference import Statement, draw
 from tests.dbt_project.project import Project
 
 CHAIN = 400
+CROWD = draw(seed=11, count=500)
 AD = {"platform": "meta", "ad_account_id": "act_1", "currency": "EUR", "impressions": 1000, "clicks": 10}
 
 
@@ -15,8 +18,11 @@ def land(project: Project) -> None:
     project.land_profiles(
         {"profile_id": "p"},
         {"profile_id": "q", "currency": "JPY", "currency_digits": 0, "time_zone": "Asia/Tokyo"},
+        {"profile_id": "crowd"},
         {"profile_id": "gone", "is_active": False},
     )
+    project.land("conversions", _crowd(), profile_id="crowd")
+    project.land("identities", _typed(), profile_id="crowd")
     project.land("touches", [_touch("t1", email="ann@example.com"), _touch("t1-of-q", anonymous_id="a")])
     project.land("touches", _chain(), batch="chain")
     project.land("touches", _cafe(), batch="cafe")
@@ -59,8 +65,48 @@ def _cafe() -> list[dict[str, Any]]:
     return [*seen, _touch("cafe-alone", anonymous_id="cafe")]
 
 
+def _crowd() -> list[dict[str, Any]]:
+    return [
+        {
+            "conversion_key": f"k{statement.at}",
+            "occurred_at": _minute(statement.at),
+            "conversion_type": "lead_created",
+            **{kind: _spelt(kind, value) for kind, value in statement.nodes},
+        }
+        for statement in CROWD
+        if not statement.typed
+    ]
+
+
+def _typed() -> list[dict[str, Any]]:
+    return [_pair(statement) for statement in CROWD if statement.typed]
+
+
+def _pair(statement: Statement) -> dict[str, Any]:
+    (kind_a, a), (kind_b, b) = sorted(statement.nodes)
+    return {
+        "kind_a": kind_a,
+        "value_a": _spelt(kind_a, a),
+        "kind_b": kind_b,
+        "value_b": _spelt(kind_b, b),
+        "observed_at": _minute(statement.at),
+        "confidence": "typed",
+    }
+
+
+def _spelt(kind: str, value: str) -> str:
+    """The identifier in the form its contract asks for."""
+    number = int(value.removeprefix(kind))
+    return {"email": f"{value}@example.com", "phone": f"+1212555{number:04d}"}.get(kind, value)
+
+
+def spelt(node: tuple[str, str]) -> tuple[str, str]:
+    """A drawn identifier as the warehouse holds it."""
+    return node[0], _spelt(*node)
+
+
 def _minute(i: int) -> str:
-    return f"2026-03-02T{i // 60:02d}:{i % 60:02d}:00Z"
+    return (datetime(2026, 3, 2, tzinfo=UTC) + timedelta(minutes=i)).isoformat()
 
 
 def _land_entities(project: Project) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import uuid
 
+from tests.dbt_project.identity_reference import resolve
 from tests.dbt_project.project import Project
-from tests.dbt_project.small_world import CHAIN
+from tests.dbt_project.small_world import CHAIN, CROWD, spelt
 
 
 def people(world: Project, pattern: str) -> dict[str, str]:
@@ -52,3 +53,17 @@ def test_every_set_of_identifiers_has_one_person(world: Project) -> None:
         left join intermediate.int_identity_keys as k using (profile_key, identity_key)
     """)
     assert counts == (CHAIN + 4 + 1 + 1 + 1 + 1, True)
+
+
+def test_a_crowd_is_told_apart_as_plain_python_tells_it(world: Project) -> None:
+    expected = {}
+    for node, leader in resolve(CROWD).items():
+        kind, value = spelt(leader)
+        expected[spelt(node)] = uuid_v8(f"crowd:person:{kind}:{value}")
+    rows = world.rows("""
+        select i.kind, i.value, i.person_id, i.is_shared from intermediate.int_person_identifiers as i
+        join intermediate.int_profiles as p using (profile_key) where p.profile_id = 'crowd'
+    """)
+    assert {(kind, value): person for kind, value, person, _ in rows} == expected
+    assert 3 < sum(shared for *_, shared in rows) < len(rows) / 4
+    assert len(set(expected.values())) > 20

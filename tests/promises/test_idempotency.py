@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from pydantic import SecretStr
 
 from api import db
+from api.app import create_app
+from api.migrate import upgrade
 from api.models import AuditEntry, IdempotencyRecord, Workspace
 from tests.api.conftest import Caller
-from tests.factories import notes
+from tests.factories import accounts, notes
+from tests.fixtures.postgres import create_database
 from touchledger.settings import Settings
 
 KEY = {"Idempotency-Key": "first"}
@@ -74,7 +80,7 @@ def test_the_same_key_with_another_body_is_a_conflict(caller: Caller, effects: C
     assert effects("b") == 0
 
 
-def test_a_request_in_flight_refuses_its_twin(
+def test_on_sqlite_the_twin_of_a_request_in_flight_waits_for_its_answer(
     caller: Caller, effects: Callable[[str], int], turnstile: notes.Turnstile
 ) -> None:
     answers = []
@@ -131,3 +137,30 @@ def test_an_effect_and_its_audit_row_are_committed_together(
     caller.post("/notes", json={"title": "a"})
     caller.post("/notes", json={"title": "crash"})
     assert audited() == [("note.create", "done")]
+
+
+@pytest.fixture
+def postgres_caller(postgres_server: str, home: Path) -> Iterator[Caller]:
+    url = create_database(postgres_server, f"t{uuid.uuid4().hex}")
+    upgrade(url)
+    made = Settings(home=home, database_url=SecretStr(url))
+    key = accounts.secret(url, accounts.profile(url))
+    yield Caller(create_app(made, more=[notes.bp]).test_client(), key)
+    db.close_engines(url)
+
+
+def test_on_postgres_a_request_in_flight_refuses_its_twin(postgres_caller: Caller, turnstile: notes.Turnstile) -> None:
+    answers = []
+    thread = threading.Thread(
+        target=lambda: answers.append(postgres_caller.post("/notes", json={"title": "slow"}, headers=KEY))
+    )
+    thread.start()
+    assert turnstile.entered.wait(10)
+    twin = postgres_caller.post("/notes", json={"title": "slow"}, headers=KEY)
+    assert (twin.status_code, twin.get_json()["error"]["code"]) == (409, "idempotency_key_in_flight")
+    turnstile.leave.set()
+    thread.join()
+    assert answers[0].status_code == 201
+    replay = postgres_caller.post("/notes", json={"title": "slow"}, headers=KEY)
+    assert (replay.status_code, replay.headers["Idempotent-Replayed"]) == (201, "true")
+    assert replay.headers["X-RateLimit-Remaining"] == "57"

@@ -152,7 +152,9 @@ class Snapshots:
             self._damaged.add(opened.snapshot_id)
             self._open.pop(opened.snapshot_id, None)
             if self._current is opened:
+                # with a problem named, a request that comes in between is refused, not told that there are no data
                 self._current, self._seen = None, None
+                self._problem = f"{file_of(opened.snapshot_id)} is damaged"
 
     def _refresh(self) -> None:
         if os.getpid() != self._pid:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 import warnings
@@ -299,7 +300,8 @@ def test_a_forked_process_opens_the_snapshot_for_itself(snapshots: Snapshots, se
         warnings.simplefilter("ignore", DeprecationWarning)
         child = os.fork()
     if child == 0:
-        # the child must not run pytest's own teardown
+        # a deadlock in the child ends as a failure; and the child must not run pytest's own teardown
+        signal.alarm(20)
         os._exit(0 if _number(snapshots) == 5 else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert _number(snapshots) == 5

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from api import db, errors, idempotency
 from api.idempotency import Answer, Claim
 from api.models import IdempotencyRecord, Workspace
+from tests.factories import crowd
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -79,23 +80,10 @@ def test_two_callers_may_use_one_key(database_url: str) -> None:
     claimed(database_url, account="key:2", print_="other")
 
 
-def _effects(url: str, keys: list[str]) -> None:
-    for key in keys:
-        try:
-            claim = take(url, key=key, at=db.now())
-        except errors.ApiError:
-            continue
-        if isinstance(claim, Claim):
-            with db.unit(url) as session:
-                session.add(Workspace(name=key))
-                idempotency.finish(session, claim, Answer(201, "{}"))
-    db.close_engines(url)
-
-
 def test_four_processes_with_equal_keys_make_one_effect_each(database_url: str) -> None:
     keys = [f"k{number}" for number in range(25)]
     with multiprocessing.get_context("spawn").Pool(4) as pool:
-        pool.starmap(_effects, [(database_url, keys[start:] + keys[:start]) for start in (0, 0, 3, 3)])
+        pool.starmap(crowd.claim_many, [(database_url, keys[start:] + keys[:start]) for start in (0, 0, 3, 3)])
     with db.transaction(database_url) as session:
         names = session.scalars(sa.select(Workspace.name)).all()
     assert sorted(names) == sorted(keys)

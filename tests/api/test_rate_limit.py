@@ -12,23 +12,14 @@ from api import db
 from api.models import RateUse
 from api.rate_limit import SECOND, WINDOW, Allowance, Uses, charge, settle
 from tests.api.conftest import Caller
+from tests.factories import crowd
 
 Request = tuple[int, int]
 
 
-def _hammer(url: str, tries: int) -> list[tuple[bool, int]]:
-    answers = []
-    for _ in range(tries):
-        with db.transaction(url, durable=False) as session:
-            allowance = charge(session, "key:shared", units=1, limit=60)
-        answers.append((allowance.retry_after is None, allowance.remaining))
-    db.close_engines(url)
-    return answers
-
-
 def test_four_processes_let_exactly_sixty_through(database_url: str) -> None:
     with multiprocessing.get_context("spawn").Pool(4) as pool:
-        answers = [one for many in pool.starmap(_hammer, [(database_url, 100)] * 4) for one in many]
+        answers = [one for many in pool.starmap(crowd.charge_many, [(database_url, 60)] * 4) for one in many]
     accepted = [remaining for passed, remaining in answers if passed]
     assert sorted(accepted) == list(range(60))
     assert {remaining for passed, remaining in answers if not passed} == {0}

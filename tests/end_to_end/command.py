@@ -1,0 +1,52 @@
+"""The product's command, run as a user runs it: a process of its own with an environment of its own."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+COMMAND = Path(sys.executable).with_name("touchledger")
+
+
+def free_port() -> int:
+    """A port nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@dataclass
+class Deployment:
+    """One state folder and the settings it runs under."""
+
+    home: Path
+    overrides: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHLEDGER_")}
+        ours = {f"TOUCHLEDGER_{name}": value for name, value in self.overrides.items()}
+        return {**kept, "TOUCHLEDGER_HOME": str(self.home), **ours}
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start the command and leave it running."""
+        return subprocess.Popen(
+            [COMMAND, *arguments], env=self.environment, cwd=self.home.parent, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def attempt(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run the command to its end, whatever that is."""
+        process = self.start(*arguments)
+        out, err = process.communicate(timeout=280)
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    def run(self, *arguments: str) -> str:
+        """Run the command, which must succeed; returns what it printed."""
+        done = self.attempt(*arguments)
+        assert done.returncode == 0, f"{arguments} ended with {done.returncode}\n{done.stdout}\n{done.stderr}"
+        return done.stdout.strip()

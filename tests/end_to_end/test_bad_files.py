@@ -1,0 +1,96 @@
+"""A bad file gets a clear message or quarantine rows, and no figure moves."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.end_to_end.command import Deployment
+from tests.end_to_end.served import figures, rows_of
+
+ACCOUNTS = "platform,ad_account_id,name,currency,timezone,status\nmeta,act_1,One,USD,UTC,ACTIVE\n"
+CAMPAIGNS = "platform,campaign_id,ad_account_id,name,status\nmeta,c1,act_1,One,ACTIVE\n"
+DELIVERY = "platform,ad_id,date,ad_account_id,ad_set_id,campaign_id,currency,spend,impressions,clicks\n"
+GOOD_DAY = "meta,a1,2026-03-01,act_1,s1,c1,USD,12.34,100,5\n"
+
+
+class Shop:
+    """A profile with one ad-day of 12.34 spent, built once."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.deployment = Deployment(folder / "home")
+        create = ("profile", "create", "--name", "Shop", "--timezone", "UTC", "--currency", "USD", "--quiet")
+        self.profile = self.deployment.run(*create)
+        for dataset, text in (
+            ("ad_accounts", ACCOUNTS),
+            ("campaigns", CAMPAIGNS),
+            ("ad_delivery", DELIVERY + GOOD_DAY),
+        ):
+            self.give(dataset, "good.csv", text.encode())
+        self.deployment.run("build", "--quiet")
+
+    def give(self, dataset: str, name: str, content: bytes, succeeds: bool = True) -> str:
+        path = self.folder / f"{dataset}-{name}"
+        path.write_bytes(content)
+        done = self.deployment.attempt("import", dataset, str(path), "--profile", self.profile, "--json")
+        assert (done.returncode == 0) is succeeds, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    return Shop(tmp_path_factory.mktemp("shop"))
+
+
+def _day(**changes: str) -> bytes:
+    columns = DELIVERY.strip().split(",")
+    row = dict(zip(columns, GOOD_DAY.strip().split(","), strict=True)) | {"date": "2026-03-02"} | changes
+    return (DELIVERY + ",".join(row[name] for name in columns) + "\n").encode()
+
+
+BAD_FILES = {
+    "a wrong column": (DELIVERY.replace("clicks", "klicks") + GOOD_DAY).encode(),
+    "broken UTF-8": DELIVERY.encode() + b"meta,a\xff1,2026-03-02,act_1,s1,c1,USD,1.00,1,1\n",
+}
+BAD_ROWS = {
+    "NaN": (_day(spend="NaN"), "spend"),
+    "negative spend": (_day(spend="-1.00"), "spend"),
+    "an unknown currency": (_day(currency="XQX"), "currency"),
+    "a date before 2000": (_day(date="1999-12-31"), "date"),
+}
+
+
+@pytest.mark.parametrize("fault", sorted(BAD_FILES))
+def test_a_broken_file_is_refused_in_words_and_lands_nothing(shop: Shop, fault: str) -> None:
+    message = shop.give("ad_delivery", f"{fault}.csv", BAD_FILES[fault], succeeds=False)
+    assert ("klicks" in message and "clicks" in message) or "UTF-8" in message
+
+
+def test_a_truncated_gzip_is_refused_in_words(shop: Shop) -> None:
+    whole = gzip.compress(_day() * 50)
+    message = shop.give("ad_delivery", "cut.csv.gz", whole[: len(whole) // 2], succeeds=False)
+    assert "gzip" in message
+
+
+@pytest.mark.parametrize("fault", sorted(BAD_ROWS))
+def test_a_bad_row_is_kept_in_quarantine_with_its_field(shop: Shop, fault: str) -> None:
+    content, field = BAD_ROWS[fault]
+    shop.give("ad_delivery", f"{fault}.csv", content)
+    kept = json.loads(shop.deployment.run("status", "--json"))["quarantine"]
+    assert any(entry["dataset"] == "ad_delivery" and entry["field"] == field for entry in kept)
+
+
+def test_no_figure_moved(shop: Shop) -> None:
+    before = figures(shop.deployment.home)
+    for fault, content in BAD_FILES.items():
+        shop.give("ad_delivery", f"again {fault}.csv", content + b"\n", succeeds=False)
+    for fault, (content, _) in BAD_ROWS.items():
+        shop.give("ad_delivery", f"again {fault}.csv", content)
+    shop.deployment.run("build", "--quiet")
+    assert figures(shop.deployment.home) == before
+    spend = "select sum(spend_minor) from delivery_daily where level = 'campaign'"
+    assert rows_of(shop.deployment.home, spend) == [(1234,)]

@@ -1,0 +1,127 @@
+"""The demo, from nothing to served figures: equal to the sandbox's ledger of truth to the cent, and the same twice."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox.ledger import LEVELS, REASONS, Credit, Ledger
+from sandbox.ledger_weights import MODELS
+from sandbox.world import build
+from tests.end_to_end.command import Deployment, free_port
+from tests.end_to_end.served import all_campaigns, answer, client_of, figures, rows_of
+from touchledger.demo import DEMO_PROFILE_ID
+from touchledger.settings import Settings
+
+PEOPLE, DAYS = 900, 60
+TYPES = (
+    "appointment_attended", "appointment_booked", "closed_won", "dm_started", "lead_created", "payment_received",
+    "quote_presented",
+)  # fmt: skip
+
+
+class Demo:
+    """A finished `up --once`, and the truth about its world."""
+
+    def __init__(self, home: Path) -> None:
+        ports = {name: str(free_port()) for name in ("API_PORT", "DAGSTER_PORT", "SANDBOX_PORT")}
+        self.deployment = Deployment(home, {**ports, "DEMO_PEOPLE": str(PEOPLE), "DEMO_DAYS": str(DAYS)})
+        self.printed = self.deployment.run("up", "--once")
+        settings = Settings(home=home)
+        self.last = settings.demo_today
+        self.first = self.last - timedelta(days=DAYS + 40)
+        world = build(seed=settings.demo_seed, today=self.last, days=DAYS, people=PEOPLE)
+        self.ledger = Ledger(world, DEMO_PROFILE_ID)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    return Demo(tmp_path_factory.mktemp("demo") / "home")
+
+
+def _keyed(demo: Demo, query: str) -> dict[Any, tuple[Any, ...]]:
+    return {row[0]: row[1:] for row in rows_of(demo.deployment.home, query)}
+
+
+def _truth(credit: Credit) -> tuple[int, ...]:
+    return (*(credit.counts.get(type, 0) for type in TYPES), credit.cash_minor)
+
+
+SUMS = ", ".join(f"sum({type})::bigint" for type in TYPES) + ", sum(cash_minor)::bigint"
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("level", LEVELS)
+def test_credit_of_every_entity_is_the_ledgers(demo: Demo, model: str, level: str) -> None:
+    served = _keyed(
+        demo,
+        f"select platform_id, {SUMS} from credit_daily c join entities e using (profile_key, level, entity_key)"
+        f" where model = '{model}' and level = '{level}' group by 1",
+    )
+    truth = {entity: _truth(credit) for entity, credit in demo.ledger.credit(model, level, date.min, date.max).items()}
+    assert served == truth
+    assert len(truth) > 4
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_what_is_left_over_is_the_ledgers(demo: Demo, model: str) -> None:
+    served = _keyed(
+        demo,
+        f"select reason, {SUMS} from unattributed_daily where model = '{model}' and level = 'campaign' group by 1",
+    )
+    left = demo.ledger.unattributed(model, "campaign", date.min, date.max)
+    truth = {reason: _truth(credit) for reason, credit in left.items()}
+    nothing = (0,) * (len(TYPES) + 1)
+    assert {reason: served.get(reason, nothing) for reason in REASONS} == {
+        reason: truth.get(reason, nothing) for reason in REASONS
+    }
+
+
+def test_totals_of_every_day_are_the_ledgers(demo: Demo) -> None:
+    served = _keyed(demo, f"select day, {SUMS} from outcomes_daily group by 1")
+    assert served == {day: _truth(credit) for day, credit in demo.ledger.outcomes().items()}
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_spend_of_every_entity_and_day_is_the_ledgers(demo: Demo, level: str) -> None:
+    rows = rows_of(
+        demo.deployment.home,
+        "select platform_id, day, spend_minor, impressions, clicks from delivery_daily"
+        f" join entities using (profile_key, level, entity_key) where level = '{level}'",
+    )
+    truth = demo.ledger.spend_by_day(level, date.min + timedelta(days=1), date.max)
+    assert {(entity, day): tuple(rest) for entity, day, *rest in rows} == {
+        key: (row.spend_minor, row.impressions, row.clicks) for key, row in truth.items()
+    }
+
+
+def test_the_api_answers_with_the_same_figures(demo: Demo) -> None:
+    key = (demo.deployment.home / "demo.key").read_text().strip()
+    window = {"date_from": str(demo.first), "date_to": str(demo.last)}
+    client = client_of(demo.deployment.home)
+    rows = all_campaigns(client, key, **window)
+    truth = demo.ledger.credit("last_touch", "campaign", demo.first, demo.last)
+    assert {row["platform_id"]: row["outcome_value"] for row in rows if row["outcome_count"]} == {
+        entity: credit.cash_minor / 100 for entity, credit in truth.items() if credit.counts.get("payment_received")
+    }
+    total = answer(client, key, "/campaigns/unattributed", **window)["data"]["profile_total"]
+    assert total["outcome_value"] == demo.ledger.totals(demo.first, demo.last).cash_minor / 100
+
+
+def test_the_table_names_every_campaign_with_spend(demo: Demo) -> None:
+    names = rows_of(
+        demo.deployment.home,
+        "select distinct name from entities join delivery_daily using (profile_key, level, entity_key)"
+        " where level = 'campaign' and day > (select max(day) - 7 from delivery_daily)",
+    )
+    assert names
+    assert [name for (name,) in names if name not in demo.printed] == []
+
+
+def test_a_second_run_changes_no_figure(demo: Demo) -> None:
+    before = figures(demo.deployment.home)
+    demo.deployment.run("up", "--once", "--quiet")
+    assert figures(demo.deployment.home) == before

@@ -13,7 +13,8 @@
 {%- endmacro %}
 
 {# Minor units (bigint) of an amount converted at `rate` into a currency with `digits` decimals, rounded half to
-   even. The product is exact: 4 decimals of the amount and 12 of the rate fit the 16 kept. #}
+   even. The product is exact: 4 decimals of the amount and 12 of the rate fit the 16 kept. Spark keeps them only with
+   spark.sql.decimalOperations.allowPrecisionLoss off. #}
 {% macro minor_units(amount, rate, digits) -%}
     {%- set scale -%}
         cast(case {{ digits }} when 0 then 1 when 2 then 100 when 3 then 1000 when 4 then 10000 end as decimal(5, 0))

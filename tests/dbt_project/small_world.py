@@ -27,6 +27,7 @@ def land(project: Project) -> None:
     project.land("touches", _chain(), batch="chain")
     project.land("touches", _cafe(), batch="cafe")
     project.land("touches", [_touch("t1", email="ann@example.com")], profile_id="q")
+    _land_people(project)
     _land_entities(project)
     _land_delivery(project)
     rates = [("2026-03-01", "EUR", "USD", "1.1"), ("2026-03-01", "EUR", "JPY", "160")]
@@ -107,6 +108,18 @@ def spelt(node: tuple[str, str]) -> tuple[str, str]:
 
 def _minute(i: int) -> str:
     return (datetime(2026, 3, 2, tzinfo=UTC) + timedelta(minutes=i)).isoformat()
+
+
+def _land_people(project: Project) -> None:
+    lines = [{"person_key": "by line", "first_name": "Earlier"}, {"person_key": "by line", "first_name": "Later"}]
+    project.land("people", lines, profile_id="q", batch="a")
+    one, two, three = ({"person_key": key, "first_name": "Earlier"} for key in ("by file", "by time", "withdrawn"))
+    two["updated_at"] = "2026-03-02T00:00:00Z"
+    project.land("people", [one, two, three], profile_id="q", batch="b")
+    older = {**two, "first_name": "Later", "updated_at": "2026-03-01T00:00:00Z"}
+    project.land(
+        "people", [{**one, "first_name": "Later"}, older, {**three, "_deleted": True}], profile_id="q", batch="c"
+    )
 
 
 def _land_entities(project: Project) -> None:

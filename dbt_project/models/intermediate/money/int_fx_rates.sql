@@ -17,18 +17,18 @@ days as (
 ),
 
 ratios as (
-    select rate_date, base, quote, cast(rate as decimal(28, 12)) as over, cast(1 as decimal(18, 10)) as under,
+    select rate_date, base, quote, cast(rate as decimal(28, 12)) as numerator, cast(1 as decimal(18, 10)) as denominator,
         1 as route, source
     from quotes
     union all
     select rate_date, quote, base, 1, rate, 2, source
     from quotes
     union all
-    select a.rate_date, a.quote as base, b.quote, b.rate as over, a.rate as under, 3 as route, a.source
+    select a.rate_date, a.quote as base, b.quote, b.rate as numerator, a.rate as denominator, 3 as route, a.source
     from quotes as a
     inner join quotes as b on a.rate_date = b.rate_date and a.source = b.source and a.base = b.base
     union all
-    select a.rate_date, a.base, b.base as quote, a.rate as over, b.rate as under, 4 as route, a.source
+    select a.rate_date, a.base, b.base as quote, a.rate as numerator, b.rate as denominator, 4 as route, a.source
     from quotes as a
     inner join quotes as b on a.rate_date = b.rate_date and a.source = b.source and a.quote = b.quote
     union all
@@ -39,10 +39,10 @@ ratios as (
 
 candidates as (
     select
-        d.day, n.base, n.quote, r.over, r.under, r.rate_date, r.source,
+        d.day, n.base, n.quote, r.numerator, r.denominator, r.rate_date, r.source,
         row_number() over (
             partition by d.day, n.base, n.quote
-            order by r.rate_date desc, r.route asc, r.source asc, r.over asc, r.under asc
+            order by r.rate_date desc, r.route asc, r.source asc, r.numerator asc, r.denominator asc
         ) as choice
     from needed as n
     inner join ratios as r on n.base = r.base and n.quote = r.quote
@@ -50,7 +50,7 @@ candidates as (
     where n.base <> n.quote
 )
 
-select day, base, quote, {{ rate_quotient('over', 'under') }} as rate, rate_date, source
+select day, base, quote, {{ rate_quotient('numerator', 'denominator') }} as rate, rate_date, source
 from candidates
 where choice = 1
 union all

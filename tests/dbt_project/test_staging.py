@@ -1,0 +1,20 @@
+"""Which of several versions of a row stays."""
+
+from __future__ import annotations
+
+from tests.dbt_project.project import Project
+
+
+def test_the_greatest_updated_at_wins_then_the_later_file_then_the_later_line(world: Project) -> None:
+    rows = world.rows("select person_key, first_name from staging.stg_app__people where profile_id = 'q' order by 1")
+    assert rows == [("by file", "Later"), ("by line", "Later"), ("by time", "Earlier")]
+
+
+def test_a_key_is_told_apart_by_profile(world: Project) -> None:
+    rows = world.rows("select profile_id from staging.stg_app__touches where touch_key = 't1' order by 1")
+    assert rows == [("p",), ("q",)]
+
+
+def test_seconds_are_those_of_the_time_that_was_sent(world: Project) -> None:
+    rows = world.rows("select distinct occurred_s from staging.stg_app__touches where touch_key = 't1'")
+    assert rows == [(1774008000,)]

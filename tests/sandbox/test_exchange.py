@@ -16,9 +16,9 @@ def exchange() -> Exchange:
 
 
 def test_a_tie_goes_to_the_even_cent() -> None:
-    assert exchange().convert(1050, "EUR", "USD", FRIDAY) == 1139
+    assert exchange().convert(100, "EUR", "USD", FRIDAY) == 108
+    assert exchange().convert(300, "EUR", "USD", FRIDAY) == 326
     assert exchange().convert(1010, "EUR", "USD", FRIDAY) == 1096
-    assert exchange().convert(1030, "EUR", "USD", FRIDAY) == 1118
 
 
 def test_a_weekend_takes_fridays_rate_and_the_eighth_day_none() -> None:

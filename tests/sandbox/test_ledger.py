@@ -12,7 +12,7 @@ from sandbox.ledger_cases import public_id
 from sandbox.ledger_weights import split, weights
 from sandbox.money import Refund
 from sandbox.people import Known, Outcome, Touch
-from tests.factories.journeys import DAY, NOW, PROFILE, TODAY, ads, ledger, payment, touch
+from tests.factories.journeys import DAY, NOW, PROFILE, TODAY, ads, ledger, payment, stage, touch
 
 EVER = (date(2026, 1, 1), date(2027, 1, 1))
 MODELS = {"FT": "first_touch", "LT": "last_touch", "LIN": "linear", "TD": "time_decay", "LND": "last_non_direct"}
@@ -95,6 +95,18 @@ def test_an_entity_counts_a_conversion_once_however_often_it_was_touched() -> No
     linear = book.credit("linear", "campaign", *EVER)[campaign]
     assert (linear.counts, linear.cash_minor) == ({"payment_received": 1}, 750_000)
     assert book.credit("time_decay", "campaign", *EVER)[campaign].cash_minor == 653_103
+
+
+def test_two_ads_of_one_campaign_are_two_credits_and_one_count() -> None:
+    first, second = [ad for ad in stage().ads if ad.campaign_id == ads()["A"].campaign_id][:2]
+    path = [touch("A", 2 * DAY, ad_id=first.id), touch("A", DAY, ad_id=second.id, ad_set_id=second.ad_set_id)]
+    book = ledger(path, [payment(100_01)])
+    assert book.credit("linear", "campaign", *EVER)[first.campaign_id] == Credit({"payment_received": 1}, 100_01)
+    found = book.credit("linear", "ad", *EVER)
+    assert sorted((row.counts["payment_received"], row.cash_minor) for row in found.values()) == [
+        (1, 50_00),
+        (1, 50_01),
+    ]
 
 
 def test_ties_go_by_the_bytes_of_the_key_and_never_to_a_direct_visit() -> None:

@@ -39,6 +39,8 @@ def test_a_second_call_changes_nothing_and_has_the_same_key(settings: Settings) 
     assert ensure_demo(settings).api_key == first.api_key
     assert (rows(settings), tree(settings.home)) == (counted, written)
     assert counted["Connection"] == 4
+    packed = written[f"inbox/{DEMO_PROFILE_ID}/conversions/crm-deals.jsonl.gz"]
+    assert packed[4:8] == bytes(4), "the hour of packing would make other bytes of the same rows"
     assert set(written) == {
         f"inbox/{DEMO_PROFILE_ID}/conversions/crm-deals.jsonl.gz",
         f"inbox/{DEMO_PROFILE_ID}/people/crm-contacts.csv",

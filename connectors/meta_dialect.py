@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
 from connectors.errors import CursorExpired, Malformed, Refused, Revoked, Throttled, TooMuchData, Transient
@@ -75,12 +76,14 @@ def _refusal(code: int, subcode: int) -> str:
 def _usages(answer: Answer) -> list[Mapping[str, Any]]:
     cases = answer.header_json("x-business-use-case-usage")
     found = [answer.header_json("x-app-usage"), answer.header_json("x-fb-ads-insights-throttle")]
-    found += [usage for usages in cases.values() for usage in usages] if isinstance(cases, dict) else []
+    lists = cases.values() if isinstance(cases, dict) else []
+    found += [usage for usages in lists if isinstance(usages, list) for usage in usages]
     return [usage for usage in found if isinstance(usage, dict)]
 
 
 def _number(row: Mapping[str, Any], name: str) -> float:
     try:
-        return float(row.get(name) or 0)
-    except (TypeError, ValueError):
+        value = float(row.get(name) or 0)
+    except (TypeError, ValueError, OverflowError):
         return 0.0
+    return value if isfinite(value) else 0.0

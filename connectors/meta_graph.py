@@ -143,10 +143,11 @@ def _data(body: Mapping[str, Any]) -> list[Row]:
 
 def _next_cursor(body: Mapping[str, Any]) -> str | None:
     """The cursor of the following page. `after` stands on the last page too; only `next` says there is more."""
-    paging = body.get("paging") or {}
-    if not paging.get("next"):
+    paging = body.get("paging")
+    if not isinstance(paging, dict) or not paging.get("next"):
         return None
-    after = (paging.get("cursors") or {}).get("after")
+    cursors = paging.get("cursors")
+    after = cursors.get("after") if isinstance(cursors, dict) else None
     if not isinstance(after, str) or not after:
         raise Malformed("meta", "a page that has a next one, but no cursor")
     return after

@@ -15,6 +15,7 @@ from connectors.errors import Malformed
 PLATFORM = "meta"
 # one sale stands under several action types; this one counts each sale once, wherever it happened
 CANONICAL_ACTION = "omni_purchase"
+LONGEST_FIGURE = 20
 _GROUPS = {
     "OUTCOME_SALES": "sales", "CONVERSIONS": "sales", "PRODUCT_CATALOG_SALES": "sales",
     "OUTCOME_LEADS": "leads", "LEAD_GENERATION": "leads", "MESSAGES": "messaging",
@@ -136,12 +137,13 @@ def reach(row: Row, level: str, id_field: str) -> Row:
 
 
 def number(text: object) -> Decimal:
-    """A figure as Meta writes it. Raises Malformed unless it is a finite number."""
+    """A figure as Meta writes it. Raises Malformed unless it is a finite number of a sane size."""
     try:
         value = Decimal(str(text))
     except InvalidOperation:
         raise Malformed("meta", "a figure that is not a number") from None
-    if not value.is_finite():
+    # an exponent is never Meta's, and making an integer of a huge one would take all memory
+    if not value.is_finite() or abs(value.adjusted()) > LONGEST_FIGURE:
         raise Malformed("meta", "a figure that is not a number")
     return value
 

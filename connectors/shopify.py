@@ -20,6 +20,7 @@ FULFILLMENT = {
     "IN_PROGRESS": None, "ON_HOLD": None, "OPEN": None, "PENDING_FULFILLMENT": None,
     "REQUEST_DECLINED": None, "SCHEDULED": None, "UNFULFILLED": None,
 }  # fmt: skip
+LONGEST_AMOUNT = 20
 # an authorization that ran out holds no money, as a voided one
 FINANCIAL = {"EXPIRED": "voided"}
 
@@ -89,8 +90,8 @@ class Shopify:
             "sku": node.get("sku"),
             "barcode": node.get("barcode"),
             "position": node.get("position"),
-            "price": _amount(node["price"]),
-            "compare_at_price": None if node.get("compareAtPrice") is None else _amount(node["compareAtPrice"]),
+            "price": amount(node["price"]),
+            "compare_at_price": None if node.get("compareAtPrice") is None else amount(node["compareAtPrice"]),
             "inventory_quantity": node.get("inventoryQuantity"),
             "inventory_policy": str(node.get("inventoryPolicy") or "deny").lower(),
             "tracked": (node.get("inventoryItem") or {}).get("tracked"),
@@ -168,15 +169,16 @@ def _number_of(node: Row | None) -> str | None:
 
 
 def _shop_money(node: Row, name: str) -> Decimal:
-    return _amount(node[name]["shopMoney"]["amount"])
+    return amount(node[name]["shopMoney"]["amount"])
 
 
-def _amount(text: Any) -> Decimal:
+def amount(text: Any) -> Decimal:
+    """An amount as Shopify writes it. Raises Malformed unless it is a finite number of a sane size."""
     try:
         value = Decimal(str(text))
     except InvalidOperation:
         raise Malformed("shopify", "an amount that is not a number") from None
-    if not value.is_finite():
+    if not value.is_finite() or abs(value.adjusted()) > LONGEST_AMOUNT:
         raise Malformed("shopify", "an amount that is not a number")
     return value
 

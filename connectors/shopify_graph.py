@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from connectors.errors import ConnectorError, CursorExpired, Malformed, Refused, Throttled, TooMuchData, Transient
@@ -28,7 +29,7 @@ class ShopifyDialect:
             raise Refused("shopify", f"HTTP {answer.status}", reason=_BY_STATUS[answer.status], status=answer.status)
         if answer.status == 430:
             raise Throttled("shopify", "HTTP 430", status=430)
-        if answer.status != 200 or not answer.is_json:
+        if answer.status >= 300 or not answer.is_json:
             return
         if not isinstance(answer.body, dict):
             raise Malformed("shopify", "the answer is not an object")
@@ -49,9 +50,10 @@ def seconds_to_afford(answer: Answer) -> float:
     state = _mapping(cost.get("throttleStatus"))
     try:
         missing = float(cost["requestedQueryCost"]) - float(state["currentlyAvailable"])
-        return max(0.0, missing / float(state["restoreRate"]))
-    except (KeyError, TypeError, ValueError, ZeroDivisionError):
+        wait = missing / float(state["restoreRate"])
+    except (KeyError, TypeError, ValueError, ArithmeticError):
         return 0.0
+    return max(0.0, wait) if isfinite(wait) else 0.0
 
 
 def _refusal(answer: Answer, error: Mapping[str, Any]) -> ConnectorError:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -94,10 +95,6 @@ class Transport:
         self.requests = 0
         self._sleep = sleep
         self._pause = 0.0
-        timeout = httpx.Timeout(self.policy.read_timeout, connect=self.policy.connect_timeout)
-        # a proxy named in the environment is for the outside world, never for the bundled sandbox
-        direct = {address: httpx.HTTPTransport() for address in _LOOPBACK}
-        self._client = httpx.Client(timeout=timeout, follow_redirects=False, mounts=direct)
 
     def send(self, request: Request, dialect: Dialect, *, secrets: tuple[str, ...] = ()) -> Answer:
         """The answer to `request`, judged good by `dialect`.
@@ -118,12 +115,20 @@ class Transport:
             error.args = (redact(str(error), secrets),)
             raise
 
+    @cached_property
+    def _client(self) -> httpx.Client:
+        timeout = httpx.Timeout(self.policy.read_timeout, connect=self.policy.connect_timeout)
+        # a proxy named in the environment is for the outside world, never for the bundled sandbox
+        direct = httpx.HTTPTransport()
+        return httpx.Client(timeout=timeout, follow_redirects=False, mounts=dict.fromkeys(_LOOPBACK, direct))
+
     def sleep(self, seconds: float) -> None:
         """Wait, by the clock this transport was given."""
         self._sleep(seconds)
 
     def close(self) -> None:
-        self._client.close()
+        if "_client" in vars(self):
+            self._client.close()
 
     def __enter__(self) -> Self:
         return self
@@ -152,7 +157,7 @@ class Transport:
                 json=request.document,
                 headers=dict(request.headers),
             ) as response:
-                return _parsed(response, self._body(response, provider))
+                return parsed(response.status_code, response.headers, self._body(response, provider))
         except httpx.TimeoutException:
             raise Transient(provider, "no answer in time", reason="timeout") from None
         except httpx.TransportError as error:
@@ -219,12 +224,13 @@ def retry_after(answer: Answer) -> float | None:
         return None
 
 
-def _parsed(response: httpx.Response, text: bytes) -> Answer:
+def parsed(status: int, headers: Mapping[str, str], text: bytes) -> Answer:
+    """The answer with its body parsed, money and other fractions exactly as they were written."""
     try:
         body = json.loads(text, parse_float=Decimal, parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        return Answer(response.status_code, response.headers, None, False)
-    return Answer(response.status_code, response.headers, body, True)
+        return Answer(status, headers, None, False)
+    return Answer(status, headers, body, True)
 
 
 def _no_constant(name: str) -> None:

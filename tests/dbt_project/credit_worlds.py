@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from itertools import pairwise
@@ -14,6 +15,7 @@ from tests.dbt_project.project import DEFAULTS, Project
 
 SEEDS = range(5)
 ROBOT_WORLD = 4
+KINDS = ("ad", "ad", "ad", "clicked", "direct", "organic", "paid")
 START = datetime(2026, 3, 1, 4, 30, tzinfo=UTC)
 TREE = {"meta": {"c1": {"s1": ["a1", "a2"], "s2": ["a3"]}, "c2": {"s3": ["a4"]}}, "google": {"c1": {"s9": ["a1"]}}}
 PLAIN = ("lead_created", "appointment_booked", "quote_presented", "closed_won", "dm_started")
@@ -72,10 +74,10 @@ def world(seed: int) -> Profile:
     draw = Draw(Random(seed), people=5 + seed % 3)
     _entities(draw)
     for index in range(60):
-        _touch(draw, index, draw.somebody())
+        _touch(draw, index, draw.somebody(), KINDS)
     # more touches than a path may have, in one world
-    for index in range(1_000, 2_800 if seed == ROBOT_WORLD else 1_000):
-        _touch(draw, index, draw.robot())
+    for index in range(1_000, 2_600 if seed == ROBOT_WORLD else 1_000):
+        _touch(draw, index, draw.robot(), ("direct", "organic", "organic", "ad"))
     for index in range(40):
         _outcome(draw, index)
     for index in range(14):
@@ -108,8 +110,8 @@ def _entities(draw: Draw) -> None:
             draw.records["identities"].append({**pair, "observed_at": START.isoformat()})
 
 
-def _touch(draw: Draw, index: int, person: dict[str, Any]) -> None:
-    kind = draw.random.choice(("ad", "ad", "ad", "clicked", "direct", "organic", "paid"))
+def _touch(draw: Draw, index: int, person: dict[str, Any], kinds: Sequence[str]) -> None:
+    kind = draw.random.choice(kinds)
     told: dict[str, Any] = {
         "ad": draw.ad,
         "clicked": lambda: {**draw.ad(), **draw.click()},

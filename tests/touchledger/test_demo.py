@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from pydantic import SecretStr
 
 from api.credentials import digest
 from api.db import transaction
@@ -52,6 +53,14 @@ def test_every_event_of_the_world_is_accepted(settings: Settings) -> None:
     ensure_demo(settings)
     sent = events(build(settings.demo_seed, settings.demo_today, settings.demo_days, settings.demo_people))
     assert rows(settings)["IngestedRecord"] == sum(len(records) for records in sent.values())
+
+
+def test_it_is_made_on_either_database(home: Path, database_url: str) -> None:
+    settings = Settings(home=home, database_url=SecretStr(database_url), demo_people=100, demo_days=30)
+    first = ensure_demo(settings)
+    counted = rows(settings)
+    (home / "demo.json").unlink()
+    assert (ensure_demo(settings), rows(settings)) == (first, counted)
 
 
 def test_the_key_is_readable_by_its_owner_alone_and_opens_the_demo(settings: Settings) -> None:

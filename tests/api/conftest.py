@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from werkzeug.test import TestResponse
 
 from api.app import create_app
 from api.models import Profile
+from api.snapshot import Snapshots
 from tests.factories import accounts, notes
 from touchledger.settings import Settings
 
@@ -66,3 +68,17 @@ def caller_with(client: FlaskClient, settings: Settings, profile: Profile) -> Ca
         return Caller(client, accounts.secret(settings.operational_url, profile, **options))
 
     return make
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Settings:
+    """Settings of an empty state folder, without a database."""
+    return Settings(home=tmp_path, query_deadline_seconds=30)
+
+
+@pytest.fixture
+def snapshots(bare: Settings) -> Iterator[Snapshots]:
+    """What a process reads that serves the bare folder."""
+    found = Snapshots(bare)
+    yield found
+    found.close()

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from api import served
+from api.snapshot import Snapshots
 from data_contracts import contract
+from tests.factories import served as published
+from touchledger.settings import Settings
 
 CONTRACTS = contract.served()
 
@@ -32,3 +35,23 @@ def test_a_table_has_the_columns_of_its_contract(table: str) -> None:
 def test_the_words_of_a_column_are_those_of_its_contract(table: str, column: str, words: tuple[str, ...]) -> None:
     allowed = next(one.allowed for one in CONTRACTS[table].columns if one.name == column)
     assert set(allowed) == set(words)
+
+
+def test_facts_of_a_profile_are_looked_up_once_per_snapshot(snapshots: Snapshots, bare: Settings) -> None:
+    profile = {"profile_key": 7, "profile_id": "p", "currency": "USD", "currency_digits": 2, "settings_version": "one"}
+    published.publish(bare.published, {"profiles": [profile]}, token=1)
+    with snapshots.reader() as reader:
+        assert reader
+        first = served.profile_facts(reader, "p")
+        assert first
+        assert (first.profile_key, first.settings_version) == (7, "one")
+        assert served.profile_facts(reader, "nobody") is None
+    with snapshots.reader() as reader:
+        assert reader
+        assert served.profile_facts(reader, "p") is first
+    published.publish(bare.published, {"profiles": [{**profile, "settings_version": "two"}]}, token=2)
+    with snapshots.reader() as reader:
+        assert reader
+        second = served.profile_facts(reader, "p")
+        assert second
+        assert second.settings_version == "two"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,6 +12,7 @@ import pytest
 
 from sandbox.app import create_sandbox, server
 from sandbox.faces import TOKENS
+from sandbox.faults import KINDS
 from tests.fixtures.sandbox import TODAY, RunningSandbox
 
 
@@ -80,3 +83,9 @@ def test_a_taken_port_is_an_error_not_a_second_sandbox(sandbox: RunningSandbox) 
     port = int(sandbox.url.rsplit(":", 1)[1])
     with pytest.raises(OSError, match=r"in use"):
         server(create_sandbox(sandbox.holder), port)
+
+
+def test_the_page_on_the_sandbox_names_every_kind_of_fault() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "sandbox.md").read_text()
+    row = next(line for line in page.splitlines() if line.startswith("| `kind` |"))
+    assert set(re.findall(r"`(\w+)`", row)) - {"kind"} == KINDS

@@ -74,10 +74,9 @@ def test_the_same_key_of_another_profile_or_set_is_another_record(url: str) -> N
 
 
 def test_keys_of_several_parts_do_not_run_together(url: str) -> None:
-    parts = [("external_id", "a", "external_id", "b,c"), ("external_id", "a,external_id", "external_id", "c")]
-    records = [
-        record("identities", kind_a=kind_a, value_a=a, kind_b=kind_b, value_b=b) for kind_a, a, kind_b, b in parts
-    ]
+    values = [("a", "b,external_id,c"), ("a,external_id,b", "c")]
+    kinds = {"kind_a": "external_id", "kind_b": "external_id"}
+    records = [record("identities", **kinds, value_a=a, value_b=b) for a, b in values]
     long = record("identities", value_a="x" * 255, kind_b="external_id", value_b="y" * 255)
     assert sent(url, *records, long, dataset="identities").accepted == 3
     assert sent(url, long, dataset="identities").duplicates == 1

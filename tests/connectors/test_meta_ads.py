@@ -28,7 +28,9 @@ def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def figures(days: list[tuple[date, list[Row]]]) -> dict[tuple[str, date], tuple[Any, ...]]:
-    """Spend, impressions, clicks and the platform's claims by ad-day."""
+    """Spend, impressions, clicks and the platform's claims by ad-day; each ad-day is there once."""
+    keys = [(row["ad_id"], row["date"]) for _, rows in days for row in rows]
+    assert len(set(keys)) == len(keys)
     names = ("spend", "impressions", "clicks", "link_clicks", "reach", "platform_conversions")
     return {
         (row["ad_id"], day): (*(row[name] for name in names), row["platform_conversion_value"])
@@ -225,9 +227,10 @@ def test_a_fault_that_never_ends_ends_the_walk_within_a_bound(
 
 
 def test_a_failed_report_run_is_tried_again_then_split(sandbox: RunningSandbox, meta: MetaAds) -> None:
-    sandbox.plan({"route": INSIGHTS, "method": "POST", "kind": "report_failed", "times": 2})
-    assert figures(list(meta.delivery(LONG_SINCE, TODAY))) == truth(sandbox, LONG_SINCE, TODAY)
-    assert sandbox.hits() == [2]
+    for failures, runs in ((1, 2), (2, 4)):
+        sandbox.plan({"route": INSIGHTS, "method": "POST", "kind": "report_failed", "times": failures})
+        assert figures(list(meta.delivery(LONG_SINCE, TODAY))) == truth(sandbox, LONG_SINCE, TODAY)
+        assert sandbox.calls(f"act_{meta.account_id}/insights") == runs
 
 
 def test_a_stuck_report_run_is_given_up_after_its_time_and_asked_again(

@@ -17,7 +17,8 @@ days as (
 ),
 
 ratios as (
-    select rate_date, base, quote, cast(rate as decimal(28, 12)) as numerator, cast(1 as decimal(18, 10)) as denominator,
+    select
+        rate_date, base, quote, cast(rate as decimal(28, 12)) as numerator, cast(1 as decimal(18, 10)) as denominator,
         1 as route, source
     from quotes
     union all

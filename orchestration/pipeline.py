@@ -104,7 +104,7 @@ class Listener:
         elif event.event_type in (dg.DagsterEventType.STEP_SUCCESS, dg.DagsterEventType.STEP_FAILURE):
             self._ended(event, step)
         elif event.event_type == dg.DagsterEventType.RUN_FAILURE and not self._outcome.problems:
-            self._outcome.problems.append(event.message or "the run failed")
+            self._outcome.problems.append(_innermost(event.job_failure_data.error) or event.message or "the run failed")
 
     def _materialized(self, event: dg.DagsterEvent, step: str) -> None:
         materialization = event.step_materialization_data.materialization
@@ -124,8 +124,12 @@ class Listener:
         self._outcome.seconds[step] = time.monotonic() - self._started.get(step, time.monotonic())
         failed = event.event_type == dg.DagsterEventType.STEP_FAILURE
         if failed:
-            error: Any = event.step_failure_data.error
-            while error is not None and error.cause is not None:
-                error = error.cause
-            self._outcome.problems.append(f"{step}: {error.message.strip() if error else event.message}")
+            self._outcome.problems.append(f"{step}: {_innermost(event.step_failure_data.error) or event.message}")
         self._listen(Progress("failed" if failed else "ended", step))
+
+
+def _innermost(error: Any) -> str:
+    """The message of the exception that all the others wrap; empty without one."""
+    while error is not None and error.cause is not None:
+        error = error.cause
+    return error.message.strip() if error is not None else ""

@@ -22,9 +22,10 @@ def main() -> None:
 
 
 def _prepared() -> Settings:
-    from touchledger.state import prepare
+    from touchledger.state import logging_to_file, prepare
 
     settings = load()
+    click.get_current_context().with_resource(logging_to_file(settings))
     prepare(settings)
     return settings
 

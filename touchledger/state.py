@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from api import logs
 from api.migrate import upgrade
 from orchestration.instance import prepare_instance
@@ -13,7 +17,22 @@ def prepare(settings: Settings) -> None:
     """Make the state folder, bring the database to this version's schema, and make the lake's and Dagster's folders."""
     for folder in (settings.home, settings.inbox, settings.published, settings.home / "logs"):
         folder.mkdir(parents=True, exist_ok=True)
-    logs.configure(settings.log_level, stream=(settings.home / "logs" / "commands.log").open("a", encoding="utf-8"))
     upgrade(settings.operational_url)
     prepare_instance(settings)
     Lake(settings.lake).prepare()
+
+
+@contextmanager
+def logging_to_file(settings: Settings) -> Iterator[None]:
+    """Send what is logged while the block runs, redacted, to logs/commands.log; the terminal is for results."""
+    path = settings.home / "logs" / "commands.log"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    with path.open("a", encoding="utf-8") as stream:
+        logs.configure(settings.log_level, stream=stream)
+        try:
+            yield
+        finally:
+            root.handlers[:] = before
+            root.setLevel(level)

@@ -67,10 +67,8 @@ def _shown(data: dict[str, Any]) -> list[Any]:
     served = (
         f"Serving snapshot {current['snapshot_id']}, built {current['built_at']}" if current else "Nothing is served"
     )
-    parts: list[Any] = [f"{served}; {data['events_waiting']:,} accepted records wait for the next build."]
-    for name in ("connections", "data_sets", "quarantine"):
-        parts.append(_table(name.replace("_", " "), data[name]))
-    return parts
+    tables = (_table(name.replace("_", " "), data[name]) for name in ("connections", "data_sets", "quarantine"))
+    return [f"{served}; {data['events_waiting']:,} accepted records wait for the next build.", *tables]
 
 
 def _table(title: str, rows: list[dict[str, Any]]) -> Table:

@@ -16,7 +16,7 @@ from touchledger.demo_figures import addresses, figures, table_of
 from touchledger.output import Output
 from touchledger.pipeline_commands import run_shown, write_data_docs
 from touchledger.settings import Settings
-from touchledger.state import prepare
+from touchledger.state import logging_to_file, prepare
 from touchledger.supervisor import Supervisor
 
 
@@ -26,7 +26,7 @@ def run(output: Output, settings: Settings, *, once: bool) -> None:
     serving.free_ports(settings, *ports)
     serving.stop_on_signals()
     try:
-        with Supervisor(settings.home / "logs") as supervisor:
+        with logging_to_file(settings), Supervisor(settings.home / "logs") as supervisor:
             demo = _build(output, settings, supervisor)
             if once:
                 _write_docs(output, settings)

@@ -16,7 +16,9 @@ LINES = dict(re.findall(r"^TOUCHLEDGER_(\w+)=(.*)$", EXAMPLE, re.MULTILINE))
 
 def test_every_setting_is_in_the_example_with_its_default() -> None:
     stated = {name.lower(): value for name, value in LINES.items()}
-    defaults = {name: "" if field.default is None else str(field.default) for name, field in Settings.model_fields.items()}
+    defaults = {
+        name: "" if field.default is None else str(field.default) for name, field in Settings.model_fields.items()
+    }
     assert stated == defaults
 
 

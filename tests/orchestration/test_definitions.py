@@ -1,0 +1,83 @@
+"""The code location as a whole: what exists is written down, so that a moved edge is seen in review.
+
+After a wanted change write it anew: `WRITE_SNAPSHOTS=1 pytest tests/orchestration/test_definitions.py`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from data_contracts.contract import landed, served
+
+WRITTEN = Path(__file__).parent / "definitions.json"
+
+
+@pytest.fixture
+def defs(home: Path) -> dg.Definitions:
+    from orchestration.definitions import defs
+
+    return defs
+
+
+def outline(defs: dg.Definitions) -> dict[str, Any]:
+    """Assets with what they depend on, jobs with what they run, schedules with their times, sensors with their job."""
+    graph = defs.resolve_asset_graph()
+    jobs = [job for job in defs.resolve_all_job_defs() if not job.name.startswith("__")]
+    names = {key: key.to_user_string() for key in graph.get_all_asset_keys()}
+    return {
+        "assets": {
+            names[key]: sorted(parent.to_user_string() for parent in graph.get(key).parent_keys)
+            for key in sorted(names, key=names.__getitem__)
+            if not names[key].startswith(("staging/", "intermediate/"))
+        },
+        "jobs": {job.name: len(job.asset_layer.selected_asset_keys) for job in sorted(jobs, key=lambda job: job.name)},
+        "schedules": {one.name: [one.job_name, one.cron_schedule] for one in defs.schedules or []},
+        "sensors": {one.name: one.job_name for one in defs.sensors or []},
+    }
+
+
+def test_assets_jobs_and_times_are_those_written_down(defs: dg.Definitions) -> None:
+    found = outline(defs)
+    del found["jobs"]
+    if os.environ.get("WRITE_SNAPSHOTS"):
+        WRITTEN.write_text(json.dumps(found, indent=1) + "\n")
+    assert found == json.loads(WRITTEN.read_text())
+
+
+def test_every_source_of_the_models_is_an_asset_that_lands(defs: dg.Definitions) -> None:
+    graph = defs.resolve_asset_graph()
+    assert {key.path[-1] for key in graph.get_all_asset_keys() if key.path[0] == "raw"} == set(landed())
+    staged = [key for key in graph.get_all_asset_keys() if key.path[-1].startswith("stg_")]
+    assert len(staged) > 10
+    for key in staged:
+        assert {parent.path[0] for parent in graph.get(key).parent_keys} == {"raw"}, key
+
+
+def test_every_contract_has_a_blocking_check(defs: dg.Definitions) -> None:
+    specs = [spec for asset in defs.resolve_asset_graph().assets_defs for spec in asset.check_specs]
+    blocking = {(spec.asset_key.to_user_string(), spec.name) for spec in specs if spec.blocking}
+    assert {(f"raw/{name}", "contract") for name in landed()} <= blocking
+    assert {("published", f"contract_{name}") for name in served()} <= blocking
+
+
+def test_the_publication_waits_for_every_served_mart(defs: dg.Definitions) -> None:
+    parents = defs.resolve_asset_graph().get(dg.AssetKey(["published"])).parent_keys
+    assert {parent.to_user_string() for parent in parents} == {f"marts/{name}" for name in served()}
+
+
+def test_the_night_runs_everything_and_the_sync_only_pulls(defs: dg.Definitions) -> None:
+    every = defs.resolve_asset_graph().get_all_asset_keys() - defs.resolve_asset_graph().external_asset_keys
+    assert set(defs.resolve_job_def("nightly").asset_layer.selected_asset_keys) == set(every)
+    pulled = {key.to_user_string() for key in defs.resolve_job_def("sync").asset_layer.selected_asset_keys}
+    assert pulled == {"landing/ad_platform", "landing/store", "landing/payments"}
+
+
+def test_every_job_ends_within_its_maximum(defs: dg.Definitions) -> None:
+    for name in ("nightly", "hourly_delivery", "sync", "build"):
+        assert int(defs.resolve_job_def(name).tags["dagster/max_runtime"]) <= 4 * 3600

@@ -1,0 +1,145 @@
+"""One real run of the build, and what stops the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import duckdb
+import pytest
+
+from api.migrate import upgrade
+from orchestration import pointer
+from orchestration.importer import import_file
+from orchestration.lake import Lake
+from orchestration.locks import WriterBusyError, only_writer
+from orchestration.pipeline import Outcome, Progress, run_job
+from touchledger import settings as settings_module
+from touchledger.accounts import create_profile
+from touchledger.settings import Settings
+
+TOUCHES = "touch_key,occurred_at,anonymous_id,channel,origin,is_direct\n" + "".join(
+    f"t{n},2026-03-0{1 + n % 9}T12:00:00Z,a{n},web,web,true\n" for n in range(20)
+)
+
+
+@dataclass
+class Built:
+    """A deployment after one build."""
+
+    settings: Settings
+    outcome: Outcome
+    steps: list[Progress]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
+    home = tmp_path_factory.mktemp("built")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TOUCHLEDGER_HOME", str(home))
+        settings_module.load.cache_clear()
+        settings = settings_module.load()
+        upgrade(settings.operational_url)
+        Lake(settings.lake).prepare()
+        profile = create_profile(settings, name="p", timezone="UTC", currency="EUR")
+        (home / "touches.csv").write_text(TOUCHES)
+        import_file(
+            settings.operational_url,
+            Lake(settings.lake),
+            dataset="touches",
+            path=home / "touches.csv",
+            profile_id=profile,
+        )
+        steps: list[Progress] = []
+        yield Built(settings, run_job(settings, "build", listen=steps.append), steps)
+    settings_module.load.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def environment_of(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOUCHLEDGER_HOME", str(built.settings.home))
+    settings_module.load.cache_clear()
+
+
+def metadata(built: Built, asset: str) -> dict[str, Any]:
+    return built.outcome.assets[asset]
+
+
+def test_a_build_ends_with_a_published_snapshot(built: Built) -> None:
+    assert built.outcome.problems == []
+    current = pointer.read(built.settings.published)
+    assert current is not None
+    assert metadata(built, "published")["snapshot"] == current.snapshot_id
+
+
+def test_the_profile_is_in_the_snapshot(built: Built) -> None:
+    current = pointer.read(built.settings.published)
+    assert current is not None
+    with duckdb.connect(str(built.settings.published / current.file), read_only=True) as connection:
+        assert connection.execute("select time_zone, currency from profiles").fetchall() == [("UTC", "EUR")]
+
+
+def test_an_operator_sees_rows_quarantine_watermark_and_a_plot(built: Built) -> None:
+    seen = metadata(built, "raw/touches")
+    assert (seen["dagster/row_count"], seen["profiles"], seen["quarantined"]) == (20, 1, 0)
+    assert seen["watermark"].startswith("20")
+    assert "data:image/png;base64," in seen["by day"]
+
+
+def test_landings_come_before_checks_before_models_before_the_publication(built: Built) -> None:
+    started = [step.step for step in built.steps if step.kind == "started"]
+    order = [started.index(name) for name in ("landing__app", "raw__touches", "warehouse", "published")]
+    assert order == sorted(order)
+
+
+def test_a_raw_row_that_breaks_its_contract_stops_the_run_before_the_models(built: Built) -> None:
+    before = pointer.read(built.settings.published)
+    broken = _break_a_row(built.settings.lake)
+    try:
+        outcome = run_job(built.settings, "build")
+    finally:
+        broken.unlink()
+    assert not outcome.success
+    assert any("raw/touches: contract" in problem for problem in outcome.problems)
+    assert "warehouse" not in outcome.seconds
+    assert pointer.read(built.settings.published) == before
+
+
+def _break_a_row(lake: Path) -> Path:
+    # as if an older version had let it in: no channel, though the contract requires one
+    (good,) = lake.glob("raw/touches/*/*/*.parquet")
+    broken = good.with_name("0-broken.parquet")
+    with duckdb.connect() as connection:
+        connection.execute(
+            f"copy (select * replace (null::varchar as channel) from '{good}' limit 1) to '{broken}' (format parquet)"
+        )
+    return broken
+
+
+def test_a_run_whose_process_was_killed_is_failed_by_the_next_one(built: Built) -> None:
+    from orchestration.instance import PID_TAG, fail_orphans
+
+    with dg.DagsterInstance.get() as instance:
+        dead = instance.add_run(
+            dg.DagsterRun(
+                job_name="build", run_id="dead", status=dg.DagsterRunStatus.STARTED, tags={PID_TAG: "999999999"}
+            )
+        )
+        assert fail_orphans(instance) == [dead.run_id]
+        run = instance.get_run_by_id("dead")
+        assert run is not None
+        assert run.status == dg.DagsterRunStatus.FAILURE
+
+
+def test_a_second_writer_is_told_who_writes(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orchestration.resources.WAIT_SECONDS", 0.0)
+    lock = built.settings.home / "locks" / "warehouse.lock"
+    with only_writer(lock, purpose="test"):
+        outcome = run_job(built.settings, "build")
+        with pytest.raises(WriterBusyError), only_writer(lock, purpose="again"):
+            pass
+    assert not outcome.success
+    assert "cannot write the warehouse" in "\n".join(outcome.problems)

@@ -1,0 +1,73 @@
+"""When new input starts a build."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import dagster as dg
+
+from api.db import transaction
+from api.models import IngestedRecord, Profile, Workspace
+from orchestration.inbox import Dropped
+from orchestration.sensors import decide, new_input, newest_unlanded, settled
+from touchledger.settings import Settings
+
+
+def test_nothing_new_starts_nothing() -> None:
+    assert decide(0, [], None) is None
+    assert decide(0, [], "7:abc") is None
+
+
+def test_new_records_start_one_build() -> None:
+    key = decide(7, [], None)
+    assert key is not None
+    assert decide(7, [], key) is None
+    assert decide(9, [], key) not in (None, key)
+
+
+def test_a_dropped_file_starts_one_build_even_if_it_stays_unimportable() -> None:
+    key = decide(0, ["a" * 64], None)
+    assert key is not None
+    assert decide(0, ["a" * 64], key) is None
+    assert decide(0, ["a" * 64, "b" * 64], key) not in (None, key)
+
+
+def test_landed_records_leave_no_build_behind() -> None:
+    key = decide(7, ["a" * 64], None)
+    assert decide(0, ["a" * 64], key) is None
+
+
+def test_a_file_that_was_just_written_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "touches.csv"
+    path.write_text("x")
+    os.utime(path, (100.0, 100.0))
+    file = Dropped("_shared", "fx_rates", "f" * 64, path)
+    assert settled([file], at=105.0) == []
+    assert settled([file], at=111.0) == ["f" * 64]
+
+
+def test_the_sensor_asks_for_one_run_per_new_state(settings: Settings) -> None:
+    _accept_one(settings)
+    with dg.DagsterInstance.ephemeral() as instance:
+        first = new_input(dg.build_sensor_context(instance=instance))
+        assert isinstance(first, dg.SensorResult)
+        assert first.run_requests is not None
+        assert len(first.run_requests) == 1
+        again = new_input(dg.build_sensor_context(instance=instance, cursor=first.cursor))
+    assert isinstance(again, dg.SkipReason)
+
+
+def _accept_one(settings: Settings) -> None:
+    assert newest_unlanded(settings) == 0
+    with transaction(settings.operational_url) as session:
+        workspace = Workspace(name="w")
+        session.add(workspace)
+        session.flush()
+        profile = Profile(workspace_id=workspace.id, name="p", timezone="UTC", reporting_currency="EUR")
+        session.add(profile)
+        session.flush()
+        session.add(
+            IngestedRecord(profile_id=profile.id, dataset="touches", record_key="t1", fingerprint="f", record={})
+        )
+    assert newest_unlanded(settings) == 1

@@ -1,0 +1,117 @@
+"""Connections are pulled each on its own, into the lake, from the sandbox over HTTP."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from api.db import transaction
+from api.models import Connection, Profile, Workspace
+from orchestration.lake import Lake
+from orchestration.partitions import DayRange
+from orchestration.sync import pull_range, sync_kind
+from sandbox.ad_catalogue import ACCOUNTS
+from sandbox.faces import TOKENS
+from tests.fixtures.sandbox import TODAY, RunningSandbox
+from touchledger.settings import Settings
+
+DAYS = DayRange(date(2026, 11, 10), TODAY)
+
+
+@pytest.fixture
+def lake(settings: Settings) -> Lake:
+    lake = Lake(settings.lake)
+    lake.prepare()
+    return lake
+
+
+def connect(settings: Settings, sandbox: RunningSandbox, **changes: str) -> list[str]:
+    """Connect both ad accounts of the sandbox; gives the connections' ids."""
+    with transaction(settings.operational_url) as session:
+        workspace = Workspace(name="w")
+        session.add(workspace)
+        session.flush()
+        profile = Profile(workspace_id=workspace.id, name="p", timezone="UTC", reporting_currency="USD")
+        session.add(profile)
+        session.flush()
+        made = [_connection(profile, sandbox, row.id, **changes) for row in ACCOUNTS]
+        session.add_all(made)
+        session.flush()
+        return [connection.id for connection in made]
+
+
+def _connection(profile: Profile, sandbox: RunningSandbox, account: str, **changes: str) -> Connection:
+    columns = {"token": TOKENS["meta"], "base_url": f"{sandbox.url}/meta", **changes}
+    return Connection(
+        profile_id=profile.id,
+        provider="meta",
+        kind="ad_platform",
+        display_name=account,
+        external_account_id=account,
+        is_sandbox=True,
+        **columns,
+    )
+
+
+def reload(settings: Settings, id: str) -> Connection:
+    with transaction(settings.operational_url) as session:
+        return session.get_one(Connection, id)
+
+
+def test_a_pull_lands_every_day_as_a_batch_of_its_own(settings: Settings, sandbox: RunningSandbox, lake: Lake) -> None:
+    first, second = connect(settings, sandbox)
+    sync_kind(settings, lake, "ad_platform", DAYS)
+    landed = {batch.batch for batch in lake.batches("ad_delivery")}
+    assert landed == {f"{id}-2026-11-{day}" for id in (first, second) for day in range(10, 17)}
+    assert reload(settings, first).synced_through == TODAY
+
+
+def test_a_second_pull_of_the_same_days_changes_nothing(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    connect(settings, sandbox)
+    sync_kind(settings, lake, "ad_platform", DAYS)
+    again = sync_kind(settings, lake, "ad_platform", DAYS)
+    assert [landing for pull in again for landing in pull.landings if landing.changed] == []
+
+
+def test_a_backfill_of_earlier_days_leaves_the_later_ones(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    first, _ = connect(settings, sandbox)
+    sync_kind(settings, lake, "ad_platform", DAYS)
+    sync_kind(settings, lake, "ad_platform", DayRange(date(2026, 11, 8), date(2026, 11, 9)))
+    days = sorted(batch.batch[-2:] for batch in lake.batches("ad_delivery") if batch.batch.startswith(first))
+    assert days == ["08", "09", "10", "11", "12", "13", "14", "15", "16"]
+    assert reload(settings, first).synced_through == TODAY
+
+
+def test_a_revoked_connection_waits_for_its_owner_and_the_other_is_pulled(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    revoked, alive = connect(settings, sandbox)
+    with transaction(settings.operational_url) as session:
+        session.get_one(Connection, revoked).token = "dead"
+    pulls = sync_kind(settings, lake, "ad_platform", DAYS)
+    assert [pull.failure is not None for pull in pulls] == [True, False]
+    one = reload(settings, revoked)
+    assert (one.status, one.status_reason, one.synced_at) == ("needs_action", "reconnect_required", None)
+    assert reload(settings, alive).status == "active"
+    assert [pull.connection.id for pull in sync_kind(settings, lake, "ad_platform", DAYS)] == [alive]
+
+
+def test_a_refused_pull_leaves_the_connection_active_with_its_reason(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    first, _ = connect(settings, sandbox)
+    sandbox.plan({"route": f"act_{ACCOUNTS[0].id}", "kind": "status", "status": 403, "times": None})
+    sync_kind(settings, lake, "ad_platform", DAYS)
+    failed = reload(settings, first)
+    assert (failed.status, failed.status_reason, failed.synced_through) == ("active", "refused", None)
+
+
+def test_a_run_pulls_the_demo_by_the_demo_clock(settings: Settings, sandbox: RunningSandbox) -> None:
+    connect(settings, sandbox)
+    assert pull_range(settings).last == settings.demo_today
+    assert (settings.demo_today - pull_range(settings).first).days == settings.demo_days - 1

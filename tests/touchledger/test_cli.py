@@ -1,0 +1,151 @@
+"""Commands speak to people, and to scripts with --quiet and --json."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from click.testing import CliRunner, Result
+
+from api.credentials import PATTERN
+from api.db import transaction
+from api.models import ApiKey, Profile
+from api.scopes import DEFAULT_SCOPES
+from touchledger.cli import main
+from touchledger.settings import Settings
+
+CREATE = ["profile", "create", "--name", "Shop", "--timezone", "Europe/Berlin", "--currency", "eur", "--quiet"]
+TOUCHES = "touch_key,occurred_at,anonymous_id,channel,origin,is_direct\nt1,2026-03-01T12:00:00Z,a1,web,web,true\n"
+
+
+def run(*arguments: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def profile_id(settings: Settings) -> str:
+    return run(*CREATE).stdout.strip()
+
+
+def test_every_command_has_quiet_and_json() -> None:
+    for name in main.commands:
+        if name not in ("profile", "key"):
+            shown = run(name, "--help").output
+            assert "--quiet" in shown, name
+            assert "--json" in shown, name
+
+
+def test_quiet_profile_create_prints_the_id_and_nothing_else(settings: Settings, profile_id: str) -> None:
+    assert re.fullmatch(r"[0-9a-f-]{36}", profile_id)
+    with transaction(settings.operational_url) as session:
+        profile = session.get_one(Profile, profile_id)
+    assert (profile.timezone, profile.reporting_currency) == ("Europe/Berlin", "EUR")
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"--timezone": "Europe/Berln"}, "did you mean Europe/Berlin"),
+        ({"--currency": "XXQ"}, "not an ISO 4217 currency"),
+    ],
+)
+def test_a_profile_of_no_zone_or_currency_is_refused(home: Path, changed: dict[str, str], words: str) -> None:
+    arguments = list(CREATE)
+    for option, value in changed.items():
+        arguments[arguments.index(option) + 1] = value
+    assert words in run(*arguments, code=2).stderr
+
+
+def test_a_minted_key_is_printed_once_and_stored_as_a_digest(settings: Settings, profile_id: str) -> None:
+    secret = run("key", "mint", "--profile", profile_id, "--quiet").stdout.strip()
+    assert PATTERN.fullmatch(secret)
+    with transaction(settings.operational_url) as session:
+        stored = session.scalars(sa.select(ApiKey)).one()
+    assert sorted(stored.scopes) == sorted(DEFAULT_SCOPES)
+    assert secret not in (settings.home / "operational.db").read_bytes().decode("latin-1")
+
+
+def test_a_key_has_the_scopes_asked_for(settings: Settings, profile_id: str) -> None:
+    arguments = ("--scope", "campaigns:read", "--scope", "analytics:read", "--json")
+    shown = json.loads(run("key", "mint", "--profile", profile_id, *arguments).stdout)
+    assert shown["profile_id"] == profile_id
+    with transaction(settings.operational_url) as session:
+        assert sorted(session.scalars(sa.select(ApiKey)).one().scopes) == ["analytics:read", "campaigns:read"]
+
+
+def test_an_unknown_scope_and_an_unknown_profile_are_refused(settings: Settings, profile_id: str) -> None:
+    assert "known are" in run("key", "mint", "--profile", profile_id, "--scope", "all", code=2).stderr
+    assert "there is no profile" in run("key", "mint", "--profile", "nobody", code=2).stderr
+
+
+def test_an_import_counts_and_the_second_is_the_first(settings: Settings, profile_id: str, tmp_path: Path) -> None:
+    path = tmp_path / "touches.csv"
+    path.write_text(TOUCHES)
+    for _ in range(2):
+        done = json.loads(run("import", "touches", str(path), "--profile", profile_id, "--json").stdout)
+        assert [(one["rows_in"], one["rows_loaded"], one["rows_quarantined"]) for one in done] == [(1, 1, 0)]
+    status = json.loads(run("status", "--json").stdout)
+    assert [(one["rows"], one["batches"]) for one in status["data_sets"] if one["data set"] == "touches"] == [(1, 1)]
+
+
+def test_an_unknown_data_set_is_named_with_the_nearest(settings: Settings, profile_id: str, tmp_path: Path) -> None:
+    path = tmp_path / "touches.csv"
+    path.write_text(TOUCHES)
+    assert "did you mean 'touches'" in run("import", "touchs", str(path), "--profile", profile_id, code=1).stderr
+
+
+def test_quarantine_shows_in_status_and_replay_leaves_what_is_still_wrong(
+    settings: Settings, profile_id: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "touches.csv"
+    path.write_text(TOUCHES + "t2,yesterday,a1,web,web,true\n")
+    run("import", "touches", str(path), "--profile", profile_id)
+    (reason,) = json.loads(run("status", "--json").stdout)["quarantine"]
+    assert (reason["data set"], reason["field"], reason["rows"]) == ("touches", "occurred_at", 1)
+    assert json.loads(run("replay", "--json").stdout) == {"batches": 0, "rows_still_quarantined": 0}
+
+
+def test_the_status_of_an_empty_deployment_says_that_nothing_is_served(home: Path) -> None:
+    assert "Nothing is served" in run("status").stdout
+    assert json.loads(run("status", "--json").stdout)["snapshot"] is None
+    assert run("status", "--quiet").stdout == ""
+
+
+def test_the_doctor_finds_a_fresh_machine_well(home: Path) -> None:
+    findings = json.loads(run("doctor", "--json").stdout)
+    assert {"Python", "packages", "state folder", "disk", "database", "port", "snapshot"} <= {
+        one["subject"] for one in findings
+    }
+    assert run("doctor", "--quiet").stdout == "ok\n"
+
+
+def test_the_doctor_names_the_way_out_of_a_damaged_pointer(settings: Settings) -> None:
+    settings.published.mkdir()
+    (settings.published / "current.json").write_text("{")
+    findings = json.loads(run("doctor", "--json", code=1).stdout)
+    (broken,) = [one for one in findings if one["verdict"] == "fail"]
+    assert broken["subject"] == "snapshot"
+    assert "touchledger build" in broken["way_out"]
+
+
+def test_the_doctor_sees_a_database_of_an_older_schema(settings: Settings) -> None:
+    with transaction(settings.operational_url) as session:
+        session.execute(sa.text("drop table idempotency_records"))
+    (broken,) = [one for one in json.loads(run("doctor", "--json", code=1).stdout) if one["verdict"] == "fail"]
+    assert broken["subject"] == "database"
+
+
+def test_up_refuses_a_taken_port_before_it_does_anything(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        monkeypatch.setenv("TOUCHLEDGER_SANDBOX_PORT", str(listener.getsockname()[1]))
+        result = run("up", "--once", code=1)
+    assert "set TOUCHLEDGER_SANDBOX_PORT=<port>" in result.stderr
+    assert list(home.iterdir()) == []

@@ -1,0 +1,119 @@
+"""Processes are started together and ended together."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from touchledger.supervisor import NotStartedError, PortTakenError, Supervisor, require_free
+
+STUBBORN = """
+import signal, subprocess, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
+print(child.pid, flush=True)
+time.sleep(60)
+"""
+SERVER = """
+import http.server, sys
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), http.server.SimpleHTTPRequestHandler).serve_forever()
+"""
+PARENT = """
+import sys, time
+from pathlib import Path
+from touchledger.supervisor import Supervisor
+with Supervisor(Path(sys.argv[1])) as supervisor:
+    child = supervisor.start("c", [sys.executable, "-c", "import time; print(1, flush=True); time.sleep(60)"])
+    print(child.process.pid, flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        yield listener.getsockname()[1]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def wait_for_line(log: Path) -> str:
+    for _ in range(200):
+        if log.exists() and log.read_text().endswith("\n"):
+            return log.read_text()
+        time.sleep(0.05)
+    raise AssertionError(f"nothing in {log}")
+
+
+def test_a_taken_port_is_refused_with_the_setting_to_change(taken_port: int) -> None:
+    with pytest.raises(PortTakenError, match=f"port {taken_port} .* set TOUCHLEDGER_API_PORT=<port>"):
+        require_free("127.0.0.1", taken_port, "TOUCHLEDGER_API_PORT")
+
+
+def test_a_free_port_is_free() -> None:
+    require_free("127.0.0.1", free_port(), "TOUCHLEDGER_API_PORT")
+
+
+def test_a_process_that_answers_is_waited_for_and_ended(tmp_path: Path) -> None:
+    port = free_port()
+    with Supervisor(tmp_path) as supervisor:
+        child = supervisor.start("web", [sys.executable, "-c", SERVER, str(port)])
+        supervisor.wait_until_answers(child, f"http://127.0.0.1:{port}/", within=20)
+        assert supervisor.ended() is None
+    assert not is_running(child.process.pid)
+
+
+def test_a_process_that_ends_early_is_told_with_the_end_of_its_log(tmp_path: Path) -> None:
+    with Supervisor(tmp_path) as supervisor:
+        child = supervisor.start("web", [sys.executable, "-c", "raise SystemExit('no such table')"])
+        with pytest.raises(NotStartedError, match=r"web ended with code 1:\nno such table"):
+            supervisor.wait_until_answers(child, "http://127.0.0.1:1/", within=20)
+        assert supervisor.ended() is child
+
+
+def test_a_stubborn_process_is_killed_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("touchledger.supervisor.PATIENCE_SECONDS", 0.5)
+    with Supervisor(tmp_path) as supervisor:
+        child = supervisor.start("stubborn", [sys.executable, "-c", STUBBORN])
+        grandchild = int(wait_for_line(child.log))
+    assert not is_running(child.process.pid)
+    for _ in range(50):
+        if not is_running(grandchild):
+            break
+        time.sleep(0.05)
+    assert not is_running(grandchild)
+
+
+def test_processes_end_when_the_supervising_one_is_killed(tmp_path: Path) -> None:
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    wait_for_line(tmp_path / "c.log")
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.communicate()
+    for _ in range(100):
+        if not is_running(child):
+            break
+        time.sleep(0.05)
+    assert not is_running(child)

@@ -36,7 +36,6 @@ foreign_refunds as (
 priced as (
     select
         outcomes.*,
-        rates.rate,
         {{ minor_units('greatest(outcomes.value - outcomes.refunded, 0)', 'rates.rate', 'profiles.currency_digits') }}
             as minor,
         coalesce(foreign_refunds.minor, 0) as foreign_minor,
@@ -67,5 +66,5 @@ select
     end as cash_minor,
     case when conversion_type <> 'payment_received' then minor end as pipeline_minor,
     refunded > coalesce(value, 0) or coalesce(foreign_minor > minor, false) as is_refund_capped,
-    (value is not null and rate is null) or unrated > 0 as is_rate_missing
+    (value is not null and minor is null) or unrated > 0 as is_rate_missing
 from priced

@@ -10,7 +10,8 @@ select
     refs.profile_key,
     refs.payment_ref,
     refunds.currency,
-    cast(sum(refunds.value) as decimal(18, 4)) as refunded
+    -- Held to what the type can hold: nonsense refunds of one profile must not end everybody's build.
+    cast(least(sum(refunds.value), 99999999999999) as decimal(18, 4)) as refunded
 from {{ ref('stg_app__conversions') }} as refunds
 inner join profiles on refunds.profile_id = profiles.profile_id
 inner join refs

@@ -18,9 +18,17 @@ class Rebuild(dg.Config):
     full_refresh: bool = False
 
 
+class Stations(DagsterDbtTranslator):
+    """Groups the models by the station of the way that a touch takes: staging, people, paths, credit, marts."""
+
+    def get_group_name(self, dbt_resource_props: Mapping[str, Any]) -> str:
+        layer, *folders = dbt_resource_props["fqn"][1:-1] or ["seeds"]
+        return folders[0] if layer == "intermediate" else layer
+
+
 @dbt_assets(
     manifest=ensure_manifest(load()),
-    dagster_dbt_translator=DagsterDbtTranslator(DagsterDbtTranslatorSettings(enable_source_tests_as_checks=True)),
+    dagster_dbt_translator=Stations(DagsterDbtTranslatorSettings(enable_source_tests_as_checks=True)),
     exclude="resource_type:unit_test",
     name="warehouse",
     pool="warehouse",

@@ -22,7 +22,8 @@ class Stations(DagsterDbtTranslator):
     """Groups the models by the station of the way that a touch takes: staging, people, paths, credit, marts."""
 
     def get_group_name(self, dbt_resource_props: Mapping[str, Any]) -> str:
-        layer, *folders = dbt_resource_props["fqn"][1:-1] or ["seeds"]
+        names: list[str] = dbt_resource_props["fqn"]
+        layer, *folders = names[1:-1] or ["seeds"]
         return folders[0] if layer == "intermediate" else layer
 
 

@@ -118,7 +118,7 @@ class Shopify:
             "total_tax": _shop_money(node, "totalTaxSet"),
             "total": _shop_money(node, "totalPriceSet"),
             "refunded_total": _shop_money(node, "totalRefundedSet"),
-            "payment_ref": _payment_ref(node.get("transactions") or []),
+            "payment_ref": payment_ref(node.get("transactions") or []),
             "email": node.get("email"),
             "phone": node.get("phone"),
             **attributes.carried(attributes.pairs(node.get("customAttributes") or [])),
@@ -138,7 +138,7 @@ class Shopify:
         }
 
 
-def _payment_ref(transactions: Iterable[Row]) -> str | None:
+def payment_ref(transactions: Iterable[Row]) -> str | None:
     """The processor's payment behind an order: what Stripe took names its payment intent."""
     for one in transactions:
         code = str(one.get("authorizationCode") or "")

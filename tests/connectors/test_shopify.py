@@ -10,7 +10,7 @@ import pytest
 from connectors import shopify_graph
 from connectors.attributes import carried, pairs
 from connectors.errors import Malformed, Refused, Revoked, Throttled
-from connectors.shopify import FULFILLMENT, Shopify
+from connectors.shopify import FULFILLMENT, Shopify, payment_ref
 from connectors.store import Row, Store
 from connectors.transport import Answer, Transport
 from sandbox.app import create_sandbox
@@ -213,3 +213,16 @@ def test_attributes_are_known_hidden_prefixed_or_plain() -> None:
         {"key": "gclid", "value": "g"}, {"key": "gift", "value": "yes"}, {"key": "utm_source", "value": None},
     ])  # fmt: skip
     assert carried(given) == {"anonymous_id": "a1", "ad_id": "7", "click_id_type": "gclid", "click_id": "g"}
+
+
+@pytest.mark.parametrize(
+    ("transaction", "ref"),
+    [
+        ({"gateway": "stripe", "status": "SUCCESS", "authorizationCode": "pi_1"}, "stripe:pi_1"),
+        ({"gateway": "stripe", "status": "FAILURE", "authorizationCode": "pi_1"}, None),
+        ({"gateway": "paypal", "status": "SUCCESS", "authorizationCode": "x9"}, None),
+        ({"gateway": "stripe", "status": "SUCCESS", "authorizationCode": None}, None),
+    ],
+)
+def test_only_what_stripe_took_names_a_payment(transaction: dict[str, Any], ref: str | None) -> None:
+    assert payment_ref([transaction]) == ref

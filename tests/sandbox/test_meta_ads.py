@@ -39,6 +39,12 @@ def test_the_last_page_has_a_cursor_but_no_next(sandbox: RunningSandbox, graph: 
     assert beyond == {"data": []}
 
 
+def test_a_page_that_is_exactly_full_and_last_has_no_next(sandbox: RunningSandbox, graph: httpx.Client) -> None:
+    everything = insights(sandbox, graph, TODAY, TODAY, limit=500)["data"]
+    assert "next" not in insights(sandbox, graph, TODAY, TODAY, limit=len(everything))["paging"]
+    assert "next" in insights(sandbox, graph, TODAY, TODAY, limit=len(everything) - 1)["paging"]
+
+
 def test_the_next_address_leads_to_the_following_page(sandbox: RunningSandbox, graph: httpx.Client) -> None:
     first = insights(sandbox, graph, TODAY, TODAY, limit=4)
     following = graph.get(first["paging"]["next"]).json()

@@ -105,7 +105,7 @@ def test_a_refused_pull_leaves_the_connection_active_with_its_reason(
     settings: Settings, sandbox: RunningSandbox, lake: Lake
 ) -> None:
     first, _ = connect(settings, sandbox)
-    sandbox.plan({"route": f"act_{ACCOUNTS[0].id}", "kind": "status", "status": 403, "times": None})
+    sandbox.plan({"route": f"act_{ACCOUNTS[0].id}", "kind": "status", "status": 400, "code": "100", "times": None})
     sync_kind(settings, lake, "ad_platform", DAYS)
     failed = reload(settings, first)
     assert (failed.status, failed.status_reason, failed.synced_through) == ("active", "refused", None)

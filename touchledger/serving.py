@@ -74,14 +74,16 @@ def wait_for(supervisor: Supervisor, child: Child, url: str) -> None:
         raise click.ClickException(str(error)) from None
 
 
-def watch(supervisor: Supervisor) -> None:
-    """Return on Ctrl-C; a ClickException when a process ends by itself."""
+def watch(output: Output, supervisor: Supervisor, api: Child) -> None:
+    """Return on Ctrl-C; a ClickException when the API ends by itself. What else ends is told, and the API serves on."""
     try:
-        while (ended := supervisor.ended()) is None:
+        while api.process.poll() is None:
+            for child in supervisor.dismiss_ended(but=api):
+                output.say(f"[yellow]{child.name} ended with code {child.process.returncode}; see {child.log}[/]")
             time.sleep(POLL_SECONDS)
     except KeyboardInterrupt:
         return
-    raise click.ClickException(f"{ended.name} ended with code {ended.process.returncode}:\n{tail(ended.log)}")
+    raise click.ClickException(f"the API ended with code {api.process.returncode}:\n{tail(api.log)}")
 
 
 def serve_until_interrupted(output: Output, settings: Settings) -> None:
@@ -89,6 +91,7 @@ def serve_until_interrupted(output: Output, settings: Settings) -> None:
     free_ports(settings, "api_port")
     stop_on_signals()
     with Supervisor(settings.home / "logs") as supervisor:
-        wait_for(supervisor, start_api(supervisor, settings), f"{api_address(settings)}/healthz")
+        api = start_api(supervisor, settings)
+        wait_for(supervisor, api, f"{api_address(settings)}/healthz")
         output.result(settings.base_url, {"url": settings.base_url}, f"Serving on {settings.base_url}; Ctrl-C ends it.")
-        watch(supervisor)
+        watch(output, supervisor, api)

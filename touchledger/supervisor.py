@@ -102,9 +102,13 @@ class Supervisor:
             time.sleep(POLL_SECONDS)
         raise NotStartedError(f"{child.name} did not answer on {url} within {within:.0f} s:\n{tail(child.log)}")
 
-    def ended(self) -> Child | None:
-        """The first process that is no longer running, if any."""
-        return next((child for child in self.children if child.process.poll() is not None), None)
+    def dismiss_ended(self, *, but: Child | None = None) -> list[Child]:
+        """The processes other than `but` that ended by themselves; each is told once, and its group is cleared."""
+        ended = [child for child in self.children if child is not but and child.process.poll() is not None]
+        for child in ended:
+            self.children.remove(child)
+            _kill_group(child)
+        return ended
 
     def stop(self) -> None:
         """End every process, first asked for last started; what does not go in time is killed with its group."""
@@ -115,10 +119,14 @@ class Supervisor:
         for child in self.children:
             with suppress(subprocess.TimeoutExpired):
                 child.process.wait(max(0.0, deadline - time.monotonic()))
-            with suppress(ProcessLookupError):
-                os.killpg(child.process.pid, signal.SIGKILL)
+            _kill_group(child)
             child.process.wait()
         self.children.clear()
+
+
+def _kill_group(child: Child) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(child.process.pid, signal.SIGKILL)
 
 
 def _beginning(parent: int, stop_by: signal.Signals) -> Callable[[], None]:

@@ -92,5 +92,5 @@ def _serve(output: Output, settings: Settings, supervisor: Supervisor, demo: Dem
     with output.working("Start Dagster"):
         serving.wait_for(supervisor, dagster, f"{serving.dagster_address(settings)}/server_info")
     output.result(found.bare, found.data, table_of(found), addresses(found, settings))
-    serving.watch(supervisor)
+    serving.watch(output, supervisor, api)
     output.say("Ended; nothing is left running.")

@@ -108,7 +108,7 @@ def test_a_refused_pull_leaves_the_connection_active_with_its_reason(
     sandbox.plan({"route": f"act_{ACCOUNTS[0].id}", "kind": "status", "status": 400, "code": "100", "times": None})
     sync_kind(settings, lake, "ad_platform", DAYS)
     failed = reload(settings, first)
-    assert (failed.status, failed.status_reason, failed.synced_through) == ("active", "refused", None)
+    assert (failed.status, failed.status_reason, failed.synced_through) == ("active", "bad_parameter", None)
 
 
 def test_a_run_pulls_the_demo_by_the_demo_clock(settings: Settings, sandbox: RunningSandbox) -> None:

@@ -80,7 +80,7 @@ def test_a_process_that_answers_is_waited_for_and_ended(tmp_path: Path) -> None:
     with Supervisor(tmp_path) as supervisor:
         child = supervisor.start("web", [sys.executable, "-c", SERVER, str(port)])
         supervisor.wait_until_answers(child, f"http://127.0.0.1:{port}/", within=20)
-        assert supervisor.ended() is None
+        assert supervisor.dismiss_ended() == []
     assert not is_running(child.process.pid)
 
 
@@ -89,7 +89,9 @@ def test_a_process_that_ends_early_is_told_with_the_end_of_its_log(tmp_path: Pat
         child = supervisor.start("web", [sys.executable, "-c", "raise SystemExit('no such table')"])
         with pytest.raises(NotStartedError, match=r"web ended with code 1:\nno such table"):
             supervisor.wait_until_answers(child, "http://127.0.0.1:1/", within=20)
-        assert supervisor.ended() is child
+        assert supervisor.dismiss_ended(but=child) == []
+        assert supervisor.dismiss_ended() == [child]
+        assert supervisor.dismiss_ended() == []
 
 
 def test_a_stubborn_process_is_killed_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,41 @@
+"""Dagster's own state, beside either operational database."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import dagster as dg
+import pytest
+import sqlalchemy as sa
+import yaml
+
+from api.db import engine_for
+from orchestration.instance import prepare_instance
+from touchledger.settings import Settings
+
+
+@pytest.fixture
+def deployment(home: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    for name in ("DAGSTER_HOME", "TOUCHLEDGER_DAGSTER_STORAGE", "DO_NOT_TRACK"):
+        monkeypatch.setenv(name, "")
+    return Settings(home=home, database_url=database_url)  # type: ignore[arg-type]
+
+
+def test_runs_are_kept_beside_either_database(deployment: Settings) -> None:
+    prepare_instance(deployment)
+    assert os.environ["DAGSTER_HOME"] == str(deployment.dagster_home)
+    with dg.DagsterInstance.get() as instance:
+        instance.add_run(dg.DagsterRun(job_name="build", run_id="one"))
+        assert [run.run_id for run in instance.get_runs()] == ["one"]
+    # the operational schema is untouched: both keep a table named alembic_version
+    assert sa.inspect(engine_for(deployment.operational_url)).has_table("api_keys")
+
+
+def test_nothing_calls_home_and_no_password_is_written(deployment: Settings) -> None:
+    prepare_instance(deployment)
+    text = (deployment.dagster_home / "dagster.yaml").read_text()
+    config = yaml.safe_load(text)
+    assert config["telemetry"] == config["nux"] == {"enabled": False}
+    assert os.environ["DO_NOT_TRACK"] == "1"
+    assert "postgresql" not in text

@@ -99,6 +99,8 @@ def test_a_stubborn_process_is_killed_with_its_children(tmp_path: Path, monkeypa
     with Supervisor(tmp_path) as supervisor:
         child = supervisor.start("stubborn", [sys.executable, "-c", STUBBORN])
         grandchild = int(wait_for_line(child.log))
+        asked = time.monotonic()
+    assert time.monotonic() - asked < 10
     assert not is_running(child.process.pid)
     for _ in range(50):
         if not is_running(grandchild):

@@ -105,6 +105,13 @@ def require_scope(principal: Principal, scopes: Iterable[Scope]) -> None:
         )
 
 
+def require_entitlement(principal: Principal) -> None:
+    """409 entitlement_required on a profile that an app provisioned and has not enabled attribution for."""
+    profile = principal.profile
+    if profile.provisioned_by_app_id is not None and not profile.attribution_enabled:
+        raise errors.ENTITLEMENT_REQUIRED()
+
+
 def _is_live(key: ApiKey, at: datetime) -> bool:
     return key.revoked_at is None and (key.expires_at is None or at < key.expires_at)
 

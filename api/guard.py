@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -32,6 +32,8 @@ class Guard:
     units: int
     kinds: frozenset[Kind]
     max_body: int = MEBIBYTE
+    uuids: tuple[str, ...] = ()
+    needs_entitlement: bool = True
 
     @property
     def is_public(self) -> bool:
@@ -44,13 +46,21 @@ class Guard:
 
 
 def guarded(
-    *, scope: Scope, units: int = 1, kinds: Collection[Kind] = READERS, max_body: int = MEBIBYTE
+    *,
+    scope: Scope,
+    units: int = 1,
+    kinds: Collection[Kind] = READERS,
+    max_body: int = MEBIBYTE,
+    uuids: Collection[str] = (),
+    needs_entitlement: bool = True,
 ) -> Callable[[View], View]:
     """Let a view be reached only by `kinds` of credential that hold `scope`, at `units` of the request allowance.
 
-    Stands directly under `route` and above `arguments` and `response`. `max_body` is in bytes.
+    Stands directly under `route` and above `arguments` and `response`. `max_body` is in bytes. `uuids` names the parts
+    of the path that are UUIDs: in another form they are 400 invalid_parameter, and the view gets them in lower case.
+    `needs_entitlement=False` lets a write through that a profile without attribution may still do.
     """
-    return _attach(Guard(scope, units, frozenset(kinds), max_body))
+    return _attach(Guard(scope, units, frozenset(kinds), max_body, tuple(uuids), needs_entitlement))
 
 
 def public(view: View) -> View:
@@ -70,7 +80,7 @@ def _attach(guard: Guard) -> Callable[[View], View]:
         @wraps(view)
         def entered(*args: Any, **kwargs: Any) -> Any:
             if not guard.is_public:
-                _admit(guard)
+                kwargs |= _admit(guard, kwargs)
                 _refuse_query(known)
                 _refuse_size(guard)
             return view(*args, **kwargs)
@@ -92,7 +102,7 @@ def query_names(view: Any) -> set[str]:
     return names
 
 
-def _admit(guard: Guard) -> None:
+def _admit(guard: Guard, path: Mapping[str, str]) -> dict[str, str]:
     secret = auth.bearer(request.headers.get("Authorization"))
     # one short transaction, over before the view runs: SQLite lets one writer in at a time
     with db.transaction(context.settings().operational_url, durable=False) as session:
@@ -102,8 +112,12 @@ def _admit(guard: Guard) -> None:
     g.principal, g.allowance = principal, allowance
     _refuse_rate(allowance)
     context.meta(profile_id=principal.profile.id)
+    ids = {name: _uuid(name, path[name]) for name in guard.uuids}
     auth.require_reach(principal, profile_id=_named("profile_id"), workspace_id=_named("workspace_id"))
     auth.require_scope(principal, [guard.scope] if guard.scope else [])
+    if request.method in WRITES and guard.needs_entitlement:
+        auth.require_entitlement(principal)
+    return ids
 
 
 def _refuse_kind(principal: Principal, guard: Guard) -> None:
@@ -121,13 +135,15 @@ def _named(name: str) -> str | None:
     values = request.args.getlist(name)
     if len(values) > 1:
         raise errors.INVALID_PARAMETER(f"{name} is given more than once.")
-    if not values:
-        return None
+    return _uuid(name, values[0]) if values else None
+
+
+def _uuid(name: str, value: str) -> str:
     try:
-        given = uuid.UUID(values[0])
+        given = uuid.UUID(value)
     except ValueError:
         given = None
-    if given is None or str(given) != values[0].lower():
+    if given is None or str(given) != value.lower():
         raise errors.INVALID_PARAMETER(f"{name} is not a UUID.")
     return str(given)
 

@@ -1,5 +1,6 @@
 """The operational tables, one module per aggregate."""
 
+from api.models.attribution import Recompute
 from api.models.connection import Connection
 from api.models.credential import ApiKey
 from api.models.ingest import Import, IngestedRecord
@@ -17,6 +18,7 @@ __all__ = [
     "IngestedRecord",
     "Profile",
     "RateUse",
+    "Recompute",
     "Run",
     "Workspace",
 ]

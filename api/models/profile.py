@@ -13,7 +13,10 @@ from api.db import Base, new_id, now
 
 
 class Profile(Base):
-    """One profile; `lookback_days` and `half_life_days` are the attribution settings of `docs/models.md`."""
+    """One profile; `lookback_days` and `half_life_days` are the attribution settings of `docs/models.md`.
+
+    A profile that an app provisioned takes writes only while `attribution_enabled`.
+    """
 
     __tablename__ = "profiles"
 
@@ -28,6 +31,8 @@ class Profile(Base):
     inherit_recurring: Mapped[bool] = mapped_column(default=True)
     own_domains: Mapped[list[str]] = mapped_column(default=list)
     payment_hosts: Mapped[list[str]] = mapped_column(default=list)
+    provisioned_by_app_id: Mapped[str | None] = mapped_column(sa.String(36))
+    attribution_enabled: Mapped[bool] = mapped_column(default=True, server_default=sa.true())
     created_at: Mapped[datetime] = mapped_column(default=now)
     archived_at: Mapped[datetime | None]
 

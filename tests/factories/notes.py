@@ -84,6 +84,14 @@ def refused_note() -> dict[str, Any]:
     return {}
 
 
+@bp.route("/notes/id/<note_id>")
+@guarded(scope=Scope.CAMPAIGNS_READ, uuids=["note_id"])
+@bp.response(200, Note)
+def one_note(note_id: str) -> dict[str, Any]:
+    """A note by its id."""
+    return {"id": note_id}
+
+
 @bp.route("/notes", methods=["POST"])
 @guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.arguments(NoteBody)

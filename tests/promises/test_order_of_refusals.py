@@ -63,6 +63,37 @@ def test_scope_comes_before_query_and_body(caller: Caller) -> None:
     assert response.get_json()["error"]["required_scopes"] == ["events:write"]
 
 
+@pytest.fixture
+def unentitled(settings: Settings, profile: Profile) -> None:
+    with db.transaction(settings.operational_url) as session:
+        stored = session.get_one(Profile, profile.id)
+        stored.provisioned_by_app_id, stored.attribution_enabled = str(uuid.UUID(int=9)), False
+
+
+@pytest.mark.usefixtures("unentitled")
+def test_a_profile_without_the_entitlement_takes_no_writes(caller: Caller, caller_with: Callable[..., Caller]) -> None:
+    assert caller.get("/notes").status_code == 200
+    assert refusal(caller.post("/notes?unknown=1", data=TOO_BIG)) == (409, "entitlement_required")
+    assert refusal(caller_with(scopes=[Scope.REALTIME_READ]).post("/notes")) == (403, "insufficient_scope")
+
+
+def test_a_profile_of_an_app_that_enabled_attribution_takes_writes(
+    caller: Caller, settings: Settings, profile: Profile
+) -> None:
+    with db.transaction(settings.operational_url) as session:
+        session.get_one(Profile, profile.id).provisioned_by_app_id = str(uuid.UUID(int=9))
+    assert caller.post("/notes", json={"title": "one"}).status_code == 201
+
+
+def test_a_malformed_id_in_the_path_comes_before_reach_and_scope(
+    caller: Caller, caller_with: Callable[..., Caller]
+) -> None:
+    lacking = caller_with(scopes=[Scope.REALTIME_READ])
+    assert refusal(lacking.get(f"/notes/id/12?profile_id={FOREIGN}")) == (400, "invalid_parameter")
+    assert refusal(lacking.get(f"/notes/id/{FOREIGN}?profile_id={FOREIGN}")) == (404, "not_found")
+    assert caller.get(f"/notes/id/{FOREIGN.upper()}").get_json()["data"]["id"] == FOREIGN
+
+
 def test_query_then_size_then_syntax_then_schema(caller: Caller) -> None:
     assert refusal(caller.post("/notes?unknown=1", data=TOO_BIG)) == (400, "invalid_parameter")
     assert refusal(caller.post("/notes", data=TOO_BIG, content_type="text/plain")) == (413, "payload_too_large")

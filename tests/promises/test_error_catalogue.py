@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # codes of routes that later issues bring; a code leaves this list when something raises it
 AWAITED_TEXT = """
-    invalid_content entitlement_required healthcare_scope_forbidden connection_not_ready connection_revoked
+    invalid_content healthcare_scope_forbidden connection_not_ready connection_revoked
     provider_error api_key_required customer_not_found account_connected_elsewhere conversion_not_found event_not_found
     event_already_exported event_linked_to_conversation erasure_not_found link_tokens_disabled feature_retired
     not_implemented media_expired chatapp_payment_required audit_timeout weak_password compromised_password

@@ -46,6 +46,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     ),
     "unattributed_daily": ("profile_key", "model", "level", "day", "reason", *CONVERSION_TYPES, "cash_minor"),
     "outcomes_daily": ("profile_key", "day", *CONVERSION_TYPES, "cash_minor"),
+    "person_identifiers": ("profile_key", "identifier_id", "person_ref"),
     "snapshot": ("snapshot_id", "token", "built_at", "schema_hash"),
 }  # fmt: skip
 

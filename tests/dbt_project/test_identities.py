@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 
+from api.warehouse_ids import identifier_id
 from tests.dbt_project.identity_reference import resolve
 from tests.dbt_project.project import Project
 from tests.dbt_project.small_world import CHAIN, CROWD, spelt
@@ -24,6 +25,16 @@ def uuid_v8(text: str) -> str:
     digits[12] = "8"
     digits[16] = f"{int(digits[16], 16) & 3 | 8:x}"
     return str(uuid.UUID("".join(digits)))
+
+
+def test_everybody_is_found_by_the_digest_of_an_identifier(world: Project) -> None:
+    served = dict(world.rows("select identifier_id, person_ref from marts.person_identifiers"))
+    known = world.rows("""
+        select p.profile_id, i.kind, i.value, i.person_id from intermediate.int_person_identifiers as i
+        join intermediate.int_profiles as p using (profile_key)
+    """)
+    assert {identifier_id(profile, kind, value): person for profile, kind, value, person in known} == served
+    assert len(served) == len(known) > CHAIN
 
 
 def test_a_chain_of_four_hundred_statements_is_one_person_named_by_its_earliest_identifier(world: Project) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import command
@@ -15,12 +18,33 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 LOCK = 7105
 
 
-def upgrade(url: str) -> None:
+class BrokenReferencesError(RuntimeError):
+    """A migration left rows that name rows which are not there; nothing of it was kept."""
+
+
+def upgrade(url: str, revision: str = "head") -> None:
     """Create or update the tables of the database at `url`; safe to run from several processes at once."""
-    with engine_for(url).connect() as connection, connection.begin():
+    with engine_for(url).connect() as connection, _references_unwatched(connection), connection.begin():
         if connection.dialect.name == "postgresql":
             connection.execute(sa.text("select pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
-        command.upgrade(configuration(connection), "head")
+        command.upgrade(configuration(connection), revision)
+        if connection.dialect.name == "sqlite" and connection.exec_driver_sql("pragma foreign_key_check").fetchall():
+            raise BrokenReferencesError("the migration broke references between rows; the database is unchanged")
+
+
+@contextmanager
+def _references_unwatched(connection: sa.Connection) -> Iterator[None]:
+    """SQLite changes a table by making it anew, which its watch over references forbids where rows point at it."""
+    if connection.dialect.name != "sqlite":
+        yield
+        return
+    # on the driver's connection: within a transaction, which SQLAlchemy would begin, SQLite ignores this pragma
+    driver: Any = connection.connection.driver_connection
+    driver.execute("pragma foreign_keys=off")
+    try:
+        yield
+    finally:
+        driver.execute("pragma foreign_keys=on")
 
 
 def check(url: str) -> None:

@@ -6,9 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import sqlalchemy as sa
+from alembic.script import ScriptDirectory
 
 from api import migrate
-from api.db import Base, engine_for
+from api.db import Base, close_engines, engine_for
 
 
 def test_the_migrations_lead_to_the_models(database_url: str) -> None:
@@ -38,3 +39,26 @@ def test_processes_that_start_together_migrate_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(migrate.upgrade, [url] * 4))
     migrate.check(url)
+
+
+def test_a_database_in_use_is_migrated_with_its_rows(tmp_path: Path) -> None:
+    # SQLite refused to change a table that other rows point at
+    url = f"sqlite:///{tmp_path}/in_use.db"
+    migrate.upgrade(url, str(ScriptDirectory(str(migrate.MIGRATIONS)).get_base()))
+    with engine_for(url).begin() as connection:
+        for statement in (
+            "insert into workspaces (id, name, timezone, plan, created_at)"
+            " values ('w', 'W', 'UTC', 'starter', '2026-01-01')",
+            "insert into profiles (id, workspace_id, name, timezone, reporting_currency, is_demo, lookback_days,"
+            " half_life_days, inherit_recurring, own_domains, payment_hosts, created_at)"
+            " values ('p', 'w', 'P', 'UTC', 'USD', 0, 90, 7, 1, '[]', '[]', '2026-01-01')",
+            "insert into api_keys (id, lineage_id, profile_id, name, prefix, digest, scopes, created_at)"
+            " values ('k', 'k', 'p', 'K', 'tl_live_', 'd', '[]', '2026-01-01')",
+        ):
+            connection.execute(sa.text(statement))
+    migrate.upgrade(url)
+    migrate.check(url)
+    with engine_for(url).connect() as connection:
+        assert connection.execute(sa.text("select profile_id from api_keys")).scalars().all() == ["p"]
+        assert connection.exec_driver_sql("pragma foreign_keys").scalar() == 1
+    close_engines(url)

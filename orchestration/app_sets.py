@@ -1,4 +1,4 @@
-"""Sets that the operational database hands to the pipeline: profiles, and the calendar of their time zones."""
+"""Sets that the operational database hands to the pipeline: profiles, their hosts, and the calendar of their zones."""
 
 from __future__ import annotations
 
@@ -25,12 +25,16 @@ Stretch = tuple[int, int, int, int]
 
 
 def land_app_sets(url: str, lake: Lake) -> list[Landing]:
-    """Land `profiles` whole, and `calendar` for every zone a profile uses."""
+    """Land `profiles` and `own_hosts` whole, and `calendar` for every zone a profile uses."""
     with transaction(url) as session:
         profiles = session.scalars(sa.select(Profile).order_by(Profile.id)).all()
         rows = [_settings(profile) for profile in profiles]
-    landed = lake.land(dataset="profiles", profile_id=None, source=SOURCE, batch="profiles", records=rows)
-    return [landed, *(land_calendar(lake, zone) for zone in sorted({row["time_zone"] for row in rows}))]
+        hosts = [host for profile in profiles for host in _hosts(profile)]
+    landed = [
+        lake.land(dataset=name, profile_id=None, source=SOURCE, batch=name, records=records)
+        for name, records in (("profiles", rows), ("own_hosts", hosts))
+    ]
+    return [*landed, *(land_calendar(lake, zone) for zone in sorted({row["time_zone"] for row in rows}))]
 
 
 def _settings(profile: Profile) -> dict[str, Any]:
@@ -45,6 +49,11 @@ def _settings(profile: Profile) -> dict[str, Any]:
         "settings_version": profile.settings_version,
         "is_active": profile.archived_at is None,
     }
+
+
+def _hosts(profile: Profile) -> list[dict[str, str]]:
+    named = sorted({*profile.own_domains, *profile.payment_hosts})
+    return [{"profile_id": profile.id, "host": host} for host in named]
 
 
 def land_calendar(lake: Lake, zone: str) -> Landing:

@@ -20,6 +20,7 @@ TYPES = {"pay": "payment_received", "renew": "payment_received", "refund": "refu
          "dm": "dm_started", "won": "closed_won"}  # fmt: skip
 MODELS = ("last_touch", "first_touch", "last_non_direct", "linear", "time_decay")
 CAMPAIGNS = "ABCD"
+PAYMENT_HOST = "pay.example"
 
 Records = dict[str, list[dict[str, Any]]]
 
@@ -96,7 +97,7 @@ def _touch(cases: Cases, key: str, person: str, text: str) -> None:
         cases.add("ad_referrals", referral_id=key, conversation_id=key, channel="chatapp", ad_platform="meta",
                   ad_id=f"ad{who}", seen_live=True, **known)  # fmt: skip
         return
-    ad = {"d": {"is_direct": True}, "o": {"referrer_host": "search.example"},
+    ad = {"d": {"is_direct": True}, "o": {"referrer_host": "search.example"}, "b": {"referrer_host": PAYMENT_HOST},
           "p": {"click_id_type": "gclid", "click_id": key}, "u": {"ad_platform": "meta", "ad_id": "404"}}  # fmt: skip
     named = ad.get(who) or {"ad_platform": "meta", "campaign_id": who}
     clicked = {"click_id": click_id, "click_id_type": "fbclid"} if click_id else {}
@@ -134,6 +135,7 @@ def _event(cases: Cases, case: str, person: str, words: list[str]) -> None:
 def land(project: Project) -> None:
     """Land every case into the profile PROFILE."""
     project.land("profiles", [{**DEFAULTS, "profile_id": PROFILE, "time_zone": "UTC"}], profile_id=None, batch=PROFILE)
+    project.land("own_hosts", [{"profile_id": PROFILE, "host": PAYMENT_HOST}], profile_id=None, batch=PROFILE)
     land_calendar(project.lake, "UTC")
     for dataset, records in sorted(read().records.items()):
         project.land(dataset, records, profile_id=PROFILE)

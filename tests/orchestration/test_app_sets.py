@@ -77,14 +77,34 @@ def test_profiles_and_the_calendar_of_their_zones_land_and_settle(database_url: 
     first = land_app_sets(database_url, lake)
     assert [(one.dataset, one.batch, one.rows_quarantined) for one in first] == [
         ("profiles", "profiles", 0),
+        ("own_hosts", "own_hosts", 0),
         ("calendar", "UTC", 0),
     ]
-    assert [one.changed for one in land_app_sets(database_url, lake)] == [False, False]
+    assert [one.changed for one in land_app_sets(database_url, lake)] == [False, False, False]
     with transaction(database_url) as session:
         session.get_one(Profile, PROFILE).timezone = "America/New_York"
     changed = [(one.batch, one.changed) for one in land_app_sets(database_url, lake)]
-    assert changed == [("profiles", True), ("America.New_York", True)]
+    assert changed == [("profiles", True), ("own_hosts", False), ("America.New_York", True)]
     row = duckdb.execute(
         "select profile_id, time_zone, currency, currency_digits, is_active from read_parquet(?)", [str(first[0].path)]
     ).fetchall()
     assert row == [(PROFILE, "America/New_York", "USD", 2, True)]
+
+
+def test_hosts_land_once_each_and_leave_when_they_are_taken_off_the_list(sqlite_url: str, home: Path) -> None:
+    with_profile(sqlite_url)
+    lake = Lake(home / "lake")
+    lake.prepare()
+
+    def landed(own: list[str], payment: list[str]) -> list[tuple[str, str]]:
+        with transaction(sqlite_url) as session:
+            profile = session.get_one(Profile, PROFILE)
+            profile.own_domains, profile.payment_hosts = own, payment
+        (hosts,) = [one for one in land_app_sets(sqlite_url, lake) if one.dataset == "own_hosts"]
+        found = "select profile_id, host from read_parquet(?) where not _deleted order by host"
+        return duckdb.execute(found, [str(hosts.path)]).fetchall()
+
+    both = ["pay.example", "shop.example"]
+    assert landed(["shop.example"], both) == [(PROFILE, host) for host in both]
+    assert landed(["shop.example"], []) == [(PROFILE, "shop.example")]
+    assert landed([], []) == []

@@ -26,7 +26,14 @@ arrivals as (
         {{ utm_text() }} as utm_text,
         session_id,
         1 as opening
-    from {{ ref('stg_app__touches') }}
+    from {{ ref('stg_app__touches') }} as touches
+    where not exists (
+        select 1
+        from {{ ref('int_returns') }} as returns
+        where
+            returns.profile_id = touches.profile_id
+            and returns.touch_key = touches.touch_key
+    )
 
     union all
 

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import click
 from rich.table import Table
+from rich.text import Text
 
 from touchledger.demo import Demo
 from touchledger.settings import Settings
@@ -62,7 +63,7 @@ def table_of(found: Figures) -> Table:
         table.add_column(heading, justify="right")
     for row in found.rows:
         name, *numbers = _cells(row)
-        table.add_row(name, *("-" if number is None else f"{number:,.2f}" for number in numbers))
+        table.add_row(Text(name), *("-" if number is None else f"{number:,.2f}" for number in numbers))
     return table
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 from rich.table import Table
+from rich.text import Text
 
 from api.models import Import
 from orchestration.importer import CannotImportError, import_file
@@ -45,5 +46,5 @@ def _table(imports: list[Import]) -> Table:
         table.add_column(heading, justify="right")
     for one in imports:
         counts = (f"{count:,}" for count in (one.rows_in, one.rows_loaded, one.rows_quarantined))
-        table.add_row(one.file_name, one.status, *counts)
+        table.add_row(Text(one.file_name), one.status, *counts)
     return table

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 import click
@@ -38,7 +39,7 @@ class Output:
         Texts are not wrapped: what is printed to be copied stays one line.
         """
         if self.as_json:
-            sys.stdout.write(json.dumps(data, default=str) + "\n")
+            sys.stdout.write(json.dumps(data, default=_plain) + "\n")
         elif self.quiet:
             sys.stdout.write(bare + "\n" if bare else "")
         else:
@@ -56,6 +57,10 @@ class Output:
             task = progress.add_task(text, total=1)
             yield
             progress.update(task, completed=1)
+
+
+def _plain(value: Any) -> str:
+    return value.isoformat() if isinstance(value, date) else str(value)
 
 
 def speaking(command: Callable[..., Any]) -> Callable[..., Any]:

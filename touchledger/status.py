@@ -9,6 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from rich.table import Table
+from rich.text import Text
 
 from api.db import transaction
 from api.models import Connection
@@ -43,8 +44,8 @@ def _connections(settings: Settings) -> Iterator[dict[str, Any]]:
             "provider": one.provider,
             "status": one.status,
             "reason": one.status_reason,
-            "landed through": one.synced_through,
-            "synced at": one.synced_at,
+            "landed_through": one.synced_through,
+            "synced_at": one.synced_at,
         }
 
 
@@ -52,14 +53,14 @@ def _data_sets(settings: Settings) -> Iterator[dict[str, Any]]:
     for name, contract in landed().items():
         raw = RawRows(settings.lake, contract)
         if not raw.is_empty:
-            yield {"data set": name, "rows": raw.rows, "batches": raw.batches, "newest landing": raw.watermark}
+            yield {"dataset": name, "rows": raw.rows, "batches": raw.batches, "newest_landing": raw.watermark}
 
 
 def _quarantine(settings: Settings) -> Iterator[dict[str, Any]]:
     lake = Lake(settings.lake)
     for name in landed():
         for reason in lake.quarantined(name):
-            yield {"data set": name, **asdict(reason)}
+            yield {"dataset": name, **asdict(reason)}
 
 
 def _shown(data: dict[str, Any]) -> list[Any]:
@@ -74,15 +75,16 @@ def _shown(data: dict[str, Any]) -> list[Any]:
 def _table(title: str, rows: list[dict[str, Any]]) -> Table:
     table = Table(title=title if rows else f"{title}: none", title_justify="left", box=None)
     for name in rows[0] if rows else ():
-        table.add_column(name, justify="right" if isinstance(rows[0][name], int) else "left")
+        table.add_column(name.replace("_", " "), justify="right" if isinstance(rows[0][name], int) else "left")
     for row in rows:
         table.add_row(*(_cell(value) for value in row.values()))
     return table
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any) -> Text:
+    # as text, so that brackets in a name are printed and not obeyed
     if value is None:
-        return "-"
+        return Text("-")
     if isinstance(value, datetime):
-        return f"{value:%Y-%m-%d %H:%M} UTC"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+        return Text(f"{value:%Y-%m-%d %H:%M} UTC")
+    return Text(f"{value:,}" if isinstance(value, int) else str(value))

@@ -91,7 +91,7 @@ def test_an_import_counts_and_the_second_is_the_first(settings: Settings, profil
         done = json.loads(run("import", "touches", str(path), "--profile", profile_id, "--json").stdout)
         assert [(one["rows_in"], one["rows_loaded"], one["rows_quarantined"]) for one in done] == [(1, 1, 0)]
     status = json.loads(run("status", "--json").stdout)
-    assert [(one["rows"], one["batches"]) for one in status["data_sets"] if one["data set"] == "touches"] == [(1, 1)]
+    assert [(one["rows"], one["batches"]) for one in status["data_sets"] if one["dataset"] == "touches"] == [(1, 1)]
 
 
 def test_an_unknown_data_set_is_named_with_the_nearest(settings: Settings, profile_id: str, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_quarantine_shows_in_status_and_replay_leaves_what_is_still_wrong(
     path.write_text(TOUCHES + "t2,yesterday,a1,web,web,true\n")
     run("import", "touches", str(path), "--profile", profile_id)
     (reason,) = json.loads(run("status", "--json").stdout)["quarantine"]
-    assert (reason["data set"], reason["field"], reason["rows"]) == ("touches", "occurred_at", 1)
+    assert (reason["dataset"], reason["field"], reason["rows"]) == ("touches", "occurred_at", 1)
     assert json.loads(run("replay", "--json").stdout) == {"batches": 0, "rows_still_quarantined": 0}
 
 

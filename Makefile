@@ -9,7 +9,7 @@ export DO_NOT_TRACK := 1
 export GX_ANALYTICS_ENABLED := False
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test check fix bench docs clean fuzz faults lock
+.PHONY: help setup up test check fix bench laws docs clean fuzz faults lock
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)$$/make \1|\2/' | column -t -s '|'
@@ -39,6 +39,9 @@ fix: setup  ## format the code and write the generated docs anew
 
 bench: setup  ## measure the credit models on generated touches; prints a table with sizes and versions
 	@$(BIN)/python -m benchmarks
+
+laws: setup  ## a million generated outcomes through the real models; prints by how many cents each law is broken
+	@$(BIN)/python -m tests.laws.million
 
 docs: setup  ## build the dbt docs of the state folder and the generated pages
 	@$(BIN)/touchledger docs

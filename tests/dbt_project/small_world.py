@@ -21,8 +21,8 @@ def land(project: Project) -> None:
         {"profile_id": "crowd"},
         {"profile_id": "gone", "is_active": False},
     )
-    project.land("conversions", _crowd(), profile_id="crowd")
-    project.land("identities", _typed(), profile_id="crowd")
+    project.land("conversions", crowd(), profile_id="crowd")
+    project.land("identities", typed(), profile_id="crowd")
     project.land("touches", [_touch("t1", email="ann@example.com"), _touch("t1-of-q", anonymous_id="a")])
     project.land("touches", _chain(), batch="chain")
     project.land("touches", _cafe(), batch="cafe")
@@ -66,7 +66,8 @@ def _cafe() -> list[dict[str, Any]]:
     return [*seen, _touch("cafe-alone", anonymous_id="cafe")]
 
 
-def _crowd() -> list[dict[str, Any]]:
+def crowd() -> list[dict[str, Any]]:
+    """The crowd's statements that rows make by what they carry."""
     return [
         {
             "conversion_key": f"k{statement.at}",
@@ -79,7 +80,8 @@ def _crowd() -> list[dict[str, Any]]:
     ]
 
 
-def _typed() -> list[dict[str, Any]]:
+def typed() -> list[dict[str, Any]]:
+    """The crowd's statements that were typed in."""
     return [_pair(statement) for statement in CROWD if statement.typed]
 
 

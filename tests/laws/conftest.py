@@ -1,0 +1,68 @@
+"""Worlds and their variants, each a profile of its own, judged by one build."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from tests.dbt_project.project import Project
+from tests.laws.answers import Answers, read
+from tests.laws.landing import land
+from tests.laws.variants import VARIANTS
+from tests.laws.worlds import World, drawn
+from touchledger.settings import Settings
+
+WORLDS = 60
+SEED = 20_261_120
+JUDGED = ("+credit_daily", "+unattributed_daily", "+outcomes_daily", "+entities", "+profiles")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A world, its variants by name, and what the build answered for each; the world itself is `base`."""
+
+    worlds: dict[str, World]
+    told: dict[str, Answers]
+
+    @property
+    def base(self) -> Answers:
+        return self.told["base"]
+
+    @property
+    def world(self) -> World:
+        return self.worlds["base"]
+
+
+Law = Callable[[Judged], None]
+Laws = Callable[[Law], None]
+
+
+@pytest.fixture(scope="session")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> list[Judged]:
+    """Every world with its variants and answers, the smallest first."""
+    project = Project(Settings(home=tmp_path_factory.mktemp("laws")))
+    families = [
+        {"base": world, **{variant.__name__: variant(world) for variant in VARIANTS}}
+        for world in sorted(drawn(WORLDS, start=SEED), key=lambda world: world.size)
+    ]
+    told = [world for family in families for world in family.values()]
+    land(project.lake, told)
+    project.dbt("run", "--quiet", "--select", *JUDGED)
+    answers = iter(read(project, told))
+    return [Judged(family, {name: next(answers) for name in family}) for family in families]
+
+
+@pytest.fixture
+def holds(judged: list[Judged]) -> Laws:
+    """Asks that a law holds in every world; fails with the smallest world that breaks it."""
+
+    def ask(law: Law) -> None:
+        for one in judged:
+            try:
+                law(one)
+            except AssertionError as broken:
+                raise AssertionError(f"broken by {one.world}\n{broken}") from broken
+
+    return ask

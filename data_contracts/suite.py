@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from typing import Any
 
 from data_contracts.contract import Column, Contract
@@ -64,19 +66,32 @@ def expectation_suite(contract: Contract, empty: Collection[str] = ()) -> Any:
     return gx.ExpectationSuite(name=contract.name, expectations=expectations(contract, empty))
 
 
+@lru_cache(maxsize=1)
+def _frames() -> Any:
+    """The one data source of this process; making its context takes a second."""
+    import great_expectations as gx
+    from great_expectations.data_context.types.base import ProgressBarsConfig
+
+    context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = ProgressBarsConfig(globally=False, metric_calculations=False)
+    # a folder for pages that nobody reads, and that nothing would remove
+    for site in (context.variables.data_docs_sites or {}).values():
+        shutil.rmtree(site["store_backend"]["base_directory"], ignore_errors=True)
+    return context.data_sources.add_pandas("frames")
+
+
 def check_frame(contract: Contract, frame: Any) -> tuple[bool, dict[str, Any]]:
     """Whether a pandas frame keeps the contract; and how many rows and expectations there are, and which are broken.
 
     The summary never holds the values, which may be personal.
     """
     suite = expectation_suite(contract, [name for name in frame.columns if frame[name].isna().all()])
-    import great_expectations as gx
-    from great_expectations.data_context.types.base import ProgressBarsConfig
-
-    context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = ProgressBarsConfig(globally=False, metric_calculations=False)
-    asset = context.data_sources.add_pandas(contract.name).add_dataframe_asset(contract.name)
-    batch = asset.add_batch_definition_whole_dataframe("frame").get_batch({"dataframe": frame})
+    name = f"{contract.folder} {contract.name}"
+    frames = _frames()
+    known = {asset.name: asset for asset in frames.assets}
+    asset = known.get(name) or frames.add_dataframe_asset(name)
+    whole = next(iter(asset.batch_definitions), None) or asset.add_batch_definition_whole_dataframe("whole")
+    batch = whole.get_batch({"dataframe": frame})
     results = batch.validate(suite).results
     broken = [_summary(result) for result in results if not result.success]
     return not broken, {"rows": len(frame), "expectations": len(results), "broken": broken}

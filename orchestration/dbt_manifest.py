@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -43,8 +44,10 @@ def arguments(settings: Settings) -> list[str]:
 
 def run_dbt(settings: Settings, command: list[str]) -> subprocess.CompletedProcess[str]:
     """Run one dbt command to its end, with its output captured."""
+    # dbt's process reads the settings itself: without this it would work on the folder of its own environment
+    environment = {**os.environ, "TOUCHLEDGER_HOME": str(settings.home)}
     return subprocess.run(  # noqa: S603 - our own executable, no shell
-        [executable(), *command, *arguments(settings)], capture_output=True, text=True, check=False
+        [executable(), *command, *arguments(settings)], env=environment, capture_output=True, text=True, check=False
     )
 
 

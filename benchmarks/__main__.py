@@ -47,7 +47,7 @@ def main(touches: int, seed: int) -> None:
 
 def measure(settings: Settings, *, touches: int, seed: int) -> dict[str, Any]:
     """Sizes, versions, wall seconds by stage, and ratios to peers of the same run."""
-    os.environ["TOUCHLEDGER_HOME"] = str(settings.home)
+
     prepare(settings)
     profile = create_profile(settings, name="Bench", timezone="UTC", currency="USD")
     lake = Lake(settings.lake)

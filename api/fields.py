@@ -25,6 +25,15 @@ class Int(fields.Integer):
         return int(value)
 
 
+class Flag(fields.Boolean):
+    """`true` or `false`, spelt exactly so."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> bool:
+        if value not in ("true", "false"):
+            raise ValidationError("must be true or false")
+        return bool(value == "true")
+
+
 class Choice(fields.String):
     """One of a few words, spelt exactly."""
 

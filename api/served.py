@@ -24,6 +24,9 @@ CONVERSION_TYPES = (
     "payment_received",
     "quote_presented",
 )
+CHANNELS = ("chatapp", "social", "pagechat", "web", "other")
+ORIGINS = ("partner_ad_referral", "conversation_referral", "web", "other")
+UNNAMED = ("no_ad_parameter", "macro_not_expanded", "malformed_ad_id", "unknown_ad_id", "parent_only")
 REASONS = ("paid_without_ad", "unknown_ad", "parent_only", "other_channel", "direct", "no_touch")
 
 TABLES: Mapping[str, tuple[str, ...]] = {
@@ -47,6 +50,14 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "unattributed_daily": ("profile_key", "model", "level", "day", "reason", *CONVERSION_TYPES, "cash_minor"),
     "outcomes_daily": ("profile_key", "day", *CONVERSION_TYPES, "cash_minor"),
     "person_identifiers": ("profile_key", "identifier_id", "person_ref"),
+    "people_cells": ("profile_key", "channel", "origin", "day", "prev", "people", "touches"),
+    "people_cells_ad": ("profile_key", "channel", "origin", "ad_key", "day", "prev", "people", "touches"),
+    "people_first": ("profile_key", "day", "channel", "origin", "ad_key", "people"),
+    "people_ads": ("profile_key", "ad_key", "ad_id", "ad_name", "entity_key"),
+    "paid_clicks": (
+        "profile_key", "day", "platform", "reason", "landing_host", "utm_source", "utm_medium", "utm_campaign",
+        "click_id_type", "clicks", "conversions", "cash_minor",
+    ),
     "snapshot": ("snapshot_id", "token", "built_at", "schema_hash"),
 }  # fmt: skip
 
@@ -71,6 +82,7 @@ class ProfileFacts:
     """What a snapshot says of one profile; `digits` = decimals of its reporting currency (ISO 4217)."""
 
     profile_key: int
+    time_zone: str
     currency: str
     digits: int
     settings_version: str
@@ -89,7 +101,7 @@ def profile_facts(reader: Reader, profile_id: str) -> ProfileFacts | None:
     if profile_id not in reader.remembered:
         found = reader.rows(
             """
-            select profile_key, currency, currency_digits, settings_version, delivery_through, data_as_of
+            select profile_key, time_zone, currency, currency_digits, settings_version, delivery_through, data_as_of
             from profiles where profile_id = $profile_id
             """,
             {"profile_id": profile_id},
@@ -99,6 +111,6 @@ def profile_facts(reader: Reader, profile_id: str) -> ProfileFacts | None:
 
 
 def _facts(row: Sequence[Any]) -> ProfileFacts:
-    key, currency, digits, version, through, as_of = row
+    key, zone, currency, digits, version, through, as_of = row
     # DuckDB's TIMESTAMP carries no zone; ours are UTC throughout
-    return ProfileFacts(key, currency, digits, version, through, as_of and as_of.replace(tzinfo=UTC))
+    return ProfileFacts(key, zone, currency, digits, version, through, as_of and as_of.replace(tzinfo=UTC))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from api.http import Blueprint
-from api.v1 import campaigns
+from api.v1 import campaigns, quality
+from api.v1.attribution import ad_people
 
-BLUEPRINTS: tuple[Blueprint, ...] = (campaigns.bp,)
+BLUEPRINTS: tuple[Blueprint, ...] = (campaigns.bp, ad_people.bp, quality.bp)

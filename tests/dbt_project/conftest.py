@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dbt_project import credit_cases, credit_worlds, small_world
+from tests.dbt_project import ad_people_worlds, credit_cases, credit_worlds, small_world
 from tests.dbt_project.project import Project
 from touchledger.settings import Settings
 
@@ -21,9 +21,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture(scope="session")
 def credited(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The golden cases and the random worlds, each world a profile of its own, built together; read it only."""
+    """The golden cases and the random worlds, each a profile of its own, built together; read it only."""
     project = Project(Settings(home=tmp_path_factory.mktemp("credited")))
     credit_cases.land(project)
     credit_worlds.land(project)
+    ad_people_worlds.land(project)
     project.build()
     return project

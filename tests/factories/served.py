@@ -26,7 +26,7 @@ def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def publish(published: Path, rows: Rows, *, token: int = 1, snapshot_id: str | None = None) -> str:
-    """Write a served file with these rows (what a row leaves out is 0, or null where null may be) and point at it."""
+    """Write a served file with these rows (what a row leaves out is null, else 0 or no text) and point at it."""
     snapshot_id = snapshot_id or str(uuid.uuid4())
     published.mkdir(parents=True, exist_ok=True)
     path = published / f"served-{snapshot_id}.duckdb"
@@ -72,6 +72,12 @@ def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Ma
     columns = contract.served()[table].columns
     unknown = {name for row in rows for name in row} - {column.name for column in columns}
     assert not unknown, f"{table} has no {unknown}"
-    values = [[row.get(column.name, 0 if column.required else None) for column in columns] for row in rows]
+    values = [[row.get(column.name, _absent(column)) for column in columns] for row in rows]
     if values:
         connection.executemany(f"insert into {table} values ({', '.join('?' for _ in columns)})", values)
+
+
+def _absent(column: contract.Column) -> object:
+    if not column.required:
+        return None
+    return "" if column.kind == "text" else 0

@@ -1,0 +1,160 @@
+"""SQL behind ad-people: distinct people of any window, as sums over cells of (day, the same people's day before).
+
+A person with ad touches in a window has exactly one day in it whose day before lies outside, so the sum of `people`
+over the cells with `day` in the window and `prev` before it is the count of distinct people. Cells that were cut by
+channel, origin or ad know the day before in that cut, so each scope is read alone and scopes are never added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, NamedTuple
+
+from api.served import ProfileFacts, Reader
+from api.windows import DateRange
+
+ALL = "all"
+GROUPINGS = ("month", "day", "ad")
+
+_OF_WINDOW = "profile_key = $profile_key and day between $date_from and $date_to"
+
+_CELLS = f"""
+select origin, {{ad}} day, prev, people, touches from {{table}} where {_OF_WINDOW} and channel = $channel
+"""  # noqa: S608 - constants; values are bound
+
+# the earliest ad touch of a person is counted once, so it needs no day before, and origins add up
+_FIRSTS = f"""
+select unnest(['all', origin]) as origin, ad_key, day, cast('0001-01-01' as date) as prev, people, people as touches
+from people_first where {_OF_WINDOW} and $channel in ('all', channel)
+"""  # noqa: S608 - as above
+
+_BUCKETS = {
+    "month": "greatest(cast(date_trunc('month', day) as date), $date_from)",
+    "day": "day",
+    "ad": "cast($date_from as date)",
+}
+
+_BY_TIME = """
+select
+    bucket, origin, sum(people) filter (where prev < bucket) as people, sum(touches) as touches,
+    sum(people) filter (where prev < $date_from) as new_people
+from (select *, {bucket} as bucket from ({source}) as cells) as cells
+group by bucket, origin
+"""
+
+_BEST_ADS = """
+select ranked.*, people_ads.ad_id, people_ads.ad_name, people_ads.entity_key, count(*) over () as ads_total
+from (
+    select ad_key, sum(people) filter (where prev < $date_from) as people, sum(touches) as touches
+    from ({source}) as cells
+    where origin = 'all'
+    group by ad_key
+) as ranked
+join people_ads on people_ads.ad_key = ranked.ad_key
+where people_ads.profile_key = $profile_key
+order by ranked.people desc, ranked.touches desc, people_ads.ad_id
+limit $most
+"""
+
+_ORIGINS_OF_ADS = """
+select ad_key, origin, sum(people) filter (where prev < $date_from) as people, sum(touches) as touches
+from ({source}) as cells
+where origin <> 'all' and ad_key = any($keys)
+group by ad_key, origin
+"""
+
+_CONVERSATIONS = f"""
+select {{bucket}} as bucket, sum(messaging_conversations_started_7d) as started
+from delivery_daily where {_OF_WINDOW} and level = 'campaign'
+group by bucket
+"""  # noqa: S608 - as above
+
+_CONVERSATIONS_OF_ADS = f"""
+select entity_key, sum(messaging_conversations_started_7d) as started
+from delivery_daily where {_OF_WINDOW} and level = 'ad' and entity_key = any($keys)
+group by entity_key
+"""  # noqa: S608 - as above
+
+
+class Count(NamedTuple):
+    """Distinct people and their ad touches."""
+
+    people: int
+    touches: int
+
+
+NOBODY = Count(0, 0)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What one report is about; `channel` None is every channel."""
+
+    window: DateRange
+    group_by: str
+    channel: str | None
+    first_only: bool
+
+    def parameters(self, profile: ProfileFacts) -> dict[str, object]:
+        dates = {"date_from": self.window.date_from, "date_to": self.window.date_to}
+        return {"profile_key": profile.profile_key, "channel": self.channel or ALL, **dates}
+
+    def source(self, *, of_ads: bool) -> str:
+        if self.first_only:
+            return _FIRSTS
+        return _CELLS.format(ad="ad_key," if of_ads else "", table="people_cells_ad" if of_ads else "people_cells")
+
+
+@dataclass(frozen=True)
+class Times:
+    """Counts per (start of the bucket, origin), and of the whole window per origin; `all` is every origin."""
+
+    buckets: dict[tuple[date, str], Count]
+    totals: dict[str, Count]
+
+
+def by_time(reader: Reader, profile: ProfileFacts, asked: Asked) -> Times:
+    """Counts per month or day that has any, and of the whole window; grouped by ad, of the whole window alone."""
+    sql = _BY_TIME.format(bucket=_BUCKETS[asked.group_by], source=asked.source(of_ads=False))
+    buckets: dict[tuple[date, str], Count] = {}
+    totals: dict[str, Count] = {}
+    for bucket, origin, people, touches, new_people in reader.rows(sql, asked.parameters(profile)):
+        buckets[bucket, origin] = Count(people, touches)
+        before = totals.get(origin, NOBODY)
+        totals[origin] = Count(before.people + (new_people or 0), before.touches + touches)
+    return Times(buckets, totals)
+
+
+def best_ads(reader: Reader, profile: ProfileFacts, asked: Asked, *, most: int) -> list[dict[str, Any]]:
+    """Up to `most` ads with people, most people first; each row also holds `ads_total`."""
+    sql = _BEST_ADS.format(source=asked.source(of_ads=True))
+    return reader.dicts(sql, {**asked.parameters(profile), "most": most})
+
+
+def origins_of_ads(
+    reader: Reader, profile: ProfileFacts, asked: Asked, ad_keys: Sequence[int]
+) -> dict[tuple[int, str], Count]:
+    """Counts per (ad_key, origin)."""
+    sql = _ORIGINS_OF_ADS.format(source=asked.source(of_ads=True))
+    found = reader.rows(sql, {**asked.parameters(profile), "keys": list(ad_keys)})
+    return {(ad_key, origin): Count(people, touches) for ad_key, origin, people, touches in found}
+
+
+def conversations(reader: Reader, profile: ProfileFacts, asked: Asked) -> dict[date, int | None]:
+    """The platforms' own count per bucket with delivery, by the ad account's day; None where no row carried it."""
+    sql = _CONVERSATIONS.format(bucket=_BUCKETS[asked.group_by])
+    return dict(reader.rows(sql, _without_channel(asked.parameters(profile))))
+
+
+def conversations_of_ads(
+    reader: Reader, profile: ProfileFacts, asked: Asked, entity_keys: Sequence[int]
+) -> dict[int, int | None]:
+    """The platforms' own count per synced ad of `entity_keys` with delivery in the window."""
+    bound = {**_without_channel(asked.parameters(profile)), "keys": list(entity_keys)}
+    return dict(reader.rows(_CONVERSATIONS_OF_ADS, bound))
+
+
+def _without_channel(parameters: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in parameters.items() if name != "channel"}

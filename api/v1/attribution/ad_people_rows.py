@@ -1,0 +1,132 @@
+"""From counts to the ad-people result: dense months and days, ranked ads, every origin named in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
+from typing import Any
+
+from api.reading import Source
+from api.served import ORIGINS
+from api.v1.attribution import ad_people_queries as queries
+from api.v1.attribution.ad_people_queries import ALL, NOBODY, Asked, Count
+from api.windows import DateRange
+
+_WORDS = {
+    "partner_ad_referral": (
+        "Handed over by a partner",
+        "Entregado por un socio",
+        "Earlier ad referrals a partner supplied for chats not seen live",
+    ),
+    "conversation_referral": (
+        "Chat opened from an ad",
+        "Chat abierto desde un anuncio",
+        "A chat that arrived with the platform's own ad reference",
+    ),
+    "web": (
+        "Website visit from an ad",
+        "Visita web desde un anuncio",
+        "A tracked visit whose link named the ad",
+    ),
+    "other": (
+        "Other ad touch",
+        "Otro contacto con un anuncio",
+        "CRM ad parameters, store journeys and inherited touches",
+    ),
+}
+LABELS = {origin: dict(zip(("label_en", "label_es", "description"), words, strict=True))
+          for origin, words in _WORDS.items()}  # fmt: skip
+
+Counts = dict[str, Count]
+
+
+def result(source: Source | None, asked: Asked, *, limit: int, timezone: str) -> dict[str, Any]:
+    """The whole `data` object; without a source, that of a profile that nobody was ever counted for."""
+    told = _told(source, asked, limit) if source else _told_of_nothing(asked)
+    return {
+        "date_from": asked.window.date_from,
+        "date_to": asked.window.date_to,
+        "group_by": asked.group_by,
+        "channel": asked.channel,
+        "first_only": asked.first_only,
+        "timezone": source.profile.time_zone if source else timezone,
+        **told,
+        "origin_labels": LABELS,
+    }
+
+
+def _told(source: Source, asked: Asked, limit: int) -> dict[str, Any]:
+    times = queries.by_time(source.reader, source.profile, asked)
+    started = queries.conversations(source.reader, source.profile, asked)
+    measured = [count for count in started.values() if count is not None]
+    totals = _figures(times.totals, sum(measured) if measured else None)
+    if asked.group_by == "ad":
+        return {"totals": totals, **_ads(source, asked, limit)}
+    return {"totals": totals, **_dense(_time_buckets(asked, times, started))}
+
+
+def _told_of_nothing(asked: Asked) -> dict[str, Any]:
+    buckets = [] if asked.group_by == "ad" else _time_buckets(asked, queries.Times({}, {}), {})
+    return {"totals": _figures({}, None), **_dense(buckets)}
+
+
+def _dense(buckets: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    made = list(buckets)
+    return {"buckets": made, "buckets_total": len(made), "buckets_truncated": False}
+
+
+def _time_buckets(asked: Asked, times: queries.Times, started: dict[date, int | None]) -> Iterator[dict[str, Any]]:
+    length = 7 if asked.group_by == "month" else 10
+    for start, end in _days(asked.window) if asked.group_by == "day" else months(asked.window):
+        counts = {origin: times.buckets.get((start, origin), NOBODY) for origin in (ALL, *ORIGINS)}
+        place = {"key": start.isoformat()[:length], "start": start, "end": end, "ad_id": None, "ad_name": None}
+        yield {**place, **_figures(counts, started.get(start))}
+
+
+def _days(window: DateRange) -> Iterator[tuple[date, date]]:
+    return ((day, day) for day in window.days())
+
+
+def months(window: DateRange) -> Iterator[tuple[date, date]]:
+    """First and last day of each calendar month of the window, clipped to it."""
+    start = window.date_from
+    while start <= window.date_to:
+        following = (start.replace(day=28) + timedelta(days=4)).replace(day=1)
+        yield start, min(following - timedelta(days=1), window.date_to)
+        start = following
+
+
+def _ads(source: Source, asked: Asked, limit: int) -> dict[str, Any]:
+    reader, profile = source.reader, source.profile
+    best = queries.best_ads(reader, profile, asked, most=limit)
+    origins = queries.origins_of_ads(reader, profile, asked, [row["ad_key"] for row in best])
+    synced = [row["entity_key"] for row in best if row["entity_key"] is not None]
+    started = queries.conversations_of_ads(reader, profile, asked, synced)
+    total = best[0]["ads_total"] if best else 0
+    buckets = [_ad_bucket(asked.window, row, origins, started.get(row["entity_key"])) for row in best]
+    return {"buckets": buckets, "buckets_total": total, "buckets_truncated": total > len(buckets)}
+
+
+def _ad_bucket(
+    window: DateRange, row: dict[str, Any], origins: dict[tuple[int, str], Count], started: int | None
+) -> dict[str, Any]:
+    counts = {origin: origins.get((row["ad_key"], origin), NOBODY) for origin in ORIGINS}
+    counts[ALL] = Count(row["people"], row["touches"])
+    return {
+        "key": row["ad_id"],
+        "start": window.date_from,
+        "end": window.date_to,
+        "ad_id": row["ad_id"],
+        "ad_name": row["ad_name"],
+        **_figures(counts, started),
+    }
+
+
+def _figures(counts: Counts, started: int | None) -> dict[str, Any]:
+    everyone = counts.get(ALL, NOBODY)
+    return {
+        "ad_people": everyone.people,
+        "ad_touches": everyone.touches,
+        "by_origin": {origin: counts.get(origin, NOBODY)._asdict() for origin in ORIGINS},
+        "platform_messaging_conversations_started": started,
+    }

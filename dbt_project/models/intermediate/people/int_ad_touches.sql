@@ -1,0 +1,52 @@
+with profiles as (
+    select * from {{ ref('int_profiles') }}
+),
+
+calendar as (
+    select * from {{ ref('stg_app__calendar') }}
+),
+
+touches as (
+    select
+        profile_key,
+        person_key,
+        touch_key,
+        ts,
+        channel,
+        origin,
+        ad_id
+    from {{ ref('int_visits') }}
+
+    union all
+
+    select
+        profile_key,
+        person_key,
+        touch_key,
+        ts,
+        'other' as channel,
+        'other' as origin,
+        ad_id
+    from {{ ref('int_record_touches') }}
+)
+
+select
+    touches.profile_key,
+    touches.person_key,
+    touches.touch_key,
+    touches.ts,
+    touches.channel,
+    touches.origin,
+    touches.ad_id,
+    calendar.local_date as day
+from touches
+inner join profiles on touches.profile_key = profiles.profile_key
+inner join calendar
+    on
+        profiles.time_zone = calendar.time_zone
+        and cast(floor(touches.ts / 86400.0) as int) = calendar.utc_day
+        and touches.ts >= calendar.starts_at
+        and touches.ts < calendar.ends_at
+where
+    touches.ad_id is not null
+    and {{ ad_id_fault('touches.ad_id') }} is null

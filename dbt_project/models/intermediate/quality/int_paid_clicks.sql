@@ -1,0 +1,79 @@
+with carried as (
+    select profile_key, person_key, touch_key, ts, ad_id, ad_set_id, campaign_id, click_id_type
+    from {{ ref('int_visits') }}
+    union all
+    select profile_key, person_key, touch_key, ts, ad_id, ad_set_id, campaign_id, click_id_type
+    from {{ ref('int_record_touches') }}
+),
+
+labels as (
+    select profile_id, touch_key, landing_host, utm_source, utm_medium, utm_campaign
+    from {{ ref('stg_app__touches') }}
+    union all
+    select
+        profile_id,
+        'conversion:' || conversion_key as touch_key,
+        cast(null as {{ dbt.type_string() }}) as landing_host,
+        utm_source,
+        utm_medium,
+        utm_campaign
+    from {{ ref('stg_app__conversions') }}
+    union all
+    select
+        profile_id,
+        'order:' || connection_ref || ':' || order_id as touch_key,
+        cast(null as {{ dbt.type_string() }}) as landing_host,
+        utm_source,
+        utm_medium,
+        utm_campaign
+    from {{ ref('stg_store__orders') }}
+),
+
+reasoned as (
+    select
+        touches.profile_key,
+        touches.person_key,
+        touches.pos_l,
+        touches.ts,
+        carried.touch_key,
+        carried.click_id_type,
+        places.platform,
+        case
+            when places.ad_key is not null then 'named'
+            when coalesce(carried.ad_id, carried.ad_set_id, carried.campaign_id) is null then 'no_ad_parameter'
+            when carried.ad_id is null then 'parent_only'
+            else coalesce({{ ad_id_fault('carried.ad_id') }}, 'unknown_ad_id')
+        end as reason
+    from {{ ref('int_touches') }} as touches
+    inner join {{ ref('int_destinations') }} as places on touches.destination_key = places.destination_key
+    inner join carried
+        on
+            touches.person_key = carried.person_key
+            and touches.touch_key = carried.touch_key
+            and touches.ts = carried.ts
+    where places.reason is null or places.reason in ('unknown_ad', 'paid_without_ad')
+)
+
+select
+    reasoned.profile_key,
+    reasoned.person_key,
+    reasoned.pos_l,
+    calendar.local_date as day,
+    coalesce(reasoned.platform, '') as platform,
+    reasoned.reason,
+    {%- for label in ['landing_host', 'utm_source', 'utm_medium', 'utm_campaign'] %}
+        case when reasoned.reason = 'named' then '' else coalesce(labels.{{ label }}, '') end as {{ label }},
+    {%- endfor %}
+    case when reasoned.reason = 'named' then '' else coalesce(reasoned.click_id_type, '') end as click_id_type
+from reasoned
+inner join {{ ref('int_profiles') }} as profiles on reasoned.profile_key = profiles.profile_key
+inner join {{ ref('stg_app__calendar') }} as calendar
+    on
+        profiles.time_zone = calendar.time_zone
+        and cast(floor(reasoned.ts / 86400.0) as int) = calendar.utc_day
+        and reasoned.ts >= calendar.starts_at
+        and reasoned.ts < calendar.ends_at
+left join labels
+    on
+        profiles.profile_id = labels.profile_id
+        and reasoned.touch_key = labels.touch_key

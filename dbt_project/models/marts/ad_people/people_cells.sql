@@ -1,0 +1,1 @@
+{{ people_cells(of_ads=false) }}

@@ -1,0 +1,31 @@
+"""A deployment that has published the golden ad-people tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.v1.campaigns.conftest import Caller, Deployment, _deployed, unpublished
+from tests.factories import served
+
+__all__ = ["unpublished"]
+
+GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "ad_people"
+PATH = "/attribution/ad-people"
+WINDOW = {"date_from": "2026-03-01", "date_to": "2026-04-02"}
+
+
+@pytest.fixture(scope="session")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    """A deployment that has published the golden tables; publish nothing else in it."""
+    for deployment in _deployed(tmp_path_factory.mktemp("ad_people")):
+        deployment.publish(served.from_csv(GOLDEN))
+        yield deployment
+
+
+@pytest.fixture
+def caller(counted: Deployment) -> Caller:
+    """Reads the golden profile with a key of its own."""
+    return counted.new_caller()

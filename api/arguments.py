@@ -51,11 +51,25 @@ def first_message(messages: Any, schema: ma.Schema) -> str:
     path, found = "", messages[order[0]]
     if order[0] != "_schema":
         path = order[0]
+    within = _member(schema, order[0])
     while isinstance(found, Mapping):
         key, found = next(iter(found.items()))
-        path += f"[{key}]" if isinstance(key, int) else f".{key}" if key not in {"_schema", "value"} else ""
+        # of a mapping's member marshmallow tells apart its key and its value
+        told = key == "_schema" or (within is None and key in {"key", "value"})
+        path += "" if told else f"[{key}]" if isinstance(key, int) else f".{key}"
+        within = _member(within, key)
     text = found[0] if isinstance(found, list) else found
     return f"{path[:200]}: {text}" if path else str(text)
+
+
+def _member(within: Any, key: Any) -> Any:
+    """The schema or field that errors under `key` are about; None for a member of a mapping."""
+    if isinstance(within, ma.fields.Nested):
+        within = within.schema
+    if isinstance(within, ma.Schema):
+        named = {field.data_key or name: field for name, field in within.fields.items()}
+        return named.get(key, within)
+    return within.inner if isinstance(within, ma.fields.List) else None
 
 
 def parse_body(request: Request) -> Any:

@@ -51,11 +51,12 @@ def _describe(reader: SnapshotReader | None, facts: ProfileFacts | None) -> None
     context.meta(
         currency=facts.currency if facts else auth.current().profile.reporting_currency,
         snapshot_id=reader.snapshot_id if reader else None,
-        data_as_of=_timestamp(facts.data_as_of) if facts and facts.data_as_of else None,
+        data_as_of=timestamp(facts.data_as_of) if facts and facts.data_as_of else None,
     )
 
 
-def _timestamp(at: datetime) -> str:
+def timestamp(at: datetime) -> str:
+    """An instant as answers write it: UTC to the millisecond, `2026-03-05T14:02:11.123Z`."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

@@ -92,7 +92,8 @@ def _within(value: Any, earliest: Any, latest: Any) -> None:
         raise Refused("more than one day ahead")
 
 
-def _instant(value: Any) -> datetime:
+def instant(value: Any) -> datetime:
+    """A time in UTC from a datetime or ISO 8601 text; refuses times without their offset from UTC."""
     if isinstance(value, datetime):
         if value.tzinfo is None:
             raise Refused("a timestamp needs its offset from UTC")
@@ -114,10 +115,10 @@ def _timestamp(column: Column, now: datetime) -> Parser:
     def parse(value: Any) -> datetime | None:
         if _is_blank(value):
             return None
-        instant = _instant(value)
+        at = instant(value)
         if not column.unbounded:
-            _within(instant, EARLIEST, latest)
-        return instant
+            _within(at, EARLIEST, latest)
+        return at
 
     return parse
 

@@ -3,7 +3,7 @@
 from api.models.attribution import Recompute
 from api.models.connection import Connection
 from api.models.credential import ApiKey
-from api.models.ingest import Import, IngestedRecord
+from api.models.ingest import Event, Import, IngestedRecord
 from api.models.profile import Profile
 from api.models.publication import Run
 from api.models.request import AuditEntry, IdempotencyRecord, RateUse
@@ -13,6 +13,7 @@ __all__ = [
     "ApiKey",
     "AuditEntry",
     "Connection",
+    "Event",
     "IdempotencyRecord",
     "Import",
     "IngestedRecord",

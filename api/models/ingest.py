@@ -30,8 +30,33 @@ class IngestedRecord(Base):
     __table_args__ = (sa.UniqueConstraint("profile_id", "dataset", "record_key"),)
 
 
+class Event(Base):
+    """One event of POST /events: what makes a repetition known, and whether it was taken back. Holds nobody's data.
+
+    What was sent is an ingested record of the same key. `id` follows from profile and key; `conversation` is a digest
+    of the chat conversation whose lead the event is, `serial` the order of arrival.
+    """
+
+    __tablename__ = "events"
+
+    serial: Mapped[int] = mapped_column(_serial, primary_key=True, autoincrement=True)
+    id: Mapped[str] = mapped_column(sa.String(36), unique=True)
+    profile_id: Mapped[str] = mapped_column(sa.ForeignKey("profiles.id"))
+    fingerprint: Mapped[str] = mapped_column(sa.String(64))
+    conversion_type: Mapped[str | None] = mapped_column(sa.String(40))
+    is_test: Mapped[bool] = mapped_column(default=False)
+    conversation: Mapped[str | None] = mapped_column(sa.String(36))
+    received_at: Mapped[datetime] = mapped_column(default=now)
+    retracted_at: Mapped[datetime | None]
+
+    __table_args__ = (sa.Index("ix_events_profile_id_conversation", "profile_id", "conversation"),)
+
+
 class Import(Base):
-    """One file given to the importer. The same bytes for the same set and profile are the same import."""
+    """One file given to the importer. The same bytes for the same set and profile are the same import.
+
+    `status` is queued, loading, loaded or rejected; `errors` are the first quarantined rows as {row, field, reason}.
+    """
 
     __tablename__ = "imports"
 
@@ -46,6 +71,7 @@ class Import(Base):
     rows_in: Mapped[int] = mapped_column(default=0)
     rows_loaded: Mapped[int] = mapped_column(default=0)
     rows_quarantined: Mapped[int] = mapped_column(default=0)
+    errors: Mapped[list[Any]] = mapped_column(default=list, server_default="[]")
     created_at: Mapped[datetime] = mapped_column(default=now)
 
     # scope is the profile's id, or "_shared" for deployment-wide sets: a null profile would not be unique

@@ -5,5 +5,6 @@ from __future__ import annotations
 from api.http import Blueprint
 from api.v1 import campaigns, quality
 from api.v1.attribution import ad_people
+from api.v1.events import routes as events
 
-BLUEPRINTS: tuple[Blueprint, ...] = (campaigns.bp, ad_people.bp, quality.bp)
+BLUEPRINTS: tuple[Blueprint, ...] = (campaigns.bp, ad_people.bp, quality.bp, events.bp)

@@ -1,0 +1,1 @@
+"""Events: outcomes that servers send."""

@@ -7,6 +7,7 @@ import itertools
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
@@ -62,6 +63,17 @@ def accept(session: Session, *, profile_id: str, dataset: str, records: Iterable
     for chunk in _chunks(entries):
         _keep(session, profile_id, dataset, chunk, outcome)
     return outcome
+
+
+def withdraw(session: Session, *, profile_id: str, dataset: str, keys: Mapping[str, str], at: datetime) -> None:
+    """Take a record back, within the caller's transaction: the next build no longer knows it.
+
+    `keys` are the set's key columns. What was accepted stays accepted: its key is not given out again.
+    """
+    assert keys.keys() == set(inbound()[dataset].keys), keys
+    digest = hashlib.sha256(json.dumps(["withdrawn", *keys.values()]).encode()).hexdigest()
+    record = {**keys, "updated_at": at.isoformat(), "_deleted": True}
+    _insert(session, profile_id, dataset, [_Entry(1, digest, digest, record)])
 
 
 def _entry(contract: Contract, row: Mapping[str, Any], line: int, record: Mapping[str, Any]) -> _Entry:

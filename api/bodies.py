@@ -1,0 +1,74 @@
+"""Fields of request bodies: JSON types are not coerced, text is trimmed and in NFC, a time carries its offset."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from marshmallow import ValidationError, fields, validate
+
+from api.db import now
+from data_contracts.formats import Refused, email, phone
+from data_contracts.values import EARLIEST, clean_text, instant
+
+AHEAD = timedelta(minutes=10)
+
+
+class Text(fields.String):
+    """Text of `low` to `high` characters after trimming."""
+
+    def __init__(self, high: int, *, low: int = 1, **kwargs: Any) -> None:
+        super().__init__(validate=validate.Length(low, high, error=f"must have {low} to {high} characters"), **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        try:
+            return clean_text(value)
+        except Refused as refused:
+            raise ValidationError(str(refused)) from None
+
+
+class Email(Text):
+    """An e-mail address, in lower case; nobody is asked whether it exists."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(254, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        return _formatted(email, super()._deserialize(value, attr, data, **kwargs))
+
+
+class Phone(Text):
+    """A phone number in E.164."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(32, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if not text.startswith("+"):
+            raise ValidationError("must be E.164, for example +14155550100")
+        return _formatted(phone, text)
+
+
+class Instant(fields.DateTime):
+    """An RFC 3339 time with its offset, from 2000 to ten minutes ahead of now; loads in UTC."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:
+        try:
+            at = instant(value) if isinstance(value, str) else None
+        except Refused as refused:
+            raise ValidationError(str(refused)) from None
+        if at is None:
+            raise ValidationError("not an RFC 3339 time")
+        if at < EARLIEST:
+            raise ValidationError("before 2000-01-01")
+        if at > now() + AHEAD:
+            raise ValidationError("more than ten minutes ahead")
+        return at.astimezone(UTC)
+
+
+def _formatted(form: Any, text: str) -> str:
+    try:
+        return str(form(text))
+    except Refused as refused:
+        raise ValidationError(str(refused)) from None

@@ -1,0 +1,89 @@
+"""Which people a profile knows: those of the published snapshot, by digests, and those only just sent."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api import auth, context
+from api.customer_keys import customer_key
+from api.models import IngestedRecord, Run
+from api.served import Reader, profile_facts
+from api.snapshot import snapshots
+from api.warehouse_ids import identifier_id
+
+# in the order in which a row's identifiers speak for its person (the macro identifier_kinds)
+KINDS = ("person_key", "external_id", "payment_customer_id", "email", "phone", "anonymous_id")
+
+_PEOPLE = """
+select identifier_id, person_ref from person_identifiers
+where profile_key = $profile_key and identifier_id = any($ids)
+"""
+_ALIVE = """
+select distinct person_ref from person_identifiers
+where profile_key = $profile_key and person_ref = any($refs)
+"""
+
+
+class Directory:
+    """The people of one profile in one snapshot; knows nobody before the first."""
+
+    def __init__(self, reader: Reader | None, profile_id: str) -> None:
+        facts = profile_facts(reader, profile_id) if reader else None
+        self._reader, self._profile_id = (reader, profile_id) if facts else (None, profile_id)
+        self._profile_key = facts.profile_key if facts else None
+
+    def people(self, named: Collection[tuple[str, str]]) -> dict[tuple[str, str], str]:
+        """Person ids of the (kind, value) pairs that somebody has; values in their normal form."""
+        ids = {identifier_id(self._profile_id, kind, value): (kind, value) for kind, value in named}
+        return {ids[one]: person for one, person in self._rows(_PEOPLE, ids=list(ids))}
+
+    def alive(self, person_ids: Collection[str]) -> set[str]:
+        """Which of these people are in the snapshot, under this id."""
+        return {person for (person,) in self._rows(_ALIVE, refs=list(person_ids))}
+
+    def _rows(self, sql: str, **bound: list[str]) -> list[tuple[Any, ...]]:
+        if self._reader is None or not any(bound.values()):
+            return []
+        return self._reader.rows(sql, {"profile_key": self._profile_key, **bound})
+
+
+@contextmanager
+def directory() -> Iterator[Directory]:
+    """The people of the caller's profile, as published now."""
+    with snapshots(context.settings()).reader() as reader:
+        yield Directory(reader, auth.current().profile.id)
+
+
+def key_of(record: Mapping[str, Any], known: Directory) -> str | None:
+    """The customer key of the person a row names; None for nobody, and for somebody not yet published."""
+    named = [(kind, record[kind]) for kind in KINDS if record.get(kind)]
+    people = known.people(named)
+    person = next((people[one] for one in named if one in people), None)
+    profile_id = auth.current().profile.id
+    return person and customer_key(context.settings(), profile_id, person)
+
+
+def just_sent(session: Session, profile_id: str, external_ids: Collection[str]) -> set[str]:
+    """Which own references stand in a record that came after the last publication began."""
+    if not external_ids:
+        return set()
+    reference = IngestedRecord.record["external_id"].as_string()
+    chosen = sa.select(reference).where(
+        IngestedRecord.profile_id == profile_id, _unpublished(session), reference.in_(list(external_ids))
+    )
+    return set(session.scalars(chosen))
+
+
+def _unpublished(session: Session) -> sa.ColumnElement[bool]:
+    begun = session.scalar(sa.select(sa.func.max(Run.started_at)).where(Run.published_at.is_not(None)))
+    if begun is None:
+        return sa.true()
+    # batches are named by UUIDv7, which sort by the time they were made
+    milliseconds = f"{int(begun.timestamp() * 1000):012x}"
+    name = f"{milliseconds[:8]}-{milliseconds[8:]}"
+    return sa.or_(IngestedRecord.landed_batch.is_(None), IngestedRecord.landed_batch >= name)

@@ -1,0 +1,98 @@
+"""POST /events and DELETE /events/{idempotency_key}."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import request
+
+from api import audit, auth, errors
+from api.auth import Kind
+from api.customers import Directory, directory, just_sent, key_of
+from api.guard import guarded
+from api.http import Blueprint
+from api.reading import timestamp
+from api.scopes import Scope
+from api.v1.events import ledger
+from api.v1.events.schemas import ANSWERS, EventBody, IngestedEvent, RetractedEvent
+from api.writing import actor, idempotent, session
+
+bp = Blueprint("events", __name__, description="Outcomes that a server sends, as they happen.")
+
+SENDERS = frozenset({Kind.API_KEY, Kind.SESSION})
+MOST_BYTES = 256 * 1024
+
+
+@bp.route("/events", methods=["POST"])
+@guarded(scope=Scope.EVENTS_WRITE, kinds=SENDERS, max_body=MOST_BYTES)
+@bp.arguments(EventBody)
+@idempotent()
+@bp.response(202, IngestedEvent)
+def ingest_event(body: dict[str, Any]) -> dict[str, Any]:
+    """Ingest one outcome event of a server
+
+    Kept once per key, for ever: the same key and content again is `duplicate` with the same ids, other content is 409.
+    Reads show the event from the next snapshot on.
+    """
+    key = _key(body["idempotency_key"])
+    sent = body["sent"]
+    _require_known_answer(body)
+    # people are looked up first: the write holds SQLite's one lock from its first statement on
+    with directory() as people:
+        reference = _reference_of_nobody(body, people)
+        customer_key = key_of(sent.record, people)
+    if reference is not None and not just_sent(session(), auth.current().profile.id, [reference]):
+        raise errors.UNKNOWN_CUSTOMER_REF()
+    event, is_new = ledger.keep(session(), auth.current().profile.id, key, sent)
+    visible, visible_by = ledger.visibility(session(), event)
+    return {
+        "event_id": event.id,
+        "status": "accepted" if is_new else "duplicate",
+        "conversion_type": event.conversion_type,
+        "customer_key": customer_key,
+        "idempotency_key": key,
+        "visible": visible,
+        "visible_by": visible_by and timestamp(visible_by),
+    }
+
+
+@bp.route("/events/<path:idempotency_key>", methods=["DELETE"])
+@guarded(scope=Scope.EVENTS_WRITE, kinds=SENDERS)
+@idempotent()
+@bp.response(200, RetractedEvent)
+def retract_event(idempotency_key: str) -> dict[str, Any]:
+    """Take an event back
+
+    Its conversion and its touch leave with the next snapshot. Its key stays taken.
+    """
+    event, was_before = ledger.retract(session(), auth.current().profile.id, idempotency_key)
+    if not was_before:
+        audit.record(session(), actor(), audit.Attempt("event.retract", {"event_id": event.id}))
+    return {
+        "idempotency_key": idempotency_key,
+        "event_id": event.id,
+        "status": "already_retracted" if was_before else "retracted",
+        "retracted_at": event.retracted_at and timestamp(event.retracted_at),
+    }
+
+
+def _key(of_body: str | None) -> str | None:
+    of_header = request.headers.get("Idempotency-Key")
+    if of_body is not None and of_header is not None and of_body != of_header:
+        raise errors.VALIDATION_ERROR("idempotency_key: differs from the header Idempotency-Key")
+    return of_body if of_body is not None else of_header
+
+
+def _require_known_answer(body: dict[str, Any]) -> None:
+    declared = body["declared_source"]
+    if declared and declared["answer_key"] not in ANSWERS:
+        raise errors.UNKNOWN_ANSWER_KEY()
+
+
+def _reference_of_nobody(body: dict[str, Any], people: Directory) -> str | None:
+    """The external_ref that must name somebody, and names nobody published."""
+    customer = body["customer"] or {}
+    reference: str | None = customer.get("external_ref")
+    if reference is None or customer["email"] or customer["phone"]:
+        return None
+    return None if people.people([("external_id", reference)]) else reference

@@ -26,11 +26,12 @@ HEADERS: dict[str, dict[str, Any]] = {
     "X-RateLimit-Remaining": {"description": "Units left in the last 60 seconds.", "schema": {"type": "integer"}},
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}},
 }
+UUID = {"type": "string", "format": "uuid"}
 PROFILE_ID: dict[str, Any] = {
     "in": "query",
     "name": "profile_id",
     "required": False,
-    "schema": {"type": "string", "format": "uuid"},
+    "schema": UUID,
     "description": "The profile to answer for. An API key has one already; user tokens and sessions must send it.",
 }
 DESCRIPTION = """\
@@ -121,9 +122,12 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
     components["securitySchemes"] = dict(SCHEMES.values())
     components["headers"] = HEADERS
     for path, operations in document["paths"].items():
+        in_path = operations.pop("parameters", [])
         for method, operation in operations.items():
-            if isinstance(operation, dict) and "x-guard" in operation:
-                _secure(path, method.upper(), operation, operation.pop("x-guard"))
+            ids = operation["x-guard"].uuids
+            named = [{**one, "schema": UUID} if one["name"] in ids else one for one in in_path]
+            operation["parameters"] = [*named, *operation.get("parameters", [])]
+            _secure(path, method.upper(), operation, operation.pop("x-guard"))
     for name, response in components.get("responses", {}).items():
         limited = {"Retry-After"} if name in {"TOO_MANY_REQUESTS", "SERVICE_UNAVAILABLE"} else set()
         response["headers"] = _headers({"X-Request-Id"} | limited)

@@ -10,6 +10,7 @@ from typing import Any
 
 import dagster as dg
 
+from orchestration import recomputes
 from orchestration.instance import PID_TAG, fail_orphans, prepare_instance
 from orchestration.partitions import DayRange
 from orchestration.sync import pull_range
@@ -67,6 +68,8 @@ def run_job(
             run_config=_config(name, full_refresh),
         )
     outcome.success = result.success
+    if not outcome.success:
+        recomputes.fail(settings.operational_url, outcome.run_id)
     return outcome
 
 

@@ -1,4 +1,4 @@
-"""What starts a build between schedules: new events, and files dropped into the inbox."""
+"""What starts a build between schedules: new events, files dropped into the inbox, and requests for figures anew."""
 
 from __future__ import annotations
 
@@ -12,22 +12,25 @@ from api.db import now, transaction
 from api.models import IngestedRecord
 from orchestration.inbox import Dropped, waiting_files
 from orchestration.jobs import BUILD
-from touchledger.settings import Settings, load
+from orchestration.recomputes import fail_abandoned, newest_queued
+from touchledger.settings import LOOK_EVERY_SECONDS, Settings, load
 
 # a file still being copied into the inbox is left alone until it has not changed for this long
 SETTLE_SECONDS = 10.0
-INTERVAL_SECONDS = 60
+INTERVAL_SECONDS = LOOK_EVERY_SECONDS
 
 
-def decide(unlanded: int, files: Iterable[str], last: str | None) -> str | None:
-    """The key of a build that is due, or None, from the newest unlanded record's id and the waiting files' hashes.
+def decide(unlanded: int, files: Iterable[str], last: str | None, *, asked: int = 0) -> str | None:
+    """The key of a build that is due, or None.
 
-    The key is the state that was seen. A state starts one build: one that fails is not started for ever.
+    From the newest unlanded record's id, the waiting files' hashes and the newest queued request's time. The key is
+    the state that was seen. A state starts one build: one that fails is not started for ever.
     """
     waiting = hashlib.sha256("".join(sorted(files)).encode()).hexdigest()[:16] if files else ""
-    seen_id, _, seen_files = (last or "0:").partition(":")
-    is_due = unlanded > int(seen_id) or waiting not in ("", seen_files)
-    return f"{max(unlanded, int(seen_id))}:{waiting}" if is_due else None
+    seen_id, seen_files, seen_asked = [*(last or "0").split(":"), "", ""][:3]
+    newest_id, newest_asked = max(unlanded, int(seen_id)), max(asked, int(seen_asked or 0))
+    is_due = unlanded > int(seen_id) or waiting not in ("", seen_files) or asked > int(seen_asked or 0)
+    return f"{newest_id}:{waiting}:{newest_asked}" if is_due else None
 
 
 def settled(files: Iterable[Dropped], at: float) -> list[str]:
@@ -44,12 +47,14 @@ def newest_unlanded(settings: Settings) -> int:
 
 @dg.sensor(job=BUILD, minimum_interval_seconds=INTERVAL_SECONDS, default_status=dg.DefaultSensorStatus.RUNNING)
 def new_input(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-    """Builds when something was sent or dropped since the last look."""
+    """Builds when something was sent, dropped or asked for since the last look."""
     settings = load()
+    fail_abandoned(settings.operational_url, context.instance)
     files = settled(waiting_files(settings), now().timestamp())
-    key = decide(newest_unlanded(settings), files, context.cursor)
+    asked = newest_queued(settings.operational_url)
+    key = decide(newest_unlanded(settings), files, context.cursor, asked=asked)
     if key is None:
-        return dg.SkipReason("nothing new was sent or dropped")
+        return dg.SkipReason("nothing new was sent, dropped or asked for")
     return dg.SensorResult(run_requests=[dg.RunRequest(run_key=key)], cursor=key)
 
 

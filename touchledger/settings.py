@@ -12,6 +12,8 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 REPOSITORY = Path(__file__).resolve().parent.parent
+# how often the pipeline looks for new input, and so how long input may lie before its build begins
+LOOK_EVERY_SECONDS = 60
 
 
 class Settings(BaseSettings):

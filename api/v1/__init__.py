@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from api.http import Blueprint
-from api.v1 import campaigns, quality
-from api.v1.attribution import ad_people
+from api.v1 import analytics, campaigns, quality
+from api.v1.attribution import ad_people, recompute, settings
 from api.v1.events import routes as events
 
-BLUEPRINTS: tuple[Blueprint, ...] = (campaigns.bp, ad_people.bp, quality.bp, events.bp)
+BLUEPRINTS: tuple[Blueprint, ...] = (
+    campaigns.bp,
+    ad_people.bp,
+    quality.bp,
+    events.bp,
+    analytics.bp,
+    settings.bp,
+    recompute.bp,
+)

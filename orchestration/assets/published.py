@@ -7,6 +7,7 @@ from datetime import timedelta
 import dagster as dg
 
 from data_contracts.contract import served
+from orchestration import recomputes
 from orchestration.assets.warehouse import mart_keys
 from orchestration.publish import publish
 from orchestration.resources import Deployment, Warehouse
@@ -33,7 +34,7 @@ def _checks() -> list[dg.AssetCheckSpec]:
     freshness_policy=dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=26)),
 )
 def published(
-    deployment: Deployment, warehouse: Warehouse
+    context: dg.AssetExecutionContext, deployment: Deployment, warehouse: Warehouse
 ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
     """One file of the served tables; the pointer moves only when every served contract is kept."""
     settings, started = deployment.settings, time.monotonic()
@@ -43,6 +44,7 @@ def published(
     except ContractBrokenError as broken:
         yield from _verdicts(broken.problems)
         raise
+    recomputes.publish(settings.operational_url, recomputes.build_of(context.run), done.pointer.snapshot_id)
     yield from _verdicts([])
     yield dg.MaterializeResult(
         metadata={

@@ -8,6 +8,7 @@ import dagster as dg
 from orchestration.app_sets import land_app_sets
 from orchestration.assets.landing_metadata import landing_metadata
 from orchestration.ingested import land_ingested
+from orchestration.recomputes import begin, build_of
 from orchestration.resources import Deployment
 
 
@@ -17,10 +18,12 @@ from orchestration.resources import Deployment
     kinds={"parquet"},
     freshness_policy=dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=26)),
 )
-def landing_app(deployment: Deployment) -> dg.MaterializeResult[None]:
+def landing_app(context: dg.AssetExecutionContext, deployment: Deployment) -> dg.MaterializeResult[None]:
     """Events, conversions and identities accepted by the API, one raw batch per landing; profiles and the calendar."""
     started = time.monotonic()
     settings, lake = deployment.settings, deployment.lake
     lake.prepare()
+    # what is asked for from here on may come too late for this build
+    begin(settings.operational_url, build_of(context.run))
     landings = [*land_ingested(settings.operational_url, lake), *land_app_sets(settings.operational_url, lake)]
     return dg.MaterializeResult(metadata=landing_metadata(landings, started))

@@ -18,6 +18,7 @@ from api import db
 from api.app import create_app
 from api.migrate import upgrade
 from api.models import RateUse
+from api.scopes import Scope
 from api.snapshot import snapshots
 from tests.factories import accounts, served
 from touchledger.settings import Settings
@@ -46,7 +47,9 @@ def app(deployment: Settings) -> Flask:
 @pytest.fixture(scope="module")
 def secret(deployment: Settings) -> str:
     return accounts.secret(
-        deployment.operational_url, accounts.profile(deployment.operational_url, profile_id=GOLDEN_PROFILE)
+        deployment.operational_url,
+        accounts.profile(deployment.operational_url, profile_id=GOLDEN_PROFILE),
+        scopes=list(Scope),
     )
 
 

@@ -6,11 +6,13 @@ import os
 from pathlib import Path
 
 import dagster as dg
+import sqlalchemy as sa
 
 from api.db import transaction
-from api.models import IngestedRecord, Profile, Workspace
+from api.models import IngestedRecord, Recompute
 from orchestration.inbox import Dropped
 from orchestration.sensors import decide, new_input, newest_unlanded, settled
+from tests.factories import accounts
 from touchledger.settings import Settings
 
 
@@ -38,6 +40,15 @@ def test_landed_records_leave_no_build_behind() -> None:
     assert decide(0, ["a" * 64], key) is None
 
 
+def test_each_request_for_figures_anew_starts_one_build() -> None:
+    key = decide(0, [], None, asked=5)
+    assert key is not None
+    assert decide(0, [], key, asked=5) is None
+    assert decide(0, [], key, asked=0) is None
+    assert decide(0, [], key, asked=6) not in (None, key)
+    assert decide(0, ["a" * 64], key, asked=5) not in (None, key)
+
+
 def test_a_file_that_was_just_written_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "touches.csv"
     path.write_text("x")
@@ -58,15 +69,24 @@ def test_the_sensor_asks_for_one_run_per_new_state(settings: Settings) -> None:
     assert isinstance(again, dg.SkipReason)
 
 
+def test_the_sensor_builds_for_a_request_and_fails_what_a_dead_build_held(settings: Settings) -> None:
+    queued, held = (accounts.profile(settings.operational_url, name=name) for name in ("queued", "held"))
+    with transaction(settings.operational_url) as session:
+        session.add(Recompute(profile_id=queued.id, status="queued"))
+        session.add(Recompute(profile_id=held.id, status="running", build_id="gone"))
+    with dg.DagsterInstance.ephemeral() as instance:
+        seen = new_input(dg.build_sensor_context(instance=instance))
+        assert isinstance(seen, dg.SensorResult)
+        assert isinstance(new_input(dg.build_sensor_context(instance=instance, cursor=seen.cursor)), dg.SkipReason)
+    with transaction(settings.operational_url) as session:
+        found = {one.profile_id: one.status for one in session.scalars(sa.select(Recompute))}
+    assert found == {queued.id: "queued", held.id: "failed"}
+
+
 def _accept_one(settings: Settings) -> None:
     assert newest_unlanded(settings) == 0
+    profile = accounts.profile(settings.operational_url)
     with transaction(settings.operational_url) as session:
-        workspace = Workspace(name="w")
-        session.add(workspace)
-        session.flush()
-        profile = Profile(workspace_id=workspace.id, name="p", timezone="UTC", reporting_currency="EUR")
-        session.add(profile)
-        session.flush()
         session.add(
             IngestedRecord(profile_id=profile.id, dataset="touches", record_key="t1", fingerprint="f", record={})
         )

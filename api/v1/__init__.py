@@ -6,6 +6,7 @@ from api.http import Blueprint
 from api.v1 import analytics, campaigns, quality
 from api.v1.attribution import ad_people, recompute, settings
 from api.v1.events import routes as events
+from api.v1.partner import routes as partner
 
 BLUEPRINTS: tuple[Blueprint, ...] = (
     campaigns.bp,
@@ -15,4 +16,5 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     analytics.bp,
     settings.bp,
     recompute.bp,
+    partner.bp,
 )

@@ -24,7 +24,7 @@ AWAITED_TEXT = """
     budget_change_out_of_bounds clean_dataset_has_live_ad_sets platform_connection_required consent_required
     amount_invalid manual_refund_exists payment_assignment_incomplete payment_ref_invalid status_invalid range_invalid
     chatapp_connection_required social_connection_required
-    social_page_login_required destination_conflict unknown_ad invalid_state
+    social_page_login_required destination_conflict invalid_state
 """
 AWAITED = frozenset(AWAITED_TEXT.split())
 

@@ -1,0 +1,1 @@
+"""What partners hand over in bulk."""

@@ -37,8 +37,9 @@ fix: setup  ## format the code and write the generated docs anew
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
 	@.ci/generate
 
-bench: setup  ## measure the credit models on generated touches; prints a table with sizes and versions
+bench: setup  ## measure the credit models and ad-people on generated touches; prints tables with sizes and versions
 	@$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks.ad_people
 
 laws: setup  ## a million generated outcomes through the real models; prints by how many cents each law is broken
 	@$(BIN)/python -m tests.laws.million

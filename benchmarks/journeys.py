@@ -26,17 +26,18 @@ CONVERSIONS_PER_TOUCH = 0.05
 def write(lake: Lake, profile_id: str, *, touches: int, seed: int) -> None:
     """Write about `touches` touches with their conversions and one ad account into an empty lake."""
     numbers = np.random.default_rng(seed)
-    lengths = _lengths(numbers, touches)
+    lengths = path_lengths(numbers, touches)
     people = np.repeat(np.arange(len(lengths)), lengths)
     times = BEGIN + numbers.integers(0, DAYS * 86_400, len(people))
-    _write(lake.root, profile_id, "touches", _touches(numbers, people, times))
+    write_set(lake.root, profile_id, "touches", _touches(numbers, people, times))
     converting = np.flatnonzero(numbers.random(len(people)) < CONVERSIONS_PER_TOUCH)
-    _write(lake.root, profile_id, "conversions", _conversions(numbers, people[converting], times[converting]))
+    write_set(lake.root, profile_id, "conversions", _conversions(numbers, people[converting], times[converting]))
     for dataset, rows in _account().items():
-        _write(lake.root, profile_id, dataset, rows)
+        write_set(lake.root, profile_id, dataset, rows)
 
 
-def _lengths(numbers: np.random.Generator, touches: int) -> np.ndarray[Any, Any]:
+def path_lengths(numbers: np.random.Generator, touches: int) -> np.ndarray[Any, Any]:
+    """Touches per person, adding up to about `touches`."""
     lengths = np.minimum(numbers.pareto(PARETO_SHAPE, touches) + 1, LONGEST).astype(np.int64)
     return lengths[: int(np.searchsorted(np.cumsum(lengths), touches)) + 1]
 
@@ -95,7 +96,8 @@ def _entities(**columns: list[str]) -> dict[str, Any]:
     return {"platform": ["meta"] * len(first), "name": first, "status": ["ACTIVE"] * len(first), **columns}
 
 
-def _write(root: Path, profile_id: str, dataset: str, rows: dict[str, Any]) -> None:
+def write_set(root: Path, profile_id: str, dataset: str, rows: dict[str, Any]) -> None:
+    """Write columns as one raw file of a set, as if they had been landed; columns left out are null."""
     schema = raw_schema(load(dataset))
     count = len(next(iter(rows.values())))
     stamps: dict[str, Any] = {

@@ -9,6 +9,8 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate
 
+LONGEST_ID = 128
+
 _INTEGER = re.compile(r"[0-9]{1,9}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -46,13 +48,30 @@ class OpaqueId(fields.String):
     """An id of somebody else's making: 1 to 128 characters, none of them a control character."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(validate=validate.Length(1, 128, error="must have 1 to 128 characters"), **kwargs)
+        super().__init__(
+            validate=validate.Length(1, LONGEST_ID, error=f"must have 1 to {LONGEST_ID} characters"), **kwargs
+        )
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
-        text = unicodedata.normalize("NFC", str(value)).strip()
-        if any(unicodedata.category(sign) == "Cc" for sign in text):
-            raise ValidationError("holds a control character")
-        return text
+        return _opaque(value)
+
+
+class OpaqueIdList(fields.String):
+    """Comma-separated ids of somebody else's making, trimmed, duplicates collapsed; loads to a list as sent."""
+
+    def __init__(self, most: int, metadata: Mapping[str, Any], **kwargs: Any) -> None:
+        super().__init__(metadata={**metadata, "pattern": f"^[^,]{{1,128}}(,[^,]{{1,128}}){{0,{most - 1}}}$"}, **kwargs)
+        self.most = most
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        items = list(dict.fromkeys(map(_opaque, str(value).split(","))))
+        if "" in items:
+            raise ValidationError("an item is empty")
+        if any(len(item) > LONGEST_ID for item in items):
+            raise ValidationError(f"an item has more than {LONGEST_ID} characters")
+        if len(items) > self.most:
+            raise ValidationError(f"holds more than {self.most} ids")
+        return items
 
 
 class UuidList(fields.String):
@@ -72,3 +91,10 @@ class UuidList(fields.String):
         if len(items) > self.most:
             raise ValidationError(f"holds more than {self.most} ids")
         return items
+
+
+def _opaque(value: object) -> str:
+    text = unicodedata.normalize("NFC", str(value)).strip()
+    if any(unicodedata.category(sign) == "Cc" for sign in text):
+        raise ValidationError("holds a control character")
+    return text

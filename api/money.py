@@ -1,4 +1,4 @@
-"""The last line of a money figure: integer minor units become JSON numbers here and nowhere earlier."""
+"""The last line of a money figure: minor units become JSON numbers, or exact strings, here and nowhere earlier."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ RATIO_DECIMALS = 8
 def amount(minor: int, digits: int) -> float:
     """Minor units of a currency with that many decimals (ISO 4217), as the JSON number a reader expects."""
     return float(Decimal(minor).scaleb(-digits))
+
+
+def exact(minor: int, digits: int) -> str:
+    """The same in a string, always with the currency's decimals: `-1200` of a currency with two is `-12.00`."""
+    return f"{Decimal(minor).scaleb(-digits):f}"
 
 
 def ratio(numerator: int, denominator: int) -> float | None:

@@ -28,6 +28,7 @@ CHANNELS = ("chatapp", "social", "pagechat", "web", "other")
 ORIGINS = ("partner_ad_referral", "conversation_referral", "web", "other")
 UNNAMED = ("no_ad_parameter", "macro_not_expanded", "malformed_ad_id", "unknown_ad_id", "parent_only")
 REASONS = ("paid_without_ad", "unknown_ad", "parent_only", "other_channel", "direct", "no_touch")
+BASES = ("click_view_modeled", "click_only", "unknown")
 
 TABLES: Mapping[str, tuple[str, ...]] = {
     "profiles": (
@@ -41,7 +42,8 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     ),
     "delivery_daily": (
         "profile_key", "level", "day", "entity_key", "spend_minor", "impressions", "clicks", "link_clicks",
-        "messaging_conversations_started_7d", "platform_conversions", "platform_conversion_value_minor",
+        "messaging_conversations_started_7d", "video_3s_views", "video_15s_views", "platform_conversions",
+        "platform_conversion_value_minor",
     ),
     "entity_reach": ("profile_key", "level", "entity_key", "date_from", "date_to", "reach"),
     "credit_daily": (
@@ -49,6 +51,15 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     ),
     "unattributed_daily": ("profile_key", "model", "level", "day", "reason", *CONVERSION_TYPES, "cash_minor"),
     "outcomes_daily": ("profile_key", "day", *CONVERSION_TYPES, "cash_minor"),
+    "platforms": ("profile_key", "platform", "reported_basis", "delivery_through"),
+    "platform_credit_daily": ("profile_key", "model", "platform", "day", *CONVERSION_TYPES, "cash_minor"),
+    "unassigned_daily": (
+        "profile_key", "model", "level", "platform", "day", "conversions", "cash_conversions", "cash_minor",
+    ),
+    "ad_creatives": (
+        "profile_key", "entity_key", "created_at", "creative_id", "format", "thumbnail_url", "video_id", "title",
+        "body", "landing_host", "url_tags", "hook_type", "creative_format", "cta_type", "primary_angle", "offers",
+    ),
     "person_identifiers": ("profile_key", "identifier_id", "person_ref"),
     "people_cells": ("profile_key", "channel", "origin", "day", "prev", "people", "touches"),
     "people_cells_ad": ("profile_key", "channel", "origin", "ad_key", "day", "prev", "people", "touches"),

@@ -32,9 +32,9 @@ class DateRange:
 class CalendarDate(fields.Date):
     """A real date written YYYY-MM-DD, not before (nor more than 366 days after) the one named by `since`."""
 
-    def __init__(self, description: str, since: str | None = None) -> None:
+    def __init__(self, description: str, since: str | None = None, *, required: bool = True) -> None:
         super().__init__(
-            required=True,
+            required=required,
             error_messages={"required": "is required, as YYYY-MM-DD"},
             metadata={"description": description},
         )
@@ -58,6 +58,22 @@ class DateRangeQuery(Schema):
     @post_load
     def _window(self, data: Mapping[str, Any], **_: Any) -> DateRange:
         return DateRange(data["date_from"], data["date_to"])
+
+
+class OptionalDateRangeQuery(Schema):
+    """The same where a read has a window of its own: both dates or neither; loads a DateRange or None."""
+
+    error_code = errors.INVALID_DATE_RANGE
+
+    date_from = CalendarDate("First day of the window; send date_to with it.", required=False)
+    date_to = CalendarDate("Last day of the window, included; send date_from with it.", "date_from", required=False)
+
+    @post_load
+    def _window(self, data: Mapping[str, Any], **_: Any) -> DateRange | None:
+        if len(data) == 1:
+            (given,) = data
+            raise ValidationError("is required with the other date", "date_to" if given == "date_from" else "date_from")
+        return DateRange(data["date_from"], data["date_to"]) if data else None
 
 
 def _parsed(value: object) -> date:

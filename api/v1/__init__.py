@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from api.http import Blueprint
-from api.v1 import analytics, campaigns, quality
+from api.v1 import ads, analytics, campaigns, quality
 from api.v1.attribution import ad_people, recompute, settings
+from api.v1.campaigns import comparison
 from api.v1.events import routes as events
 from api.v1.partner import routes as partner
 
 BLUEPRINTS: tuple[Blueprint, ...] = (
     campaigns.bp,
+    comparison.bp,
+    ads.bp,
     ad_people.bp,
     quality.bp,
     events.bp,

@@ -87,6 +87,8 @@ def test_answers_with_rows_conform_to_the_document(app: Flask, secret: str, leve
     ids = ",".join(row["campaign_id"] for row in rows[:10])
     assert call(schema, secret, "/api/v1/campaigns/trend", {**window, "entity_ids": ids})
     assert call(schema, secret, "/api/v1/campaigns/unattributed", {**window, "level": "campaign"})
+    assert call(schema, secret, "/api/v1/campaigns/platform-comparison", window)["rows"]
+    assert call(schema, secret, "/api/v1/ads/trend", {name: window[name] for name in ("date_from", "date_to")})
 
 
 def call(schema: schemathesis.BaseSchema, secret: str, path: str, query: dict[str, str]) -> Any:

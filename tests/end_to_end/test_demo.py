@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -109,6 +110,78 @@ def test_the_api_answers_with_the_same_figures(demo: Demo) -> None:
     }
     total = answer(client, key, "/campaigns/unattributed", **window)["data"]["profile_total"]
     assert total["outcome_value"] == demo.ledger.totals(demo.first, demo.last).cash_minor / 100
+
+
+def _asked(demo: Demo, path: str, **query: object) -> Any:
+    key = (demo.deployment.home / "demo.key").read_text().strip()
+    window = {"date_from": str(demo.first), "date_to": str(demo.last)}
+    return answer(client_of(demo.deployment.home), key, path, **window, **query)["data"]
+
+
+def _money(minor: int) -> str:
+    return f"{Decimal(minor) / 100:.2f}"
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_what_every_entity_claims_is_the_ledgers(demo: Demo, level: str) -> None:
+    rows = _asked(demo, "/campaigns/platform-comparison", level=level, limit=1000)["rows"]
+    claims = {row["platform_id"]: (row["platform_conversions"], row["platform_conversion_value"]) for row in rows}
+    truth = demo.ledger.spend(level, demo.first, demo.last)
+    assert {entity: claim for entity, claim in claims.items() if claim != (None, None)} == {
+        entity: (row.claimed_purchases, _money(row.claimed_value_minor)) for entity, row in truth.items()
+    }
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_each_platforms_over_claim_is_the_ledgers(demo: Demo, model: str) -> None:
+    totals = {
+        total["platform"]: total for total in _asked(demo, "/campaigns/platform-comparison", model=model)["platforms"]
+    }
+    delivered = demo.ledger.spend("campaign", demo.first, demo.last).values()
+    credited = demo.ledger.credit(model, "campaign", demo.first, demo.last).values()
+    unassigned = totals["meta"]["unassigned_cash_revenue"]
+    claimed = sum(row.claimed_value_minor for row in delivered)
+    cash = sum(credit.cash_minor for credit in credited) + int(Decimal(unassigned) * 100)
+    meta = totals["meta"]
+    assert meta["platform_conversions"] == sum(row.claimed_purchases for row in delivered)
+    assert meta["platform_conversion_value"] == _money(claimed)
+    assert meta["service_cash_revenue"] == _money(cash)
+    assert meta["value_gap"] == _money(cash - claimed)
+    assert meta["conversion_gap"] == meta["service_conversions"] - meta["platform_conversions"]
+    assert meta["spend"] == _money(sum(row.spend_minor for row in delivered))
+    assert len({claimed, cash, 0}) == 3
+    assert (meta["reported_basis"], meta["has_delivery"]) == ("click_view_modeled", True)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("level", ["campaign", "ad"])
+def test_what_is_unassigned_on_platforms_is_the_ledgers(demo: Demo, model: str, level: str) -> None:
+    totals = _asked(demo, "/campaigns/platform-comparison", model=model, level=level)["platforms"]
+    left = demo.ledger.unattributed(model, level, demo.first, demo.last)
+    paid = [left[reason] for reason in ("paid_without_ad", "unknown_ad", "parent_only") if reason in left]
+    if model not in ("linear", "time_decay"):
+        counted = sum(sum(one.counts.values()) for one in paid)
+        assert sum(total["unassigned_conversions"] for total in totals) == counted > 0
+    cash = sum(Decimal(total["unassigned_cash_revenue"]) for total in totals)
+    assert f"{cash:.2f}" == _money(sum(one.cash_minor for one in paid))
+
+
+def test_an_ads_own_page_tells_the_same_claims_and_days(demo: Demo) -> None:
+    truth = demo.ledger.spend("ad", demo.first, demo.last)
+    dearest = sorted(truth, key=lambda ad: -truth[ad].spend_minor)[:10]
+    ad = _asked(demo, f"/ads/{dearest[0]}")
+    assert (ad["platform_reported_conversions"], ad["platform_reported_conversion_value"]) == (
+        truth[dearest[0]].claimed_purchases,
+        truth[dearest[0]].claimed_value_minor / 100,
+    )
+    assert ad["creative"]["creative_id"]
+    days = demo.ledger.spend_by_day("ad", demo.first, demo.last)
+    rows = _asked(demo, "/ads/trend")
+    assert {row["ad_external_id"] for row in rows} == set(dearest)
+    spent = {(row["ad_external_id"], date.fromisoformat(row["date"])): row["spend"] for row in rows}
+    assert {key: spend for key, spend in spent.items() if spend} == {
+        key: row.spend_minor / 100 for key, row in days.items() if key[0] in dearest and row.spend_minor
+    }
 
 
 def test_the_table_names_every_campaign_with_spend(demo: Demo) -> None:

@@ -17,10 +17,13 @@ select
     d.clicks,
     d.link_clicks,
     d.reach,
+    d.video_3s_views,
+    d.video_15s_views,
     d.messaging_conversations_started_7d,
     d.platform_conversions,
     {{ minor_units('d.platform_conversion_value', 'r.rate', 'p.currency_digits') }}
-        as platform_conversion_value_minor
+        as platform_conversion_value_minor,
+    coalesce(d.platform_basis, 'unknown') as platform_basis
 from {{ ref('stg_ad_platform__delivery') }} as d
 inner join {{ ref('int_profiles') }} as p on d.profile_id = p.profile_id
 inner join {{ ref('int_entities') }} as ad

@@ -9,6 +9,8 @@ select
     cast(sum(clicks) as bigint) as clicks,
     cast(sum(link_clicks) as bigint) as link_clicks,
     cast(sum(messaging_conversations_started_7d) as bigint) as messaging_conversations_started_7d,
+    cast(sum(video_3s_views) as bigint) as video_3s_views,
+    cast(sum(video_15s_views) as bigint) as video_15s_views,
     cast(sum(platform_conversions) as decimal(18, 4)) as platform_conversions,
     cast(sum(platform_conversion_value_minor) as bigint) as platform_conversion_value_minor
 from {{ ref('int_delivery') }}

@@ -20,6 +20,7 @@ from tests.factories import served
 from touchledger.settings import Settings
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "campaigns"
+TWO_SIDES = GOLDEN.parent / "comparison"
 PROFILE = "01900000-0000-7000-8000-00000000aaaa"
 OTHER = "01900000-0000-7000-8000-00000000bbbb"
 UNBUILT = "01900000-0000-7000-8000-00000000cccc"
@@ -75,7 +76,8 @@ def _profile(profile_id: str, workspace_id: str, zone: str, currency: str) -> Pr
     return Profile(id=profile_id, workspace_id=workspace_id, name="One", timezone=zone, reporting_currency=currency)
 
 
-def _deployed(home: Path) -> Iterator[Deployment]:
+def deployed(home: Path) -> Iterator[Deployment]:
+    """A migrated deployment with nothing published, closed at the end."""
     settings = Settings(home=home)
     upgrade(settings.operational_url)
     yield Deployment(settings)
@@ -85,21 +87,29 @@ def _deployed(home: Path) -> Iterator[Deployment]:
 @pytest.fixture(scope="session")
 def unpublished(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """A deployment before its first publication; keep it so."""
-    yield from _deployed(tmp_path_factory.mktemp("unpublished"))
+    yield from deployed(tmp_path_factory.mktemp("unpublished"))
 
 
 @pytest.fixture(scope="session")
 def golden(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """A deployment that has published the golden tables; publish nothing else in it."""
-    for deployment in _deployed(tmp_path_factory.mktemp("golden")):
+    for deployment in deployed(tmp_path_factory.mktemp("golden")):
         deployment.publish(served.from_csv(GOLDEN))
+        yield deployment
+
+
+@pytest.fixture(scope="session")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
+    """A deployment that has published the golden tables of two sides; publish nothing else in it."""
+    for deployment in deployed(tmp_path_factory.mktemp("compared")):
+        deployment.publish(served.from_csv(TWO_SIDES))
         yield deployment
 
 
 @pytest.fixture
 def deployment(tmp_path: Path) -> Iterator[Deployment]:
     """A deployment of the test's own, with nothing published."""
-    yield from _deployed(tmp_path)
+    yield from deployed(tmp_path)
 
 
 @pytest.fixture

@@ -1,0 +1,135 @@
+"""What the ad reads accept and what they answer, field by field."""
+
+from __future__ import annotations
+
+from marshmallow import Schema, fields
+
+from api.fields import Choice, OpaqueIdList
+from api.served import MODELS
+from api.v1.ads.queries import MOST_ADS
+from api.v1.campaigns.schemas import DatedMeta, ModelMeta, Outcomes
+
+
+class AdQuery(Schema):
+    model = Choice(
+        MODELS, load_default="last_touch", metadata={"description": "Attribution model of every credited figure."}
+    )
+
+
+class AdTrendQuery(Schema):
+    entity_ids = OpaqueIdList(
+        MOST_ADS,
+        load_default=None,
+        metadata={"description": "1 to 10 ads by the service's or the platform's id; else those that spent most."},
+    )
+
+
+class Creative(Schema):
+    """What the ad shows; what the platform or an analysis did not tell is null."""
+
+    creative_id = fields.String(required=True, allow_none=True)
+    format = fields.String(required=True, allow_none=True, metadata={"description": "video, image and others."})
+    thumbnail_url = fields.String(required=True, allow_none=True)
+    video_id = fields.String(required=True, allow_none=True)
+    title = fields.String(required=True, allow_none=True)
+    body = fields.String(required=True, allow_none=True)
+    landing_host = fields.String(required=True, allow_none=True, metadata={"description": "Where it leads."})
+    url_tags = fields.String(required=True, allow_none=True)
+    hook_type = fields.String(required=True, allow_none=True)
+    creative_format = fields.String(required=True, allow_none=True)
+    cta_type = fields.String(required=True, allow_none=True)
+    primary_angle = fields.String(required=True, allow_none=True)
+    offers = fields.List(fields.String(), required=True, allow_none=True)
+    analysed_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "When its attributes were read from it by us."}
+    )
+
+
+class Identity(Schema):
+    ad_id = fields.String(required=True, metadata={"format": "uuid"})
+    platform = fields.String(required=True)
+    ad_external_id = fields.String(required=True, metadata={"description": "The platform's id."})
+    ad_name = fields.String(required=True)
+    status = fields.String(required=True, allow_none=True, metadata={"description": "As the platform spells it."})
+    objective = fields.String(required=True, allow_none=True, metadata={"description": "As the platform spells it."})
+    campaign_id = fields.String(required=True, allow_none=True, metadata={"format": "uuid"})
+    campaign_name = fields.String(required=True, allow_none=True)
+    campaign_external_id = fields.String(required=True, allow_none=True)
+    ad_set_id = fields.String(required=True, allow_none=True, metadata={"format": "uuid"})
+    ad_set_name = fields.String(required=True, allow_none=True)
+    ad_set_external_id = fields.String(required=True, allow_none=True)
+    created_at = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"format": "date-time", "description": "When the platform made it."},
+    )
+
+
+class Delivery(Schema):
+    spend = fields.Float(required=True, metadata={"description": "In the reporting currency."})
+    impressions = fields.Integer(required=True)
+    clicks = fields.Integer(required=True)
+    link_clicks = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "Null when the ad delivered and none were measured."}
+    )
+    reach = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "Accounts reached, as measured; never a sum."}
+    )
+    reach_basis = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "enum": ["exact", "at_least", None],
+            "description": "exact: measured for this very window; at_least: the largest figure measured inside it.",
+        },
+    )
+    ctr = fields.Float(required=True, allow_none=True, metadata={"description": "Clicks per 100 impressions."})
+    avg_cpm = fields.Float(required=True, allow_none=True, metadata={"description": "Spend per 1,000 impressions."})
+    avg_cpc = fields.Float(required=True, allow_none=True, metadata={"description": "Spend per click."})
+    video_3s_views = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "Views of at least 3 seconds; null if unmeasured."}
+    )
+    video_15s_views = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "Views of at least 15 seconds; null if unmeasured."}
+    )
+    messaging_conversations_started_7d = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "As the platform reports; null when it reported none."}
+    )
+
+
+class AdDetail(Identity, Delivery, Outcomes):
+    """One ad. The service's figures and the platform's claims stand apart and are never added."""
+
+    meta_schema = ModelMeta
+
+    creative = fields.Nested(Creative, required=True)
+    roas = fields.Float(
+        required=True, allow_none=True, metadata={"description": "outcome_value / spend; null without spend."}
+    )
+    cac = fields.Float(
+        required=True, allow_none=True, metadata={"description": "spend / outcome_count; null without payments."}
+    )
+    platform_reported_conversions = fields.Float(
+        required=True, allow_none=True, metadata={"description": "The platform's own claim; null when it made none."}
+    )
+    platform_reported_conversion_value = fields.Float(
+        required=True, allow_none=True, metadata={"description": "The platform's own value of them."}
+    )
+    score = fields.Dict(
+        required=True, allow_none=True, metadata={"description": "The ad's score over 28 days; null until scored."}
+    )
+
+
+class AdTrendRow(Schema):
+    meta_schema = DatedMeta
+
+    entity_id = fields.String(required=True, metadata={"format": "uuid"})
+    ad_external_id = fields.String(required=True, metadata={"description": "The platform's id."})
+    ad_name = fields.String(required=True, allow_none=True)
+    date = fields.Date(required=True)
+    spend = fields.Float(required=True, metadata={"description": "In the reporting currency."})
+    impressions = fields.Integer(required=True)
+    clicks = fields.Integer(required=True)
+    messaging_conversations_started_7d = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "As the platform reports; null when it reported none."}
+    )

@@ -1,0 +1,42 @@
+with seen as (
+    select profile_key, platform from {{ ref('int_entities') }}
+    union
+    select profile_key, platform
+    from {{ ref('int_destinations') }}
+    where platform <> ''
+    union
+    select p.profile_key, a.platform
+    from {{ ref('stg_ad_platform__ad_accounts') }} as a
+    inner join {{ ref('int_profiles') }} as p on a.profile_id = p.profile_id
+),
+
+accounts as (
+    select profile_key, platform, ad_account_id, max(day) as delivered_to
+    from {{ ref('int_delivery') }}
+    group by profile_key, platform, ad_account_id
+),
+
+delivery as (
+    select profile_key, platform, min(delivered_to) as delivery_through
+    from accounts
+    group by profile_key, platform
+),
+
+claims as (
+    select profile_key, platform, min(platform_basis) as basis, max(platform_basis) as other_basis
+    from {{ ref('int_delivery') }}
+    where platform_conversions is not null or platform_conversion_value_minor is not null
+    group by profile_key, platform
+)
+
+select
+    s.profile_key,
+    s.platform,
+    cast(
+        case when c.basis = c.other_basis then c.basis else 'unknown' end as {{ dbt.type_string() }}
+    ) as reported_basis,
+    d.delivery_through
+from seen as s
+left join delivery as d on s.profile_key = d.profile_key and s.platform = d.platform
+left join claims as c on s.profile_key = c.profile_key and s.platform = c.platform
+order by s.profile_key, s.platform

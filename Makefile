@@ -9,7 +9,7 @@ export DO_NOT_TRACK := 1
 export GX_ANALYTICS_ENABLED := False
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test check fix bench laws docs clean fuzz faults lock
+.PHONY: help setup up test check fix bench laws mutation docs clean fuzz faults lock
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)$$/make \1|\2/' | column -t -s '|'
@@ -43,6 +43,9 @@ bench: setup  ## measure the credit models and ad-people on generated touches; p
 
 laws: setup  ## a million generated outcomes through the real models; prints by how many cents each law is broken
 	@$(BIN)/python -m tests.laws.million
+
+mutation: setup  ## small slips in credit, money, windows and identity: how many the tests see (SHARE=0.1 tries a tenth)
+	@$(BIN)/python -m tests.mutation --share $(or $(SHARE),1)
 
 docs: setup  ## build the dbt docs of the state folder and the generated pages
 	@$(BIN)/touchledger docs

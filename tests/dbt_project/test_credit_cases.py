@@ -30,6 +30,10 @@ left join intermediate.int_entities as e on coalesce(d.ad_key, d.ad_set_key, d.c
 
 @pytest.fixture(scope="module")
 def shares(credited: Project) -> dict[str, list[tuple[Any, ...]]]:
+    return shares_of(credited)
+
+
+def shares_of(credited: Project) -> dict[str, list[tuple[Any, ...]]]:
     """Per conversion id: (destination, linear share, decay share, flags, linear cents)."""
     found: dict[str, list[tuple[Any, ...]]] = {}
     for conversion_id, name, *figures in credited.rows(_SHARES):

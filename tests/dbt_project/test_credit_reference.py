@@ -27,6 +27,10 @@ select profile_id, day, {_COUNT}, cash_minor from marts.outcomes_daily join mart
 
 @pytest.fixture(scope="module")
 def marts(credited: Project) -> dict[str, Figures]:
+    return told_by(credited)
+
+
+def told_by(credited: Project) -> dict[str, Figures]:
     """Per profile what the marts tell, in the form of the reference."""
     told: dict[str, Figures] = {}
     for profile_id, *cell in credited.rows(_MARTS):
@@ -36,7 +40,8 @@ def marts(credited: Project) -> dict[str, Figures]:
     return told
 
 
-def _something(told: Figures) -> Figures:
+def something(told: Figures) -> Figures:
+    """The cells that are not all zero; of a day's totals the outcomes and the cash."""
     cut = {cell: values[:2] if cell[0] == "all" else values for cell, values in told.items()}
     return {cell: list(values) for cell, values in cut.items() if any(values)}
 
@@ -44,12 +49,12 @@ def _something(told: Figures) -> Figures:
 @pytest.mark.parametrize("seed", credit_worlds.SEEDS)
 def test_a_random_world_gives_what_the_naive_computation_gives(seed: int, marts: dict[str, Figures]) -> None:
     profile = credit_worlds.world(seed)
-    assert _something(marts[profile.id]) == _something(figures(profile))
+    assert something(marts[profile.id]) == something(figures(profile))
 
 
 def test_the_worlds_contain_what_they_are_for(credited: Project) -> None:
     assert credited.rows("select count(*) > 0 from intermediate.int_paths where is_capped") == [(True,)]
-    cells = [cell for seed in credit_worlds.SEEDS for cell in _something(figures(credit_worlds.world(seed)))]
+    cells = [cell for seed in credit_worlds.SEEDS for cell in something(figures(credit_worlds.world(seed)))]
     assert {cell[3] for cell in cells if len(cell) == 4} >= {
         "paid_without_ad", "unknown_ad", "parent_only", "other_channel", "direct", "no_touch",
     }  # fmt: skip

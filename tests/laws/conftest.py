@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -39,30 +40,36 @@ Law = Callable[[Judged], None]
 Laws = Callable[[Law], None]
 
 
-@pytest.fixture(scope="session")
-def judged(tmp_path_factory: pytest.TempPathFactory) -> list[Judged]:
-    """Every world with its variants and answers, the smallest first."""
-    project = Project(Settings(home=tmp_path_factory.mktemp("laws")))
-    families = [
+def families() -> list[dict[str, World]]:
+    """Every drawn world with its variants, the smallest first."""
+    return [
         {"base": world, **{variant.__name__: variant(world) for variant in VARIANTS}}
         for world in sorted(drawn(WORLDS, start=SEED), key=lambda world: world.size)
     ]
-    told = [world for family in families for world in family.values()]
+
+
+def ask(judged: list[Judged], law: Law) -> None:
+    """Fail with the smallest world that breaks the law."""
+    for one in judged:
+        try:
+            law(one)
+        except AssertionError as broken:
+            raise AssertionError(f"broken by {one.world}\n{broken}") from broken
+
+
+@pytest.fixture(scope="session")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> list[Judged]:
+    """Every world with its variants and answers."""
+    project = Project(Settings(home=tmp_path_factory.mktemp("laws")))
+    drawn_families = families()
+    told = [world for family in drawn_families for world in family.values()]
     land(project.lake, told)
     project.dbt("run", "--quiet", "--select", *JUDGED)
     answers = iter(read(project, told))
-    return [Judged(family, {name: next(answers) for name in family}) for family in families]
+    return [Judged(family, {name: next(answers) for name in family}) for family in drawn_families]
 
 
 @pytest.fixture
 def holds(judged: list[Judged]) -> Laws:
-    """Asks that a law holds in every world; fails with the smallest world that breaks it."""
-
-    def ask(law: Law) -> None:
-        for one in judged:
-            try:
-                law(one)
-            except AssertionError as broken:
-                raise AssertionError(f"broken by {one.world}\n{broken}") from broken
-
-    return ask
+    """Asks that a law holds in every world."""
+    return functools.partial(ask, judged)

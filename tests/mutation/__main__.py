@@ -1,0 +1,115 @@
+"""`make mutation`: how many small slips in credit, money, windows and identity the tests would see."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import click
+import sqlglot
+from rich.console import Console
+from rich.table import Table
+
+from tests.dbt_project import credit_cases, credit_worlds, small_world
+from tests.dbt_project.project import Project
+from tests.laws.landing import land
+from tests.mutation import questions
+from tests.mutation.judges import Warehouse, compiled, failed_unit_test, unit_tests
+from tests.mutation.python_mutants import FILES, python_results
+from tests.mutation.results import Result
+from tests.mutation.sql_mutants import mutants
+from touchledger.settings import Settings
+
+AREAS = {
+    "credit": ("int_credits", "int_credit_cents", "int_outcome_gaps", "credit_daily", "unattributed_daily",
+               "outcomes_daily"),
+    "money": ("int_outcome_money", "int_fx_rates", "int_money_days", "int_refunds", "int_delivery"),
+    "windows": ("int_paths", "int_touches", "int_outcomes", "int_conversions"),
+    "identity": ("int_identity_statements", "int_identity_nodes", "int_identity_members", "int_identity_links",
+                 "int_identity_components", "int_identity_keys", "int_person_identifiers"),
+}  # fmt: skip
+BUILT = [f"+{mart}" for mart in ("credit_daily", "unattributed_daily", "outcomes_daily", "delivery_daily", "entities",
+                                "profiles", "person_identifiers")]  # fmt: skip
+
+
+@click.command()
+@click.option("--share", default=1.0, show_default=True, help="Share of the mutants to try, drawn with the seed.")
+@click.option("--seed", default=5, show_default=True)
+@click.option("--area", "areas", multiple=True, type=click.Choice([*AREAS, *FILES]), help="Only these; else all.")
+def main(share: float, seed: int, areas: tuple[str, ...]) -> None:
+    """Try the mutants and print the table; survivors are listed with what was changed."""
+    begun, chosen = time.perf_counter(), areas or (*AREAS, *FILES)
+    results: list[Result] = []
+    if any(area in AREAS for area in chosen):
+        with tempfile.TemporaryDirectory() as folder:
+            results += sql_results(Path(folder), [area for area in chosen if area in AREAS], share, seed)
+    for area in chosen:
+        if area in FILES:
+            results += python_results(area, share, seed)
+    report(results, time.perf_counter() - begun)
+
+
+def sql_results(folder: Path, areas: list[str], share: float, seed: int) -> list[Result]:
+    """Judge the mutants of these areas' models in three built warehouses."""
+    warehouses = _built(folder)
+    random, results = Random(seed), []
+    models = next(iter(warehouses.values())).models
+    tests = unit_tests(models)
+    for area in areas:
+        for name in AREAS[area]:
+            sound = sqlglot.parse_one(models[name].sql, read="duckdb").sql("duckdb")
+            if (broken := _judged(warehouses, name, sound, tests)) is not None:
+                raise click.ClickException(f"{name} fails without a change: {broken}")
+            for mutant in mutants(name, models[name].sql):
+                if random.random() < share:
+                    by = _judged(warehouses, name, mutant.sql, tests)
+                    results.append(Result(area, name, f"{mutant.change}: {mutant.before}  ->  {mutant.after}", by))
+    return results
+
+
+def _judged(
+    warehouses: dict[str, Warehouse], name: str, sql: str, tests: dict[str, list[dict[str, object]]]
+) -> str | None:
+    """What kills it, the cheapest first."""
+    first = next(iter(warehouses.values()))
+    if by := failed_unit_test(first, name, sql, tests.get(name, ())):
+        return by
+    for kind, warehouse in warehouses.items():
+        if by := warehouse.broken_by(name, sql, questions.OF[kind]):
+            return by
+    return None
+
+
+def _built(folder: Path) -> dict[str, Warehouse]:
+    projects = {kind: Project(Settings(home=folder / kind)) for kind in ("credited", "small", "laws")}
+    credit_cases.land(projects["credited"])
+    credit_worlds.land(projects["credited"])
+    small_world.land(projects["small"])
+    land(projects["laws"].lake, questions.law_worlds())
+    for project in projects.values():
+        project.dbt("run", "--quiet", "--select", *BUILT)
+    return {kind: Warehouse(project, compiled(project)) for kind, project in projects.items()}
+
+
+def report(results: list[Result], seconds: float) -> None:
+    """Print killed and survived by model, then every survivor."""
+    tried, killed = Counter(one.place for one in results), Counter(one.place for one in results if one.by)
+    table = Table("area", "mutated", "mutants", "killed", "survived", "killed %")
+    for area, place in dict.fromkeys((one.area, one.place) for one in results):
+        share = f"{100 * killed[place] / tried[place]:.1f}"
+        table.add_row(area, place, *map(str, (tried[place], killed[place], tried[place] - killed[place])), share)
+    total, dead = sum(tried.values()), sum(killed.values())
+    table.add_row("all", "", str(total), str(dead), str(total - dead), f"{100 * dead / max(total, 1):.1f}")
+    console = Console(width=120)
+    console.print(table)
+    for one in results:
+        if not one.by:
+            console.print(f"{one.place}: {one.change}", markup=False, soft_wrap=True)
+    console.print(f"{seconds:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

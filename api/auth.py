@@ -48,6 +48,12 @@ class Principal:
     account: str
     scopes: frozenset[str]
     profile: Profile
+    app_id: str | None = None
+
+    @property
+    def is_partner(self) -> bool:
+        """Whether the key was minted for a consumer app."""
+        return self.kind is Kind.API_KEY and self.app_id is not None
 
     @property
     def limit(self) -> int:
@@ -85,7 +91,7 @@ def authenticate(session: Session, secret: str) -> Principal:
         raise unauthorized()
     key: ApiKey = row.ApiKey
     _mark_used(key)
-    return Principal(Kind.API_KEY, key.id, f"key:{key.lineage_id}", frozenset(key.scopes), row.Profile)
+    return Principal(Kind.API_KEY, key.id, f"key:{key.lineage_id}", frozenset(key.scopes), row.Profile, key.app_id)
 
 
 def require_reach(principal: Principal, *, profile_id: str | None, workspace_id: str | None) -> None:

@@ -67,11 +67,12 @@ def mint_api_key(
     name: str,
     expires_at: datetime | None = None,
     secret: str | None = None,
+    app_id: str | None = None,
 ) -> tuple[ApiKey, str]:
     """Store a new key for one profile. Returns it with its secret, which cannot be read again later.
 
     A given `secret` must be well formed; the demo does this to keep its key over restarts. ValueError for an
-    unknown scope or a malformed secret.
+    unknown scope or a malformed secret. With `app_id` it is a partner key.
     """
     wanted = sorted({Scope(scope).value for scope in scopes})
     secret = secret or mint("tl_live")
@@ -83,6 +84,7 @@ def mint_api_key(
         prefix=shown(secret),
         digest=digest(secret),
         scopes=wanted,
+        app_id=app_id,
         expires_at=expires_at,
     )
     session.add(key)

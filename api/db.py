@@ -68,6 +68,8 @@ def _sqlite_pragmas(connection: Any, _record: Any) -> None:
     cursor.execute("pragma synchronous=full")
     cursor.execute("pragma busy_timeout=10000")
     cursor.execute("pragma foreign_keys=on")
+    # what is deleted is overwritten, and does not wait in a free page for somebody to read it
+    cursor.execute("pragma secure_delete=on")
     cursor.close()
 
 

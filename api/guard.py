@@ -34,6 +34,7 @@ class Guard:
     max_body: int = MEBIBYTE
     uuids: tuple[str, ...] = ()
     needs_entitlement: bool = True
+    partner: bool = False
 
     @property
     def is_public(self) -> bool:
@@ -61,6 +62,14 @@ def guarded(
     `needs_entitlement=False` lets a write through that a profile without attribution may still do.
     """
     return _attach(Guard(scope, units, frozenset(kinds), max_body, tuple(uuids), needs_entitlement))
+
+
+def partner_only(
+    *, units: int = 1, uuids: Collection[str] = (), needs_entitlement: bool = False
+) -> Callable[[View], View]:
+    """Let a view be reached only by partner keys, whatever their scopes; 403 api_key_required for everyone else."""
+    guard = Guard(None, units, frozenset({Kind.API_KEY}), MEBIBYTE, tuple(uuids), needs_entitlement, partner=True)
+    return _attach(guard)
 
 
 def public(view: View) -> View:
@@ -121,6 +130,8 @@ def _admit(guard: Guard, path: Mapping[str, str]) -> dict[str, str]:
 
 
 def _refuse_kind(principal: Principal, guard: Guard) -> None:
+    if guard.partner and not principal.is_partner:
+        raise errors.API_KEY_REQUIRED()
     if principal.kind not in guard.kinds:
         raise errors.FORBIDDEN("An API key cannot use this route.", reason="api_key_not_allowed")
 

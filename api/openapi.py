@@ -135,13 +135,15 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
 
 
 def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> None:
-    if guard.is_public or guard.scope is None:
+    if guard.is_public:
         operation["security"] = []
         return
     operation["parameters"] = _parameters(operation.get("parameters", []))
     kinds = guard.kinds_for(method, re.sub(r"\{(\w+)\}", r"<\1>", path))
-    operation["security"] = [{SCHEMES[kind][0]: [guard.scope.value]} for kind in kinds]
-    operation["x-scope"], operation["x-units"] = guard.scope.value, guard.units
+    scopes = [guard.scope.value] if guard.scope else []
+    operation["security"] = [{SCHEMES[kind][0]: scopes} for kind in kinds]
+    operation["x-units"] = guard.units
+    operation |= {"x-scope": guard.scope.value} if guard.scope else {"x-partner-key": guard.partner}
     for status, response in operation["responses"].items():
         if "$ref" not in response and str(status).startswith("2"):
             names = {"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining"}

@@ -28,7 +28,8 @@ ROUTES_HEAD = """\
 
 Made from the routes and their guards by `python -m api.reference`; do not edit. Kept current by a test.
 
-Who: K an API key, U a user token, S a session, A an app, - anybody. Units are taken from the request allowance.
+Who: K an API key, Kp one minted for an app, U a user token, S a session, A an app, - anybody. Units are taken from the
+request allowance.
 
 | Method | Path | Who | Scope | Units | What |
 |---|---|---|---|---|---|
@@ -72,6 +73,8 @@ def _rows(app: Flask, rule: Rule) -> list[str]:
 def _who(guard: Guard | None, method: str, route: str) -> str:
     if guard is None or guard.is_public:
         return "-"
+    if guard.partner:
+        return "Kp"
     return " ".join(LETTERS[kind] for kind in guard.kinds_for(method, route))
 
 

@@ -60,6 +60,9 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "profile_key", "entity_key", "created_at", "creative_id", "format", "thumbnail_url", "video_id", "title",
         "body", "landing_host", "url_tags", "hook_type", "creative_format", "cta_type", "primary_angle", "offers",
     ),
+    "payments": (
+        "profile_key", "payment_ref", "ts", "value", "refunded", "currency", "person_ref", "payer_hint",
+    ),
     "person_identifiers": ("profile_key", "identifier_id", "person_ref"),
     "people_cells": ("profile_key", "channel", "origin", "day", "prev", "people", "touches"),
     "people_cells_ad": ("profile_key", "channel", "origin", "ad_key", "day", "prev", "people", "touches"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
+from orchestration.assets.erasures import erasures
 from orchestration.assets.published import published
 from orchestration.assets.raw_ad_platform import landing_ad_platform
 from orchestration.assets.raw_app import landing_app
@@ -24,6 +25,7 @@ defs = dg.Definitions(
         landing_ad_platform,
         landing_store,
         landing_payments,
+        erasures,
         *raw_assets(),
         warehouse_assets,
         published,

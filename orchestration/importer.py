@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from api.db import transaction
 from api.models import Import, Profile
 from data_contracts.contract import Contract, inbound
+from orchestration.door import admitted
 from orchestration.lake import Lake, Landing
 from orchestration.readers import FileRejectedError, Record, read_records
 
@@ -46,7 +47,7 @@ def import_file(url: str, lake: Lake, *, dataset: str, path: Path, profile_id: s
         return earlier
     # landed before it is recorded: a crash in between lands the same batch again, which changes nothing
     outcome = Import(profile_id=profile_id, scope=scope, dataset=dataset, file_name=path.name[:255], sha256=digest)
-    _load(lake, contract, path, outcome)
+    _load(url, lake, contract, path, outcome)
     with transaction(url) as session:
         return _record(session, outcome)
 
@@ -88,9 +89,9 @@ def _earlier(session: Session, scope: str, dataset: str, digest: str) -> Import 
     return session.scalars(chosen).one_or_none()
 
 
-def _load(lake: Lake, contract: Contract, path: Path, outcome: Import) -> None:
+def _load(url: str, lake: Lake, contract: Contract, path: Path, outcome: Import) -> None:
     try:
-        landing = _land(lake, contract, path, outcome)
+        landing = _land(url, lake, contract, path, outcome)
     except FileRejectedError as error:
         outcome.status, outcome.reason = "rejected", str(error)[:500]
         outcome.rows_in = outcome.rows_loaded = outcome.rows_quarantined = 0
@@ -104,13 +105,13 @@ def _count(outcome: Import, landing: Landing) -> None:
     outcome.rows_quarantined = landing.rows_quarantined
 
 
-def _land(lake: Lake, contract: Contract, path: Path, outcome: Import) -> Landing:
+def _land(url: str, lake: Lake, contract: Contract, path: Path, outcome: Import) -> Landing:
     return lake.land(
         dataset=contract.name,
         profile_id=outcome.profile_id,
         source=SOURCE,
         batch=outcome.sha256,
-        records=_unmoved(contract, path, outcome.sha256),
+        records=admitted(url, lake, contract, outcome.profile_id, _unmoved(contract, path, outcome.sha256)),
     )
 
 

@@ -13,6 +13,8 @@ from connectors.meta_ads import MetaAds
 from connectors.shopify import Shopify
 from connectors.stripe import Stripe
 from connectors.transport import Transport
+from data_contracts.contract import load
+from orchestration.door import admitted
 from orchestration.lake import Lake, Landing
 from orchestration.partitions import DayRange
 
@@ -26,9 +28,11 @@ ALWAYS_WHOLE = {"recurring_payments"}
 class Pull:
     """One connection being pulled: what it gave so far, and the last day that is landed whole.
 
-    `today` is the day it is at the provider; `days` bounds the delivery of an ad platform.
+    `today` is the day it is at the provider; `days` bounds the delivery of an ad platform. `url` is the operational
+    database's.
     """
 
+    url: str
     connection: Connection
     lake: Lake
     today: date
@@ -44,7 +48,7 @@ class Pull:
             profile_id=self.connection.profile_id,
             source=self.connection.provider,
             batch=self.connection.id + suffix,
-            records=rows,
+            records=admitted(self.url, self.lake, load(dataset), self.connection.profile_id, rows),
         )
         self.landings.append(landing)
 

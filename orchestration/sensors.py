@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from datetime import datetime
 
 import dagster as dg
 import sqlalchemy as sa
 
 from api.db import now, transaction
 from api.models import IngestedRecord
+from orchestration.erasure import waiting
 from orchestration.inbox import Dropped, waiting_files
 from orchestration.jobs import BUILD
 from orchestration.recomputes import fail_abandoned, newest_queued
@@ -58,4 +60,28 @@ def new_input(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipR
     return dg.SensorResult(run_requests=[dg.RunRequest(run_key=key)], cursor=key)
 
 
-SENSORS = [new_input]
+def erasure_key(open_ones: Iterable[tuple[str, str]], at: datetime, last: str | None) -> str | None:
+    """The key of a build that an erasure waits for, or None, from the (id, status) of those not completed.
+
+    A new one is built for at once; one that a build began and did not end is tried again once an hour.
+    """
+    states = sorted(open_ones)
+    if not states:
+        return None
+    newest = max(erasure_id for erasure_id, _ in states)
+    hour = f"{at:%Y-%m-%dT%H}" if any(status != "received" for _, status in states) else ""
+    key = f"{newest}:{hour}"
+    return key if key != last else None
+
+
+@dg.sensor(job=BUILD, minimum_interval_seconds=INTERVAL_SECONDS, default_status=dg.DefaultSensorStatus.RUNNING)
+def erasures_waiting(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+    """Builds when somebody is to be erased."""
+    open_ones = [(one.id, one.status) for one in waiting(load().operational_url)]
+    key = erasure_key(open_ones, now(), context.cursor)
+    if key is None:
+        return dg.SkipReason("nobody waits to be erased")
+    return dg.SensorResult(run_requests=[dg.RunRequest(run_key=f"erasure:{key}")], cursor=key)
+
+
+SENSORS = [new_input, erasures_waiting]

@@ -45,7 +45,14 @@ def pull_range(settings: Settings, *, revised_days: int = REVISED_DAYS) -> DayRa
 def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None = None) -> list[Pull]:
     """Pull every connection of a kind, and note on each how it went."""
     pulls = [
-        Pull(connection, lake, today(settings, connection), days or pull_range(settings), connection.synced_through)
+        Pull(
+            settings.operational_url,
+            connection,
+            lake,
+            today(settings, connection),
+            days or pull_range(settings),
+            connection.synced_through,
+        )
         for connection in connections(settings, kind)
     ]
     # providers are waited for, not computed: their waits overlap

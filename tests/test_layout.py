@@ -16,7 +16,17 @@ MAY_IMPORT = {
     "connectors": {"connectors", "touchledger.settings"},
     "sandbox": {"sandbox", "touchledger.settings"},
     "api": {"api", "connectors", "data_contracts", "touchledger.settings"},
-    "orchestration": {"orchestration", "api.models", "api.db", "connectors", "data_contracts", "touchledger.settings"},
+    "orchestration": {
+        "orchestration",
+        "api.models",
+        "api.db",
+        "api.erased",
+        "api.erased_records",
+        "api.warehouse_ids",
+        "connectors",
+        "data_contracts",
+        "touchledger.settings",
+    },
 }
 CATALOGUES = {"api/errors.py", "api/served.py"}
 ODD_NAME = re.compile(r"(^|/)(utils?|helpers?|common|core|misc|service|manager)(\.py|/)")

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from api.credentials import mint_api_key
 from api.db import transaction
-from api.models import Profile, Workspace
+from api.models import App, Profile, Workspace
 from api.scopes import DEFAULT_SCOPES, Scope
 from data_contracts.formats import currency_digits
 from touchledger.settings import Settings
@@ -49,13 +49,28 @@ def _own_workspace(session: Session) -> Workspace:
     return workspace
 
 
-def mint_key(settings: Settings, *, profile_id: str, scopes: Sequence[str], name: str) -> str:
-    """A new API key in plain text, which is kept nowhere. Raises BadParameter for an unknown profile or scope."""
+def mint_key(settings: Settings, *, profile_id: str, scopes: Sequence[str], name: str, app: str | None = None) -> str:
+    """A new API key in plain text, which is kept nowhere; with the name of an `app` it is that app's partner key.
+
+    An app is made by its first key. Raises BadParameter for an unknown profile or scope.
+    """
     unknown = [scope for scope in scopes if scope not in set(Scope)]
     if unknown:
         raise click.BadParameter(f"{', '.join(unknown)}: known are {', '.join(Scope)}", param_hint="--scope")
     with transaction(settings.operational_url) as session:
         if session.get(Profile, profile_id) is None:
             raise click.BadParameter(f"there is no profile {profile_id!r}", param_hint="--profile")
-        _, secret = mint_api_key(session, profile_id=profile_id, scopes=scopes or DEFAULT_SCOPES, name=name)
+        app_id = _app_named(session, app).id if app else None
+        _, secret = mint_api_key(
+            session, profile_id=profile_id, scopes=scopes or DEFAULT_SCOPES, name=name, app_id=app_id
+        )
         return secret
+
+
+def _app_named(session: Session, name: str) -> App:
+    app = session.scalars(sa.select(App).where(App.name == name)).one_or_none()
+    if app is None:
+        app = App(name=name)
+        session.add(app)
+        session.flush()
+    return app

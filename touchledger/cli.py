@@ -67,12 +67,13 @@ def key() -> None:
 @click.option("--profile", "profile_id", required=True, help="Id of the profile that the key opens.")
 @click.option("--scope", "scopes", multiple=True, help="May be repeated; without any, the default scopes.")
 @click.option("--name", default="command line", show_default=True, help="Name shown in lists of keys.")
+@click.option("--app", help="Name of the consumer app that will hold the key: makes it a partner key.")
 @speaking
-def mint_key(output: Output, profile_id: str, scopes: tuple[str, ...], name: str) -> None:
+def mint_key(output: Output, profile_id: str, scopes: tuple[str, ...], name: str, app: str | None) -> None:
     """Mint an API key and print it; it cannot be shown again."""
     from touchledger.accounts import mint_key as mint
 
-    secret = mint(_prepared(), profile_id=profile_id, scopes=scopes, name=name)
+    secret = mint(_prepared(), profile_id=profile_id, scopes=scopes, name=name, app=app)
     output.result(secret, {"key": secret, "profile_id": profile_id}, f"[bold]{secret}[/]\nIt cannot be shown again.")
 
 
@@ -111,6 +112,19 @@ def build(output: Output, full_refresh: bool) -> None:
     outcome = run_shown(output, _prepared(), "build", full_refresh=full_refresh)
     snapshot = str(outcome.assets["published"]["snapshot"])
     output.result(snapshot, summary(outcome), f"Published snapshot [bold]{snapshot}[/].")
+
+
+@main.command()
+@speaking
+def erase(output: Output) -> None:
+    """Finish every erasure that waits: rewrite what holds the person, build anew, publish, drop older snapshots."""
+    from orchestration.erasure import waiting
+    from touchledger.pipeline_commands import run_shown, summary
+
+    settings = _prepared()
+    count = len(waiting(settings.operational_url))
+    outcome = summary(run_shown(output, settings, "build")) if count else {}
+    output.result(str(count), {**outcome, "erasures": count}, f"{count} erasures were completed.")
 
 
 @main.command()

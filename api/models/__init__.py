@@ -1,9 +1,12 @@
 """The operational tables, one module per aggregate."""
 
+from api.models.app import App
 from api.models.attribution import Recompute
 from api.models.connection import Connection
 from api.models.credential import ApiKey
+from api.models.erasure import ErasedIdentifier, Erasure
 from api.models.ingest import Event, Import, IngestedRecord
+from api.models.payment import ManualRefund
 from api.models.profile import Profile
 from api.models.publication import Run
 from api.models.request import AuditEntry, IdempotencyRecord, RateUse
@@ -11,12 +14,16 @@ from api.models.workspace import Workspace
 
 __all__ = [
     "ApiKey",
+    "App",
     "AuditEntry",
     "Connection",
+    "ErasedIdentifier",
+    "Erasure",
     "Event",
     "IdempotencyRecord",
     "Import",
     "IngestedRecord",
+    "ManualRefund",
     "Profile",
     "RateUse",
     "Recompute",

@@ -11,13 +11,17 @@ from api.db import Base, new_id, now
 
 
 class ApiKey(Base):
-    """One API key, minted for exactly one profile. `lineage_id` is shared by a key and its rotations."""
+    """One API key, minted for exactly one profile. `lineage_id` is shared by a key and its rotations.
+
+    A key with an `app_id` is a partner key: it was minted for a consumer app.
+    """
 
     __tablename__ = "api_keys"
 
     id: Mapped[str] = mapped_column(sa.String(36), primary_key=True, default=new_id)
     lineage_id: Mapped[str] = mapped_column(sa.String(36), default=new_id, index=True)
     profile_id: Mapped[str] = mapped_column(sa.ForeignKey("profiles.id"), index=True)
+    app_id: Mapped[str | None] = mapped_column(sa.ForeignKey("apps.id"), index=True)
     name: Mapped[str] = mapped_column(sa.String(80))
     prefix: Mapped[str] = mapped_column(sa.String(24))
     digest: Mapped[str] = mapped_column(sa.String(64), unique=True)

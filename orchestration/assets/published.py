@@ -9,6 +9,7 @@ import dagster as dg
 from data_contracts.contract import served
 from orchestration import recomputes
 from orchestration.assets.warehouse import mart_keys
+from orchestration.erasure import complete_erasures
 from orchestration.publish import publish
 from orchestration.resources import Deployment, Warehouse
 from orchestration.served_tables import ContractBrokenError, served_tables
@@ -45,12 +46,14 @@ def published(
         yield from _verdicts(broken.problems)
         raise
     recomputes.publish(settings.operational_url, recomputes.build_of(context.run), done.pointer.snapshot_id)
+    erased = complete_erasures(settings)
     yield from _verdicts([])
     yield dg.MaterializeResult(
         metadata={
             "snapshot": done.pointer.snapshot_id,
             "token": done.pointer.token,
             "dagster/row_count": sum(done.rows.values()),
+            "erasures completed": len(erased),
             "rows per table": dg.JsonMetadataValue(done.rows),
             "megabytes": round(done.size / 1e6, 2),
             "seconds": round(time.monotonic() - started, 2),

@@ -36,6 +36,9 @@ def landings_of(contract: Contract) -> list[dg.AssetKey]:
     for source, names in (("ad_platform", AD_PLATFORM), ("store", STORE), ("payments", PAYMENTS)):
         if contract.name in names:
             sources.append(source)
+    # what may hold a person is read only after everybody whose erasure waits was taken out
+    if any(column.personal for column in contract.columns):
+        sources.append("erasures")
     return [dg.AssetKey(["landing", source]) for source in sources]
 
 

@@ -14,10 +14,12 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from api.erased_records import admitted, erased_digests
 from api.models import IngestedRecord
 from data_contracts.contract import Contract, inbound
 from data_contracts.judge import Rejected, judge
 from data_contracts.records import as_json
+from touchledger.settings import load
 
 CHUNK = 500
 
@@ -52,9 +54,12 @@ def accept(session: Session, *, profile_id: str, dataset: str, records: Iterable
     """Judge the records and keep those that are new, within the caller's transaction.
 
     The same key with the same content is a duplicate for ever; with other content it is a conflict, and the first
-    content stays. Rejected records are not kept. Raises KeyError for a set that is no inbound one.
+    content stays. Rejected records are not kept; of people who were erased nothing is. Raises KeyError for a set that
+    is no inbound one.
     """
     contract, given = inbound()[dataset], list(records)
+    if erased := erased_digests(session, profile_id):
+        given = admitted(given, profile_id=profile_id, key=load().signing_key(), erased=erased)
     judged = judge(contract, given)
     entries = [
         _entry(contract, row, line, given[line - 1]) for row, line in zip(judged.rows, judged.lines, strict=True)

@@ -1,0 +1,170 @@
+"""How an erased person is renamed: every trace gets a random name, and the shape of what happened stays.
+
+A name is an HMAC under a secret of the erasure, so that each row, file and table that mentions the same identifier gets
+the same name while the secret lives, and nobody can tell whose it was once it is destroyed. Since equal stays equal and
+different stays different, credit, counts and everybody else's people come out as before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from api.warehouse_ids import identifier_id
+from data_contracts.formats import FORMATS, Refused
+
+IDENTIFIERS = ("person_key", "external_id", "payment_customer_id", "email", "phone", "anonymous_id")
+# what ties rows of one person together and came from that person's browser or conversation
+LINKS = ("click_id", "session_id", "conversation_id")
+FREE = ("first_name", "last_name", "answer_text")
+# ids of the advertiser's, not of a person; a long number may by chance be both
+ENTITIES = frozenset({"ad_platform", "ad_id", "ad_set_id", "campaign_id", "currency", "kind_a", "kind_b"})
+# shorter texts are told from other texts only where a column says what they are
+TELLING = 8
+RENAMED = re.compile(r"erased-[0-9a-f]{32}|[0-9a-f]{32}@erased\.example|\+883519[0-9]{9}")
+
+
+def digest(key: bytes, identifier: str) -> str:
+    """The keyed hash under which an identifier (`identifier_id`) is refused for ever."""
+    return hmac.new(key, b"erased\0" + identifier.encode(), hashlib.sha256).hexdigest()
+
+
+def normal(kind: str, value: object) -> str | None:
+    """An identifier as the lake keeps it; None for what is no identifier at all."""
+    text = str(value).strip() if value is not None else ""
+    if not text:
+        return None
+    try:
+        return FORMATS[kind](text) if kind in FORMATS else text
+    except Refused:
+        return text.lower()
+
+
+def identifiers(record: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """(column, kind, normal value) of every identifier that a record of any set names."""
+    for kind in IDENTIFIERS:
+        value = normal(kind, record.get(kind))
+        if value is not None:
+            yield kind, kind, value
+    for side in ("a", "b"):
+        kind, column = str(record.get(f"kind_{side}")), f"value_{side}"
+        value = normal(kind, record.get(column))
+        if value is not None:
+            yield column, kind, value
+
+
+@dataclass
+class Person:
+    """Somebody to be erased: the ids of the identifiers, those of them that nobody else uses, and what to rename.
+
+    `links` holds values of the columns `LINKS`; `texts` are lower-case texts that tell the person wherever they stand;
+    `names` are the (kind, random name) pairs given so far.
+    """
+
+    profile_id: str
+    secret: bytes
+    ids: frozenset[str]
+    own: frozenset[str] = frozenset()
+    links: dict[str, set[str]] = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)
+    names: set[tuple[str, str]] = field(default_factory=set)
+    _pattern: re.Pattern[str] | None = None
+
+    def owns(self, kind: str, value: str) -> bool:
+        """Whether the identifier is the person's."""
+        return bool(RENAMED.fullmatch(value)) or identifier_id(self.profile_id, kind, value) in self.ids
+
+    def speaks(self, record: Mapping[str, Any]) -> bool:
+        """Whether a record is about the person, and not about somebody who shares a device or an inbox."""
+        named = [identifier_id(self.profile_id, kind, value) for _, kind, value in identifiers(record)]
+        return not self.own.isdisjoint(named) or (bool(named) and self.ids.issuperset(named))
+
+    def name(self, kind: str, value: str) -> str:
+        """The random name of a value of that kind, in the form its column asks for."""
+        if RENAMED.fullmatch(value):
+            return value
+        mac = hmac.new(self.secret, f"{kind}\0{value}".encode(), hashlib.sha256).hexdigest()
+        if kind == "email":
+            return f"{mac[:32]}@erased.example"
+        if kind == "phone":
+            return f"+883519{int(mac, 16) % 10**9:09d}"
+        return f"erased-{mac[:32]}"
+
+    def learn(self, kind: str, value: str) -> None:
+        """Rename this text wherever it stands, if it is long enough to tell the person by itself."""
+        if len(value) < TELLING or RENAMED.fullmatch(value):
+            return
+        self._pattern = None
+        self.texts[value.lower()] = self.name(kind, value)
+        if kind == "phone":
+            self.texts[value.removeprefix("+")] = self.name(kind, value).removeprefix("+")
+
+    def follow(self, record: Mapping[str, Any]) -> None:
+        """Learn from a record about the person: its identifiers and the values that tie it to other records."""
+        for _, kind, value in identifiers(record):
+            if self.owns(kind, value):
+                self.learn(kind, value)
+        for column in LINKS:
+            linked = str(record.get(column) or "").strip()
+            if linked and not RENAMED.fullmatch(linked):
+                self.links.setdefault(column, set()).add(linked)
+                self.learn(column, linked)
+
+    def renamed(self, record: Mapping[str, Any], known: Collection[str] | None = None) -> dict[str, Any]:
+        """The record without the person: names, free text and unknown columns empty, everything else renamed.
+
+        `known` are the columns of its contract; others are emptied in records about the person.
+        """
+        out, about = dict(record), self.speaks(record)
+        for column, kind, value in identifiers(record):
+            if self.owns(kind, value):
+                out[column] = self.name(kind, value)
+                self.names.add((kind, out[column]))
+        return {
+            column: None if about and _is_free(column, known) else self._other(column, value)
+            for column, value in out.items()
+        }
+
+    def _other(self, column: str, value: Any) -> Any:
+        if not isinstance(value, str) or column in ENTITIES:
+            return value
+        if column in LINKS and value.strip() in self.links.get(column, ()):
+            return self.name(column, value.strip())
+        return self.text(value)
+
+    def renamed_ids(self) -> frozenset[str]:
+        """Ids of the random names given to identifiers so far."""
+        return frozenset(identifier_id(self.profile_id, kind, name) for kind, name in self.names)
+
+    def text(self, value: str) -> str:
+        """The text with every telling part renamed."""
+        if not self.texts or not (pattern := self.pattern).search(value):
+            return value
+        return pattern.sub(lambda found: self.texts[found[0].lower()], value)
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """Finds every telling text; longer ones first, so that none is cut by a part of itself."""
+        if self._pattern is None:
+            longest = sorted(self.texts, key=lambda text: (-len(text), text))
+            self._pattern = re.compile("|".join(map(re.escape, longest)) or r"(?!)", re.IGNORECASE)
+        return self._pattern
+
+
+def _is_free(column: str, known: Collection[str] | None) -> bool:
+    if column in FREE or column.startswith("x_") or column == "_extra":
+        return True
+    return known is not None and column not in known and not column.startswith("_")
+
+
+def stripped(record: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
+    """A record at the door, whose columns `refused` name somebody erased: without them and without free text.
+
+    A record that is nothing but a statement about the person lacks what its contract requires then, and is rejected.
+    """
+    gone = {*refused, "value_a", "value_b"} if "value_a" in record else set(refused)
+    return {name: None if name in gone or _is_free(name, None) else value for name, value in record.items()}

@@ -1,0 +1,88 @@
+"""A person taken out of the operational database, and the identifiers that must not come back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api.erased import Person, digest, identifiers, stripped
+from api.models import ErasedIdentifier, Import, IngestedRecord
+from api.warehouse_ids import identifier_id
+from data_contracts.contract import Contract, inbound
+from data_contracts.records import as_json
+
+AT_ONCE = 2_000
+
+
+def erased_digests(session: Session, profile_id: str) -> frozenset[str]:
+    """Keyed hashes of all identifiers of people erased from the profile."""
+    chosen = sa.select(ErasedIdentifier.digest).where(ErasedIdentifier.profile_id == profile_id)
+    return frozenset(session.scalars(chosen))
+
+
+def remember(session: Session, key: bytes, *, profile_id: str, erasure_id: str, ids: Iterable[str]) -> None:
+    """Refuse these identifiers (`identifier_id`) from now on."""
+    known = erased_digests(session, profile_id)
+    for one in sorted({digest(key, identifier) for identifier in ids} - known):
+        session.add(ErasedIdentifier(profile_id=profile_id, digest=one, erasure_id=erasure_id))
+    session.flush()
+
+
+def refused(record: Mapping[str, Any], *, profile_id: str, key: bytes, erased: Collection[str]) -> list[str]:
+    """The columns of a record that name somebody erased."""
+    named = identifiers(record)
+    return [column for column, kind, value in named if digest(key, identifier_id(profile_id, kind, value)) in erased]
+
+
+def admitted(
+    records: Iterable[Mapping[str, Any]], *, profile_id: str, key: bytes, erased: Collection[str]
+) -> list[Mapping[str, Any]]:
+    """The records as they may come in: identifiers of erased people are dropped, with the free text beside them."""
+    found = []
+    for record in records:
+        columns = refused(record, profile_id=profile_id, key=key, erased=erased)
+        found.append(stripped(record, columns) if columns else record)
+    return found
+
+
+def redact_records(session: Session, person: Person) -> int:
+    """Rename the person in every record kept for landing; gives how many were rewritten."""
+    for record in _records(session, person):
+        if person.speaks(record.record):
+            person.follow(record.record)
+    changed = sum(_redact(record, person) for record in _records(session, person))
+    for imported in session.scalars(sa.select(Import).where(Import.profile_id == person.profile_id)):
+        imported.file_name = person.text(imported.file_name)
+        imported.reason = imported.reason and person.text(imported.reason)
+    session.flush()
+    return changed
+
+
+def _records(session: Session, person: Person) -> Iterable[IngestedRecord]:
+    chosen = sa.select(IngestedRecord).where(IngestedRecord.profile_id == person.profile_id)
+    return session.scalars(chosen.order_by(IngestedRecord.id).execution_options(yield_per=AT_ONCE))
+
+
+def _redact(kept: IngestedRecord, person: Person) -> bool:
+    contract = inbound()[kept.dataset]
+    after = person.renamed(kept.record, contract.column)
+    if after == kept.record:
+        return False
+    kept.record_key = _key(contract, kept, after, person)
+    kept.record = after
+    kept.fingerprint = hashlib.sha256(as_json(after).encode()).hexdigest()
+    return True
+
+
+def _key(contract: Contract, kept: IngestedRecord, after: Mapping[str, Any], person: Person) -> str:
+    moved = [name for name in contract.keys if after.get(name) != kept.record.get(name)]
+    if not moved:
+        return person.text(kept.record_key)
+    parts = [str(after[name]) for name in contract.keys]
+    key = parts[0] if len(parts) == 1 else json.dumps(parts)
+    return key if len(key) <= 255 else hashlib.sha256(key.encode()).hexdigest()

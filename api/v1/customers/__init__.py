@@ -1,0 +1,1 @@
+"""Customers: what a caller may ask about one person, and the person's right to be forgotten."""

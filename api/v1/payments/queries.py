@@ -1,0 +1,66 @@
+"""SQL behind the payments: a page of them, and one by its reference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from api.served import ProfileFacts, Reader
+
+_COLUMNS = "payment_ref, ts, value, refunded, currency, person_ref, payer_hint"
+_PAGE = f"""
+select {_COLUMNS}
+from payments
+where profile_key = $profile_key
+    and ts between $since and $until
+    and (not $unidentified or person_ref is null)
+    and ($after_ts is null or (-ts, payment_ref) > (-$after_ts, $after_ref))
+order by ts desc, payment_ref
+limit $most
+"""  # noqa: S608 - a constant
+_ONE = f"select {_COLUMNS} from payments where profile_key = $profile_key and payment_ref = $payment_ref"  # noqa: S608
+
+EVER = (0, 2**40)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Which payments: all or only those without a payer, of an interval of time (both ends included) or ever."""
+
+    unidentified: bool
+    since: datetime | None
+    until: datetime | None
+
+    @property
+    def seconds(self) -> tuple[int, int]:
+        if self.since is None or self.until is None:
+            return EVER
+        return int(self.since.timestamp()), int(self.until.timestamp())
+
+
+def page(
+    reader: Reader, profile: ProfileFacts, asked: Asked, *, most: int, after: Sequence[Any] | None
+) -> list[dict[str, Any]]:
+    """Up to `most` payments, newest first; `after` is the (ts, payment_ref) of the last row already given."""
+    since, until = asked.seconds
+    after_ts, after_ref = after or (None, "")
+    return reader.dicts(
+        _PAGE,
+        {
+            "profile_key": profile.profile_key,
+            "since": since,
+            "until": until,
+            "unidentified": asked.unidentified,
+            "after_ts": after_ts,
+            "after_ref": after_ref,
+            "most": most,
+        },
+    )
+
+
+def one(reader: Reader, profile: ProfileFacts, payment_ref: str) -> dict[str, Any] | None:
+    """The payment of that reference, or None."""
+    found = reader.dicts(_ONE, {"profile_key": profile.profile_key, "payment_ref": payment_ref})
+    return found[0] if found else None

@@ -1,0 +1,100 @@
+"""Refunds entered by hand: kept here, and sent to the lake as records that lower the payment on its date."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api import db, errors
+from api.models import IngestedRecord, ManualRefund
+from data_contracts.formats import currency_digits
+from data_contracts.records import as_json
+
+
+def standing(session: Session, profile_id: str, refs: Iterable[str]) -> dict[str, ManualRefund]:
+    """The manual refunds that are not withdrawn, by payment."""
+    chosen = sa.select(ManualRefund).where(
+        ManualRefund.profile_id == profile_id,
+        ManualRefund.payment_ref.in_(list(refs)),
+        ManualRefund.withdrawn_at.is_(None),
+    )
+    return {refund.payment_ref: refund for refund in session.scalars(chosen)}
+
+
+def money(value: Decimal, currency: str) -> str:
+    """An exact amount with the currency's digits."""
+    return f"{value:.{currency_digits()[currency]}f}"
+
+
+def possible(body: dict[str, Any], payment: dict[str, Any]) -> Decimal:
+    """The amount asked for; amount_invalid unless it is positive, whole in the currency and left of the payment."""
+    wanted, left = Decimal(body["amount"]), payment["value"] - payment["refunded"]
+    digits = currency_digits()[payment["currency"]]
+    if body["currency"] != payment["currency"]:
+        raise errors.AMOUNT_INVALID(f"The payment is in {payment['currency']}.")
+    if wanted != round(wanted, digits):
+        raise errors.AMOUNT_INVALID(f"{payment['currency']} has {digits} decimals.")
+    if not 0 < wanted <= left:
+        raise errors.AMOUNT_INVALID(f"The amount must be above 0 and at most {money(left, payment['currency'])}.")
+    return wanted
+
+
+def enter(session: Session, profile_id: str, payment_ref: str, amount: Decimal, body: dict[str, Any]) -> ManualRefund:
+    """Keep a refund and send its record; manual_refund_exists when the payment has one."""
+    refund = ManualRefund(
+        profile_id=profile_id,
+        payment_ref=payment_ref,
+        amount=amount,
+        currency=body["currency"],
+        refunded_at=body["refunded_at"] or db.now(),
+        note=body["note"],
+    )
+    try:
+        with session.begin_nested():
+            session.add(refund)
+    except sa.exc.IntegrityError:
+        raise errors.MANUAL_REFUND_EXISTS() from None
+    _send(session, refund, {})
+    return refund
+
+
+def withdraw(session: Session, refund: ManualRefund) -> None:
+    """Take a refund back: the next snapshot is built without it."""
+    refund.withdrawn_at = db.now()
+    _send(session, refund, {"_deleted": True})
+
+
+def _send(session: Session, refund: ManualRefund, more: dict[str, Any]) -> None:
+    record = {
+        "conversion_key": f"manual_refund:{refund.id}",
+        "occurred_at": _instant(refund.refunded_at),
+        "conversion_type": "refund_issued",
+        "value": money(refund.amount, refund.currency),
+        "currency": refund.currency,
+        "refunds_payment_ref": refund.payment_ref,
+        "refund_kind": "manual",
+        "source": "crm",
+        **more,
+    }
+    # a key of its own for the withdrawal: what was sent first is kept as it was sent
+    key = f"manual_refund:{refund.id}" + (":withdrawn" if more else "")
+    session.add(
+        IngestedRecord(
+            profile_id=refund.profile_id,
+            dataset="conversions",
+            record_key=key,
+            fingerprint=hashlib.sha256(as_json(record).encode()).hexdigest(),
+            record=record,
+        )
+    )
+    session.flush()
+
+
+def _instant(at: datetime) -> str:
+    return at.isoformat()

@@ -1,0 +1,137 @@
+"""GET /payments, and POST and DELETE /payments/{paymentRef}/refund."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+from api import auth, context, db, errors, pagination
+from api.audit import Attempt, record
+from api.customer_keys import customer_key
+from api.guard import guarded
+from api.http import Blueprint
+from api.models import ManualRefund
+from api.scopes import Scope
+from api.served import profile_facts
+from api.snapshot import snapshots
+from api.v1.payments import queries, refunds
+from api.v1.payments.schemas import (
+    IntervalQuery,
+    PageQuery,
+    PaymentRow,
+    Refund,
+    RefundBody,
+    StatusQuery,
+    Withdrawn,
+)
+from api.writing import actor, idempotent, session
+
+bp = Blueprint("payments", __name__, description="Payments, their payers, and refunds entered by hand.")
+
+REF = re.compile(r"[a-z0-9_]{1,32}:[^\x00-\x1f]{1,200}")
+
+
+@bp.route("/payments")
+@guarded(scope=Scope.CUSTOMERS_READ, units=3)
+@bp.arguments(StatusQuery, location="query")
+@bp.arguments(IntervalQuery, location="query")
+@bp.arguments(PageQuery, location="query")
+@bp.response(200, PaymentRow(many=True))
+def payment_list(status: dict[str, Any], interval: dict[str, Any], query: dict[str, Any]) -> list[dict[str, Any]]:
+    """Payments, newest first, with a masked hint at who paid"""
+    asked = queries.Asked(status["status"] == "unidentified", interval["since"], interval["until"])
+    listing = pagination.Listing("/payments", _profile_id(), {**status, "seconds": list(asked.seconds)})
+    resume = pagination.read(_key(), listing, query["cursor"]) if query["cursor"] is not None else None
+    context.paginate(cursor=None, has_next=False)
+    # what was entered by hand changes between snapshots, so the answer has no ETag of one
+    with snapshots(context.settings()).reader(resume.snapshot_id if resume else None) as reader:
+        if resume and reader is None:
+            raise pagination.expired()
+        facts = profile_facts(reader, _profile_id()) if reader else None
+        context.meta(snapshot_id=reader.snapshot_id if reader else None)
+        if reader is None or facts is None:
+            return []
+        found = queries.page(reader, facts, asked, most=query["limit"] + 1, after=resume.position if resume else None)
+        rows = found[: query["limit"]]
+        if len(found) > len(rows):
+            last = [rows[-1]["ts"], rows[-1]["payment_ref"]]
+            context.paginate(cursor=pagination.issue(_key(), listing, last, reader.snapshot_id), has_next=True)
+    with db.transaction(context.settings().operational_url, durable=False) as unit:
+        by_hand = refunds.standing(unit, _profile_id(), [row["payment_ref"] for row in rows])
+    return [_row(row, by_hand.get(row["payment_ref"])) for row in rows]
+
+
+@bp.route("/payments/<payment_ref>/refund", methods=["POST"])
+@guarded(scope=Scope.ATTRIBUTION_WRITE)
+@bp.arguments(RefundBody)
+@idempotent()
+@bp.response(201, Refund)
+def refund_payment(body: dict[str, Any], payment_ref: str) -> dict[str, Any]:
+    """Enter a refund by hand
+
+    It lowers the payment on the payment's own date, from the next snapshot on. A payment has at most one.
+    """
+    payment = _payment(payment_ref)
+    if payment_ref in refunds.standing(session(), _profile_id(), [payment_ref]):
+        raise errors.MANUAL_REFUND_EXISTS()
+    amount = refunds.possible(body, payment)
+    refund = refunds.enter(session(), _profile_id(), payment_ref, amount, body)
+    record(session(), actor(), Attempt("payment.refund", {"payment_ref": payment_ref, "amount": body["amount"]}))
+    left = payment["value"] - payment["refunded"] - amount
+    return {
+        "refund_id": refund.id,
+        "payment_ref": payment_ref,
+        "amount": refunds.money(amount, payment["currency"]),
+        "net_value": refunds.money(left, payment["currency"]),
+    }
+
+
+@bp.route("/payments/<payment_ref>/refund", methods=["DELETE"])
+@guarded(scope=Scope.ATTRIBUTION_WRITE)
+@idempotent()
+@bp.response(200, Withdrawn)
+def withdraw_refund(payment_ref: str) -> dict[str, Any]:
+    """Withdraw the refund that was entered by hand"""
+    _payment(payment_ref)
+    refund = refunds.standing(session(), _profile_id(), [payment_ref]).get(payment_ref)
+    if refund is None:
+        return {"deleted": False}
+    refunds.withdraw(session(), refund)
+    record(session(), actor(), Attempt("payment.withdraw_refund", {"payment_ref": payment_ref}))
+    return {"deleted": True}
+
+
+def _payment(payment_ref: str) -> dict[str, Any]:
+    if not REF.fullmatch(payment_ref):
+        raise errors.PAYMENT_REF_INVALID()
+    with snapshots(context.settings()).reader(None) as reader:
+        facts = profile_facts(reader, _profile_id()) if reader else None
+        found = queries.one(reader, facts, payment_ref) if reader and facts else None
+    if found is None:
+        raise errors.CONVERSION_NOT_FOUND()
+    return found
+
+
+def _row(row: dict[str, Any], by_hand: ManualRefund | None) -> dict[str, Any]:
+    person, currency = row["person_ref"], row["currency"]
+    return {
+        "payment_ref": row["payment_ref"],
+        "occurred_at": datetime.fromtimestamp(row["ts"], UTC),
+        "value": refunds.money(row["value"], currency),
+        "refunded_value": refunds.money(row["refunded"], currency),
+        "currency": currency,
+        "provider": row["payment_ref"].partition(":")[0],
+        "customer_key": customer_key(context.settings(), _profile_id(), person) if person else None,
+        "identified": person is not None,
+        "payer_hint": row["payer_hint"],
+        "manual_refund": by_hand and {"amount": refunds.money(by_hand.amount, currency), "at": by_hand.refunded_at},
+    }
+
+
+def _profile_id() -> str:
+    return auth.current().profile.id
+
+
+def _key() -> bytes:
+    return context.settings().signing_key()

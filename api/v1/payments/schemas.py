@@ -1,0 +1,105 @@
+"""What the payment routes accept and answer, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, post_load, validate
+
+from api import errors
+from api.fields import Int
+from api.pagination import CursorQuery
+
+STATUSES = ("all", "unidentified")
+_MONEY = {"pattern": r"^-?\d+(\.\d+)?$"}
+
+
+class StatusQuery(Schema):
+    error_code = errors.STATUS_INVALID
+
+    status = fields.String(
+        load_default="all",
+        validate=validate.OneOf(STATUSES, error="must be all or unidentified"),
+        metadata={"description": "unidentified: only payments whose payer is not known."},
+    )
+
+
+class IntervalQuery(Schema):
+    """Both instants or neither, in order."""
+
+    error_code = errors.RANGE_INVALID
+
+    since = fields.AwareDateTime(
+        format="iso",
+        data_key="from",
+        load_default=None,
+        metadata={"description": "First instant, with its offset; send to with it."},
+    )
+    until = fields.AwareDateTime(
+        format="iso",
+        data_key="to",
+        load_default=None,
+        metadata={"description": "Last instant, included; send from with it."},
+    )
+
+    @post_load
+    def _in_order(self, data: Mapping[str, Any], **_: Any) -> dict[str, Any]:
+        since, until = data["since"], data["until"]
+        if (since is None) != (until is None):
+            raise ValidationError("from and to are given together", "to" if until is None else "from")
+        if since is not None and since > until:
+            raise ValidationError("is before from", "to")
+        return dict(data)
+
+
+class PageQuery(CursorQuery):
+    limit = Int(1, 200, load_default=50, metadata={"description": "Rows per page."})
+
+
+class StandingRefund(Schema):
+    amount = fields.String(required=True, metadata=_MONEY)
+    at = fields.DateTime(required=True)
+
+
+class PaymentRow(Schema):
+    """One payment in its own currency."""
+
+    payment_ref = fields.String(required=True, metadata={"description": "provider:id."})
+    occurred_at = fields.DateTime(required=True)
+    value = fields.String(required=True, metadata={**_MONEY, "description": "Captured."})
+    refunded_value = fields.String(required=True, metadata={**_MONEY, "description": "Taken back, as last published."})
+    currency = fields.String(required=True, metadata={"description": "ISO 4217."})
+    provider = fields.String(required=True)
+    customer_key = fields.String(required=True, allow_none=True, metadata={"description": "`ck_…` of the payer."})
+    identified = fields.Boolean(required=True, metadata={"description": "Whether the payer is known."})
+    payer_hint = fields.String(required=True, allow_none=True, metadata={"description": "Masked address of the payer."})
+    manual_refund = fields.Nested(StandingRefund, required=True, allow_none=True)
+
+
+class RefundBody(Schema):
+    amount = fields.String(
+        required=True,
+        validate=validate.Regexp(r"^-?\d{1,14}(\.\d{1,4})?\Z", error="must be a decimal number in a string"),
+        metadata={"description": "In the payment's currency, at most what is left of it."},
+    )
+    currency = fields.String(required=True, metadata={"description": "The payment's currency."})
+    refunded_at = fields.AwareDateTime(
+        format="iso",
+        load_default=None,
+        metadata={"description": "When; now if absent. Figures change on the payment's date."},
+    )
+    note = fields.String(
+        load_default=None, validate=validate.Length(1, 500), metadata={"description": "For your own people."}
+    )
+
+
+class Refund(Schema):
+    refund_id = fields.String(required=True, metadata={"format": "uuid"})
+    payment_ref = fields.String(required=True)
+    amount = fields.String(required=True, metadata=_MONEY)
+    net_value = fields.String(required=True, metadata={**_MONEY, "description": "What is left of the payment."})
+
+
+class Withdrawn(Schema):
+    deleted = fields.Boolean(required=True, metadata={"description": "False when there was no manual refund."})

@@ -1,0 +1,118 @@
+"""A person taken out of the files of the inbox: each is rewritten in its own form, and stays the import it was."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import sqlalchemy as sa
+import structlog
+
+from api.db import transaction
+from api.erased import Person
+from api.models import Import
+from data_contracts.contract import inbound
+from orchestration import durable
+from orchestration.importer import digest_of
+
+log = structlog.get_logger(__name__)
+
+Known = Mapping[str, Any]
+
+
+def rewrite_inbox(url: str, inbox: Path, person: Person) -> int:
+    """Rename the person in the profile's files; gives how many were rewritten.
+
+    A file that cannot be read and holds the person's bytes is removed: it was never imported either.
+    """
+    changed = 0
+    for path in sorted((inbox / person.profile_id).glob("*/*")):
+        if path.is_file() and not path.name.startswith("."):
+            changed += _rewrite(url, path, person)
+    return changed
+
+
+def _rewrite(url: str, path: Path, person: Person) -> bool:
+    dataset, packed = path.parent.name, path.suffix.lower() == ".gz"
+    known = inbound()[dataset].column if dataset in inbound() else {}
+    change = CHANGES.get(Path(path.name.lower().removesuffix(".gz")).suffix)
+    content = b""
+    try:
+        content = gzip.decompress(path.read_bytes()) if packed else path.read_bytes()
+        fresh = change(content, person, known) if change else None
+    except (ValueError, csv.Error, EOFError, OSError, pa.ArrowException):
+        fresh = None
+    if fresh is None:
+        return _remove(path, content or path.read_bytes(), person)
+    if fresh == content:
+        return False
+    before = digest_of(path)
+    temporary = path.with_name(f".{path.name}.tmp")
+    temporary.write_bytes(gzip.compress(fresh, mtime=0) if packed else fresh)
+    durable.put_in_place(temporary, path)
+    _remember(url, person.profile_id, dataset, before, digest_of(path))
+    return True
+
+
+def _remove(path: Path, content: bytes, person: Person) -> bool:
+    if not person.pattern.search(content.decode("utf-8", "replace")):
+        return False
+    path.unlink()
+    log.warning("unreadable file of an erased person removed from the inbox", dataset=path.parent.name)
+    return True
+
+
+def _remember(url: str, profile_id: str, dataset: str, before: str, after: str) -> None:
+    """The rewritten file is the import that the first one was."""
+    same = (Import.scope == profile_id, Import.dataset == dataset)
+    with transaction(url) as session:
+        session.execute(sa.update(Import).where(*same, Import.sha256 == before).values(sha256=after))
+
+
+def _csv(content: bytes, person: Person, known: Known) -> bytes:
+    rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
+    if not rows:
+        return content
+    header, changed, out = rows[0], False, io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerow(header)
+    for row in rows[1:]:
+        record = dict(zip(header, row, strict=False))
+        after = person.renamed(record, known)
+        changed = changed or any((value or "") != record[name] for name, value in after.items())
+        writer.writerow([*("" if after[name] is None else after[name] for name in header[: len(row)])])
+    return out.getvalue().encode() if changed else content
+
+
+def _jsonl(content: bytes, person: Person, known: Known) -> bytes:
+    lines = content.decode("utf-8-sig").splitlines(keepends=True)
+    return "".join(_json_line(line, person, known) for line in lines).encode()
+
+
+def _json_line(line: str, person: Person, known: Known) -> str:
+    if not line.strip():
+        return line
+    record = json.loads(line, parse_float=str)
+    after = person.renamed(record, known)
+    return line if after == record else json.dumps(after) + "\n"
+
+
+def _parquet(content: bytes, person: Person, known: Known) -> bytes:
+    table = pq.read_table(pa.BufferReader(content))
+    rows = table.to_pylist()
+    after = [person.renamed(row, known) for row in rows]
+    if after == rows:
+        return content
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.Table.from_pylist(after, schema=table.schema.remove_metadata()), sink)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+CHANGES: Mapping[str, Callable[[bytes, Person, Known], bytes]] = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}

@@ -1,0 +1,128 @@
+"""A person taken out of the lake: raw files and quarantine are rewritten whole where they mention the person."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from api.erased import ENTITIES, IDENTIFIERS, LINKS, Person
+from data_contracts.contract import inbound
+from data_contracts.records import as_json
+from orchestration import durable
+from orchestration.batch_file import META_KEY, read_facts
+from orchestration.lake import Lake
+
+Values = Mapping[str, list[str]]
+
+
+def rewrite_lake(lake: Lake, person: Person, values: Values) -> Counter[str]:
+    """Rename the person in every raw file and quarantine file of the profile; gives the rewritten rows by data set.
+
+    `values` are the person's identifiers by kind. What a crash left undone is done when called again.
+    """
+    changed: Counter[str] = Counter()
+    with durable.exclusive(lake.root / ".lock"):
+        for _, path in _files(lake.raw, person.profile_id):
+            _follow(path, person, values)
+        for dataset, path in _files(lake.raw, person.profile_id):
+            changed[dataset] += _rewrite_raw(path, person, values)
+        for dataset, path in _files(lake.quarantine, person.profile_id):
+            changed[dataset] += _rewrite_quarantine(dataset, path, person)
+    return changed
+
+
+def _files(root: Path, profile_id: str) -> Iterator[tuple[str, Path]]:
+    for dataset in inbound():
+        for path in sorted((root / dataset / profile_id).glob("*/*.parquet")):
+            yield dataset, path
+
+
+def _mentions(table: pa.Table, values: Values) -> pa.Array:
+    """Which rows name one of the identifiers in a column made for it."""
+    found = pa.array([False] * table.num_rows)
+    for kind in IDENTIFIERS:
+        known = pa.array(values.get(kind, []), pa.string())
+        if kind in table.schema.names:
+            found = pc.or_(found, pc.is_in(table[kind].combine_chunks(), known))
+        for side in ("a", "b"):
+            if f"value_{side}" in table.schema.names:
+                of_kind = pc.equal(table[f"kind_{side}"].combine_chunks(), kind)
+                found = pc.or_(found, pc.and_(of_kind, pc.is_in(table[f"value_{side}"].combine_chunks(), known)))
+    return pc.fill_null(found, False)
+
+
+def _follow(path: Path, person: Person, values: Values) -> None:
+    table = pq.read_table(path, partitioning=None)
+    for row in table.filter(_mentions(table, values)).to_pylist():
+        if person.speaks(row):
+            person.follow(row)
+
+
+def _rewrite_raw(path: Path, person: Person, values: Values) -> int:
+    table = pq.read_table(path, partitioning=None)
+    mask = pc.or_(_mentions(table, values), _tied(table, person))
+    if not pc.any(mask).as_py():
+        return 0
+    rows = [_visible(row, person) for row in table.filter(mask).to_pylist()]
+    fresh = pa.Table.from_pylist(rows, schema=table.schema)
+    for index, name in enumerate(table.schema.names):
+        column = pc.replace_with_mask(table[name].combine_chunks(), mask, fresh[name].combine_chunks())
+        table = table.set_column(index, table.schema.field(index), column)
+    # the hash of what came in is a hash of the person too; without it the next equal delivery is judged anew
+    facts = replace(read_facts(path), content="", origin=None)
+    _write(path, table, {META_KEY: json.dumps(asdict(facts), sort_keys=True).encode()})
+    return len(rows)
+
+
+def _tied(table: pa.Table, person: Person) -> pa.Array:
+    """Which rows hold a value that ties them to the person, or a text that tells the person."""
+    found = pa.array([False] * table.num_rows)
+    for name in LINKS:
+        if name in table.schema.names and person.links.get(name):
+            known = pa.array(sorted(person.links[name]), pa.string())
+            found = pc.or_(found, pc.is_in(table[name].combine_chunks(), known))
+    if person.texts:
+        pattern = person.pattern.pattern
+        for column in table.schema:
+            if pa.types.is_string(column.type) and column.name not in ENTITIES:
+                told = pc.match_substring_regex(table[column.name].combine_chunks(), pattern, ignore_case=True)
+                found = pc.or_(found, pc.fill_null(told, False))
+    return pc.fill_null(found, False)
+
+
+def _visible(row: dict[str, Any], person: Person) -> dict[str, Any]:
+    stamps = {name: value for name, value in row.items() if name.startswith("_") and name != "_extra"}
+    return {**person.renamed(row), **stamps}
+
+
+def _rewrite_quarantine(dataset: str, path: Path, person: Person) -> int:
+    table, known = pq.read_table(path, partitioning=None), inbound()[dataset].column
+    rows, changed = table.to_pylist(), 0
+    for row in rows:
+        try:
+            before = json.loads(row["record"])
+        except ValueError:
+            before = {"x_unreadable": row["record"]}
+        after = person.renamed(before, known)
+        if after != before:
+            row["record"], changed = as_json(after), changed + 1
+    if changed:
+        _write(path, pa.Table.from_pylist(rows, schema=table.schema), {})
+    return changed
+
+
+def _write(path: Path, table: pa.Table, metadata: Mapping[bytes, bytes]) -> None:
+    temporary = path.with_name(f".{path.name}.tmp")
+    with pq.ParquetWriter(temporary, table.schema.remove_metadata(), compression="zstd") as writer:
+        writer.write_table(table.replace_schema_metadata(None))
+        if metadata:
+            writer.add_key_value_metadata(dict(metadata))
+    durable.put_in_place(temporary, path)

@@ -1,0 +1,189 @@
+"""Erasures: whoever asked to be forgotten is renamed at random wherever something was kept, then all is rebuilt.
+
+The person's identifiers are those that the models find in all that has landed. Files are rewritten whole, the warehouse
+is built from nothing, older snapshots are dropped, and the secret that made the random names is destroyed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import duckdb
+import sqlalchemy as sa
+import structlog
+
+from api.db import engine_for, now, transaction
+from api.erased import Person, digest
+from api.erased_records import redact_records, remember
+from api.models import ErasedIdentifier, Erasure
+from api.warehouse_ids import identifier_id
+from orchestration.dbt_manifest import run_dbt
+from orchestration.erased_files import rewrite_inbox
+from orchestration.erased_lake import rewrite_lake
+from orchestration.lake import Lake
+from orchestration.publish import prune
+from touchledger.settings import Settings
+
+log = structlog.get_logger(__name__)
+
+OPEN = ("received", "processing", "failed")
+PEOPLE = [
+    "build",
+    "--quiet",
+    "--resource-type",
+    "model",
+    "--resource-type",
+    "seed",
+    "--select",
+    "+int_person_identifiers",
+]
+RESOLVED = """
+select i.kind, i.value, i.person_key, i.is_shared
+from intermediate.int_person_identifiers as i
+join intermediate.int_profiles as p on i.profile_key = p.profile_key
+where p.profile_id = ?
+"""
+
+
+class ErasureError(RuntimeError):
+    """A person could not be taken out of everything; nothing is published before that is done."""
+
+
+@dataclass
+class Found:
+    """A person to be erased as the models resolve everything landed: identifiers by kind, and by id."""
+
+    person: Person
+    values: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+
+def waiting(url: str) -> list[Erasure]:
+    """Erasures that are not completed, oldest first."""
+    with transaction(url) as session:
+        return list(session.scalars(sa.select(Erasure).where(Erasure.status.in_(OPEN)).order_by(Erasure.id)))
+
+
+def erase_waiting(settings: Settings, lake: Lake) -> list[Erasure]:
+    """Take everybody whose erasure waits out of the lake, the inbox and the database, and drop the warehouse.
+
+    The caller holds the right to write the warehouse, has landed what was sent, and builds and publishes next;
+    `complete_erasures` then ends them. Raises ErasureError; what was done stays done, and the next call does the rest.
+    """
+    open_ones = [erasure for erasure in waiting(settings.operational_url) if erasure.rewritten_at is None]
+    if not open_ones:
+        return []
+    _mark(settings, open_ones, "processing")
+    try:
+        _resolve(settings)
+        for erasure in open_ones:
+            _erase(settings, lake, erasure)
+    except Exception as error:
+        _mark(settings, open_ones, "failed")
+        raise ErasureError(
+            f"an erasure did not end: {type(error).__name__}; it is tried again with the next build"
+        ) from error
+    finally:
+        drop_warehouse(settings)
+    return open_ones
+
+
+def drop_warehouse(settings: Settings) -> None:
+    """Remove the warehouse's file: the pages of a database keep what was deleted from its tables."""
+    for name in ("warehouse.duckdb", "warehouse.duckdb.wal", "warehouse.built"):
+        (settings.home / name).unlink(missing_ok=True)
+
+
+def complete_erasures(settings: Settings) -> list[str]:
+    """After a publication: end the erasures it was built without, and drop what older files still hold of them."""
+    with transaction(settings.operational_url) as session:
+        done = sa.select(Erasure).where(Erasure.status == "processing", Erasure.rewritten_at.is_not(None))
+        erasures = list(session.scalars(done))
+        for erasure in erasures:
+            erasure.status, erasure.completed_at, erasure.secret = "completed", now(), None
+    if erasures:
+        prune(settings.published, keep=1)
+        compact(settings.operational_url)
+    return [erasure.id for erasure in erasures]
+
+
+def compact(url: str) -> None:
+    """Write the database anew, so that no free page or log holds what was there before."""
+    connection = engine_for(url).raw_connection()
+    try:
+        if url.startswith("sqlite"):
+            connection.cursor().execute("vacuum")
+            connection.cursor().execute("pragma wal_checkpoint(truncate)")
+        else:
+            connection.autocommit = True  # type: ignore[attr-defined]
+            for table in ("ingested_records", "imports", "erasures", "erased_identifiers"):
+                connection.cursor().execute(f"vacuum full {table}")
+    finally:
+        connection.close()
+
+
+def _mark(settings: Settings, erasures: Sequence[Erasure], status: str) -> None:
+    ids = [erasure.id for erasure in erasures]
+    unfinished = sa.update(Erasure).where(Erasure.id.in_(ids), Erasure.rewritten_at.is_(None))
+    with transaction(settings.operational_url) as session:
+        session.execute(unfinished.values(status=status))
+
+
+def _resolve(settings: Settings) -> None:
+    done = run_dbt(settings, PEOPLE)
+    if done.returncode != 0:
+        log.error("people could not be resolved", output=(done.stdout + done.stderr)[-2000:])
+        raise ErasureError("people could not be resolved")
+
+
+def _erase(settings: Settings, lake: Lake, erasure: Erasure) -> None:
+    url = settings.operational_url
+    found = _found(settings, erasure)
+    with transaction(url) as session:
+        ids = found.person.ids
+        remember(session, settings.signing_key(), profile_id=erasure.profile_id, erasure_id=erasure.id, ids=ids)
+    rewritten = rewrite_lake(lake, found.person, found.values)
+    with transaction(url) as session:
+        records = redact_records(session, found.person)
+    rewrite_inbox(url, settings.inbox, found.person)
+    with transaction(url) as session:
+        kept = session.get_one(Erasure, erasure.id)
+        kept.rewritten_at, kept.counts = now(), _counts(kept.counts, found, rewritten, records)
+
+
+def _found(settings: Settings, erasure: Erasure) -> Found:
+    with duckdb.connect(str(settings.warehouse), read_only=True) as connection:
+        rows = connection.execute(RESOLVED, [erasure.profile_id]).fetchall()
+    ids = {(kind, value): identifier_id(erasure.profile_id, kind, value) for kind, value, _, _ in rows}
+    sought, key = _digests(settings, erasure), settings.signing_key()
+    people = {person for kind, value, person, _ in rows if digest(key, ids[kind, value]) in sought}
+    theirs = [(kind, value, is_shared) for kind, value, person, is_shared in rows if person in people]
+    found = Found(
+        Person(
+            profile_id=erasure.profile_id,
+            secret=bytes.fromhex(erasure.secret or ""),
+            ids=frozenset(ids[kind, value] for kind, value, _ in theirs),
+            own=frozenset(ids[kind, value] for kind, value, is_shared in theirs if not is_shared),
+        )
+    )
+    for kind, value, _ in theirs:
+        found.values[kind].append(value)
+        found.person.learn(kind, value)
+    return found
+
+
+def _digests(settings: Settings, erasure: Erasure) -> frozenset[str]:
+    chosen = sa.select(ErasedIdentifier.digest).where(ErasedIdentifier.erasure_id == erasure.id)
+    with transaction(settings.operational_url) as session:
+        return frozenset(session.scalars(chosen))
+
+
+def _counts(before: Mapping[str, int], found: Found, rewritten: Counter[str], records: int) -> dict[str, int]:
+    return {
+        **before,
+        "identities_removed": max(before["identities_removed"], len(found.person.ids)),
+        "events_redacted": before["events_redacted"] + records,
+        "touches_anonymised": before["touches_anonymised"] + rewritten["touches"] + rewritten["ad_referrals"],
+        "conversions_anonymised": before["conversions_anonymised"] + rewritten["conversions"] + rewritten["orders"],
+    }

@@ -1,0 +1,187 @@
+"""POST /customers/erasures and its receipt: who may ask, whom it finds, and what goes at once."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from flask.testing import FlaskClient
+
+from api import db
+from api.credentials import mint_api_key
+from api.customer_keys import customer_key
+from api.models import App, AuditEntry, ErasedIdentifier, Erasure, IngestedRecord, Profile
+from api.v1.events.ingest import accept
+from api.warehouse_ids import identifier_id
+from tests.api.conftest import Caller
+from tests.factories import accounts, served
+from touchledger.settings import Settings
+
+PATH = "/customers/erasures"
+EMAIL = "ann@example.com"
+
+
+def partner_key(settings: Settings, of: Profile) -> str:
+    with db.transaction(settings.operational_url) as session:
+        app = App(name=f"app {uuid.uuid4()}")
+        session.add(app)
+        session.flush()
+        return mint_api_key(session, profile_id=of.id, scopes=(), name="partner", app_id=app.id)[1]
+
+
+@pytest.fixture
+def partner(client: FlaskClient, settings: Settings, profile: Profile) -> Caller:
+    return Caller(client, partner_key(settings, profile))
+
+
+@pytest.fixture
+def person(settings: Settings, profile: Profile) -> str:
+    """Ann, as the published snapshot knows her: an e-mail address, a reference and a phone."""
+    ref = str(uuid.uuid4())
+    ids = [("email", EMAIL), ("external_id", "crm-77"), ("phone", "+14155550123")]
+    served.publish(
+        settings.published,
+        {
+            "profiles": [
+                {"profile_key": 1, "profile_id": profile.id, "time_zone": "UTC", "currency": "USD",
+                 "currency_digits": 2, "settings_version": "v"}
+            ],
+            "person_identifiers": [
+                {"profile_key": 1, "identifier_id": identifier_id(profile.id, kind, value), "person_ref": ref}
+                for kind, value in ids
+            ],
+        },
+    )  # fmt: skip
+    return ref
+
+
+def send(settings: Settings, profile: Profile, dataset: str, *records: dict[str, Any]) -> Any:
+    with db.transaction(settings.operational_url) as session:
+        return accept(session, profile_id=profile.id, dataset=dataset, records=records)
+
+
+def visit(key: str, **more: Any) -> dict[str, Any]:
+    return {"touch_key": key, "occurred_at": "2026-03-01T09:00:00Z", "channel": "web", "origin": "web", **more}
+
+
+def kept(settings: Settings) -> str:
+    with db.transaction(settings.operational_url) as session:
+        return repr([(row.record_key, row.record) for row in session.scalars(sa.select(IngestedRecord))])
+
+
+def ask(caller: Caller, **selector: str) -> Any:
+    return caller.post(PATH, json={"selector": selector})
+
+
+def test_nobody_erases_without_a_key(anonymous: Caller) -> None:
+    assert ask(anonymous, email=EMAIL).status_code == 401
+    assert anonymous.get(f"{PATH}/{uuid.uuid4()}").status_code == 401
+
+
+def test_a_key_that_no_app_holds_is_refused_before_anything_is_looked_at(caller: Caller) -> None:
+    for answer in (caller.post(PATH, json={"nonsense": 1}), caller.get(f"{PATH}/not-a-uuid")):
+        assert (answer.status_code, answer.json["error"]["code"]) == (403, "api_key_required")
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        {},
+        {"email": EMAIL, "phone": "+14155550123"},
+        {"email": "no address"},
+        {"phone": "555"},
+        {"name": "Ann"},
+    ],
+)
+def test_a_selector_names_one_person_in_one_way(partner: Caller, selector: dict[str, str]) -> None:
+    answer = ask(partner, **selector)
+    assert (answer.status_code, answer.json["error"]["code"]) == (422, "validation_error")
+    assert "selector" in answer.json["error"]["message"]
+
+
+def test_an_unknown_customer_is_not_found(partner: Caller, person: str, settings: Settings, profile: Profile) -> None:
+    stranger = customer_key(settings, profile.id, str(uuid.uuid4()))
+    for selector in ({"email": "x@example.com"}, {"external_ref": "crm-78"}, {"customer_key": stranger}):
+        answer = ask(partner, **selector)
+        assert (answer.status_code, answer.json["error"]["code"]) == (404, "customer_not_found")
+
+
+def test_another_profiles_customer_and_receipt_are_not_found(
+    client: FlaskClient, settings: Settings, partner: Caller, person: str
+) -> None:
+    erasure_id = ask(partner, email=EMAIL).json["data"]["erasure_id"]
+    stranger = Caller(client, partner_key(settings, accounts.profile(settings.operational_url, name="Other")))
+    assert ask(stranger, external_ref="crm-77").json["error"]["code"] == "customer_not_found"
+    assert stranger.get(f"{PATH}/{erasure_id}").json["error"]["code"] == "erasure_not_found"
+    assert partner.get(f"{PATH}/{erasure_id}").status_code == 200
+
+
+@pytest.mark.parametrize("selector", ["customer_key", "external_ref", "email", "phone"])
+def test_the_receipt_is_given_for_each_way_to_name_a_customer(
+    partner: Caller, person: str, settings: Settings, profile: Profile, selector: str
+) -> None:
+    values = {
+        "customer_key": customer_key(settings, profile.id, person),
+        "external_ref": "crm-77",
+        "email": " Ann@Example.com",
+        "phone": "+1 415 555 0123",
+    }
+    answer = ask(partner, **{selector: values[selector]})
+    assert answer.status_code == 202
+    receipt = answer.json["data"]
+    assert (receipt["status"], receipt["completed_at"], receipt["reference"]) == ("received", None, None)
+    assert receipt["counts"]["identities_removed"] == 3
+    assert partner.get(f"{PATH}/{receipt['erasure_id']}").json["data"] == receipt
+
+
+def test_what_waits_here_loses_the_person_at_once_and_nobody_else(
+    partner: Caller, person: str, settings: Settings, profile: Profile
+) -> None:
+    send(
+        settings, profile, "touches",
+        visit("a", email="ANN@example.com", click_id="click-of-ann", x_page="/private"),
+        visit("b", email="bob@example.com", click_id="click-of-bob", x_page="/bob"),
+    )  # fmt: skip
+    answer = ask(partner, email=EMAIL)
+    assert answer.json["data"]["counts"]["events_redacted"] == 1
+    text = kept(settings)
+    assert [mark for mark in ("ann@", "ANN@", "click-of-ann", "/private") if mark in text] == []
+    assert [mark for mark in ("bob@example.com", "click-of-bob", "/bob") if mark not in text] == []
+
+
+def test_a_person_who_was_only_just_sent_is_erased_too(partner: Caller, settings: Settings, profile: Profile) -> None:
+    send(settings, profile, "touches", visit("a", email="fresh@example.com"))
+    assert ask(partner, email="fresh@example.com").status_code == 202
+    assert "fresh@" not in kept(settings)
+
+
+def test_the_erased_cannot_be_erased_again_or_sent_again(
+    partner: Caller, person: str, settings: Settings, profile: Profile
+) -> None:
+    assert ask(partner, email=EMAIL).status_code == 202
+    assert ask(partner, external_ref="crm-77").json["error"]["code"] == "customer_not_found"
+    late = visit("late", email=EMAIL, external_id="crm-77", anonymous_id="new-device", x_page="/private")
+    send(settings, profile, "touches", late)
+    send(settings, profile, "people", {"person_key": "p9", "email": EMAIL, "first_name": "Annabel"})
+    identity = {"kind_a": "email", "value_a": EMAIL, "kind_b": "phone", "value_b": "+14155550199"}
+    outcome = send(settings, profile, "identities", {**identity, "observed_at": "2026-03-01T09:00:00Z"})
+    assert [(one.field, one.reason) for one in outcome.rejected] == [("value_a", "missing")]
+    text = kept(settings)
+    assert "late" in text and "new-device" in text
+    assert [mark for mark in (EMAIL, "crm-77", "/private", "Annabel", "+14155550199") if mark in text] == []
+
+
+def test_only_keyed_hashes_are_kept_and_the_trail_names_nobody(
+    partner: Caller, person: str, settings: Settings, profile: Profile
+) -> None:
+    ask(partner, email=EMAIL)
+    with db.transaction(settings.operational_url) as session:
+        digests = session.scalars(sa.select(ErasedIdentifier.digest)).all()
+        entries = [entry.details for entry in session.scalars(sa.select(AuditEntry))]
+        erasure = session.scalars(sa.select(Erasure)).one()
+    assert len(digests) == 3
+    assert not set(digests) & {identifier_id(profile.id, "email", EMAIL)}
+    assert entries == [{"erasure_id": erasure.id}]
+    assert str(erasure.secret) not in repr(erasure)

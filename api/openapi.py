@@ -82,10 +82,18 @@ class Meta(ma.Schema):
     )
 
 
+class Pagination(ma.Schema):
+    """The sibling of `data` on paged lists."""
+
+    cursor = fields.String(required=True, allow_none=True, metadata={"description": "Null on the last page."})
+    has_next = fields.Boolean(required=True)
+
+
 def envelope_of(schema: ma.Schema | None) -> Any:
     """The documented `{data, meta}` around a row schema.
 
-    A schema class may name the schema of its route's `meta` in the attribute `meta_schema`.
+    A schema class may name the schema of its route's `meta` in the attribute `meta_schema`; with `is_paged`, lists of
+    it have the sibling `pagination`.
     """
     if schema is None:
         return None
@@ -100,6 +108,8 @@ def _envelope(schema: type[ma.Schema], many: bool) -> type[ma.Schema]:
         "data": fields.Nested(schema, many=many, required=True),
         "meta": fields.Nested(getattr(schema, "meta_schema", Meta), required=True),
     }
+    if many and getattr(schema, "is_paged", False):
+        members["pagination"] = fields.Nested(Pagination, required=True)
     return type(name, (ma.Schema,), members)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any, cast
@@ -15,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from api import audit, auth, context, db, errors, idempotency
 from api.arguments import parse_body
-from api.guard import View
+from api.guard import MEBIBYTE, View
 from api.idempotency import Answer, Claim
 
 
@@ -99,11 +100,25 @@ def _claim(key: str) -> Claim | Answer:
 
 
 def _canonical_body() -> bytes:
+    if request.mimetype == "multipart/form-data":
+        return _canonical_form()
     if request.method == "DELETE" or not request.get_data(cache=True):
         return b""
     if request.mimetype != "application/json":
         return request.get_data(cache=True)
     return orjson.dumps(parse_body(request), option=orjson.OPT_SORT_KEYS)
+
+
+def _canonical_form() -> bytes:
+    """Texts and digests of files: the boundary between parts is another in every request."""
+    parts = [*request.form.items(multi=True)]
+    for name, file in request.files.items(multi=True):
+        digest = hashlib.sha256()
+        while block := file.stream.read(MEBIBYTE):
+            digest.update(block)
+        file.stream.seek(0)
+        parts.append((name, digest.hexdigest()))
+    return orjson.dumps(sorted(parts))
 
 
 def _stored(response: Response, once_shown: Sequence[str]) -> Answer:

@@ -20,6 +20,7 @@ from orchestration.readers import FileRejectedError, Record, read_records
 
 SOURCE = "file"
 SHARED = "_shared"
+MOST_ERRORS = 100
 # sets of the whole deployment: they belong to no profile
 SHARED_SETS = frozenset({"fx_rates"})
 
@@ -43,6 +44,8 @@ def import_file(url: str, lake: Lake, *, dataset: str, path: Path, profile_id: s
         if profile_id is not None and session.get(Profile, profile_id) is None:
             raise CannotImportError(f"there is no profile {profile_id}")
         earlier = _earlier(session, scope, dataset, digest)
+        if earlier is not None and earlier.status == "queued":
+            earlier.status = "loading"
     if earlier is not None and earlier.status == "loaded":
         return earlier
     # landed before it is recorded: a crash in between lands the same batch again, which changes nothing
@@ -103,6 +106,7 @@ def _load(url: str, lake: Lake, contract: Contract, path: Path, outcome: Import)
 def _count(outcome: Import, landing: Landing) -> None:
     outcome.rows_in, outcome.rows_loaded = landing.rows_in, landing.rows_loaded
     outcome.rows_quarantined = landing.rows_quarantined
+    outcome.errors = landing.bad_rows(MOST_ERRORS)
 
 
 def _land(url: str, lake: Lake, contract: Contract, path: Path, outcome: Import) -> Landing:
@@ -127,6 +131,7 @@ def _record(session: Session, outcome: Import) -> Import:
     if earlier is None:
         session.add(outcome)
         return outcome
-    for name in ("status", "reason", "rows_in", "rows_loaded", "rows_quarantined", "file_name"):
+    for name in ("status", "reason", "rows_in", "rows_loaded", "rows_quarantined"):
         setattr(earlier, name, getattr(outcome, name))
+    earlier.errors = outcome.errors or []
     return earlier

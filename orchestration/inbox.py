@@ -49,9 +49,10 @@ def new_files(files: Iterable[Dropped], known: Known) -> list[Dropped]:
 
 
 def known_imports(url: str) -> Known:
-    """(scope, dataset, sha256) of every import, loaded or rejected."""
+    """(scope, dataset, sha256) of every import that ended, loaded or rejected."""
+    ended = sa.select(Import.scope, Import.dataset, Import.sha256).where(Import.status.in_(("loaded", "rejected")))
     with transaction(url) as session:
-        rows = session.execute(sa.select(Import.scope, Import.dataset, Import.sha256))
+        rows = session.execute(ended)
         return {(row.scope, row.dataset, row.sha256) for row in rows}
 
 

@@ -39,6 +39,14 @@ class Landing:
     loaded_at: datetime
     changed: bool
     path: Path
+    quarantine: Path | None = None
+
+    def bad_rows(self, most: int) -> list[dict[str, Any]]:
+        """The first quarantined records: {row, field, reason} each, without the record itself."""
+        if self.quarantine is None:
+            return []
+        found = pq.read_table(self.quarantine, columns=["line", "field", "reason"]).sort_by("line").slice(0, most)
+        return [{"row": one["line"], "field": one["field"], "reason": one["reason"]} for one in found.to_pylist()]
 
 
 @dataclass(frozen=True)
@@ -237,6 +245,7 @@ class Lake:
             loaded_at=facts.loaded,
             changed=changed,
             path=self.raw / place.file,
+            quarantine=self.quarantine / place.folder / facts.quarantine if facts.quarantine else None,
         )
 
 

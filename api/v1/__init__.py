@@ -8,6 +8,7 @@ from api.v1.attribution import ad_people, recompute, settings
 from api.v1.campaigns import comparison
 from api.v1.customers import erasures
 from api.v1.events import routes as events
+from api.v1.imports import routes as imports
 from api.v1.partner import routes as partner
 
 BLUEPRINTS: tuple[Blueprint, ...] = (
@@ -23,4 +24,5 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     partner.bp,
     erasures.bp,
     payments.bp,
+    imports.bp,
 )

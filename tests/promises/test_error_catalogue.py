@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # codes of routes that later issues bring; a code leaves this list when something raises it
 AWAITED_TEXT = """
-    invalid_content healthcare_scope_forbidden connection_not_ready connection_revoked
+    healthcare_scope_forbidden connection_not_ready connection_revoked
     provider_error account_connected_elsewhere
     event_already_exported link_tokens_disabled feature_retired
     not_implemented media_expired chatapp_payment_required audit_timeout weak_password compromised_password

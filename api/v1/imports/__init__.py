@@ -1,0 +1,1 @@
+"""Imports: files of a public data set, given over HTTP."""

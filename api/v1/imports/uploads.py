@@ -1,0 +1,84 @@
+"""An uploaded file becomes a file of the drop folder, and a row that says what became of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import shutil
+from pathlib import Path
+from typing import BinaryIO
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api import errors
+from api.models import Import
+from data_contracts.contract import inbound
+
+FORMS = re.compile(r"\.(?:(?:csv|jsonl)(?:\.gz)?|parquet)\Z", re.IGNORECASE)
+# of the whole deployment, and so not a profile's to send
+SHARED = frozenset({"fx_rates"})
+BLOCK = 1024 * 1024
+UNFINISHED = ("queued", "loading")
+
+
+def dataset_of(name: str | None) -> str:
+    """The data set of a form; 422 validation_error unless a profile may send it."""
+    if name is None or name not in inbound() or name in SHARED:
+        known = ", ".join(sorted(set(inbound()) - SHARED))
+        raise errors.VALIDATION_ERROR(f"dataset: must be one of {known}")
+    return name
+
+
+def form_of(file_name: str) -> str:
+    """The ending that tells how the file is written; 400 invalid_content for any other."""
+    found = FORMS.search(file_name)
+    if found is None:
+        raise errors.INVALID_CONTENT("file: must be a .csv, .jsonl, .csv.gz, .jsonl.gz or .parquet file.")
+    return found[0].lower()
+
+
+def digest_of(stream: BinaryIO) -> str:
+    """SHA-256 of what the stream holds; it is at its start again after."""
+    digest, size = hashlib.sha256(), 0
+    while block := stream.read(BLOCK):
+        digest.update(block)
+        size += len(block)
+    stream.seek(0)
+    if size == 0:
+        raise errors.INVALID_CONTENT("file: is empty.")
+    return digest.hexdigest()
+
+
+def queue(session: Session, profile_id: str, dataset: str, file_name: str, sha256: str) -> tuple[Import, bool]:
+    """The import of these bytes, and whether the file must be put in place; a rejected one is tried again."""
+    same = sa.and_(Import.scope == profile_id, Import.dataset == dataset, Import.sha256 == sha256)
+    earlier = session.scalars(sa.select(Import).where(same).with_for_update()).one_or_none()
+    if earlier is not None:
+        is_due = earlier.status != "loaded"
+        if earlier.status == "rejected":
+            earlier.status, earlier.reason = "queued", None
+        return earlier, is_due
+    made = Import(
+        profile_id=profile_id, scope=profile_id, dataset=dataset, file_name=file_name[:255], sha256=sha256,
+        status="queued", rows_in=0, rows_loaded=0, rows_quarantined=0, errors=[],
+    )  # fmt: skip
+    session.add(made)
+    session.flush()
+    return made, True
+
+
+def put(stream: BinaryIO, folder: Path, name: str) -> None:
+    """Write the file into the drop folder, whole and durable, where the next build finds it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    part = folder / f".{secrets.token_hex(8)}.part"
+    try:
+        with part.open("xb") as file:
+            shutil.copyfileobj(stream, file, BLOCK)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(folder / name)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,4 +1,7 @@
-"""Pages for people: landing, API reference, errors, data docs. Everything comes from this process, none from a CDN."""
+"""Pages for people: landing, API reference, models, errors, data docs.
+
+Everything comes from this process, none from a CDN.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from pathlib import Path
 from flask import Blueprint, Response, abort, g, render_template
 
 from api import context, errors, responses
+from api.docs_pages.article import article
 from api.guard import public
 from api.snapshot import snapshots
 
@@ -63,6 +67,13 @@ def reference() -> Response:
 def error_codes() -> Response:
     """Every error code, one anchor each: where `docs_url` opens."""
     return _page(render_template("errors.html", codes=list(errors.CATALOGUE.values())), PLAIN)
+
+
+@bp.get("/docs/models")
+@public
+def attribution_models() -> Response:
+    """How credit is decided: docs/models.md, with the five formulas and a table to redo by hand."""
+    return _page(render_template("article.html", article=article("models")), PLAIN)
 
 
 @bp.get("/docs/data")

@@ -19,7 +19,7 @@ from api.scopes import Scope
 from touchledger.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = {"/", "/docs", "/docs/errors", "/docs/data", "/docs/assets/<name>"}
+PAGES = {"/", "/docs", "/docs/models", "/docs/errors", "/docs/data", "/docs/assets/<name>"}
 PUBLIC = PAGES | {"/healthz", "/readyz", "/openapi.json", "/api/v1/openapi.json"}
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import sqlalchemy as sa
 from flask.testing import FlaskClient
@@ -63,11 +64,19 @@ def questions(line: dict[str, str]) -> Iterator[Question]:
         yield line["case"], int(line["build"]), line["level"], line["window"], MODELS[model]
 
 
-def asked(home: Path) -> dict[Question, Told]:
+@dataclass(frozen=True)
+class Answers:
+    """What the API told: by question of expected.csv, and the data by case, path and query of elsewhere.csv."""
+
+    told: dict[Question, Told] = field(default_factory=dict)
+    elsewhere: dict[tuple[str, str, str], Any] = field(default_factory=dict)
+
+
+def asked(home: Path) -> Answers:
     """Land the rows, build and publish, twice; what the API tells after each."""
     project = Project(Settings(home=home))
     upgrade(project.settings.operational_url)
-    told: dict[Question, Told] = {}
+    answers = Answers()
     keys: dict[str, str] = {}
     for build in BUILDS:
         keys |= _set_profiles(project.settings.operational_url, build)
@@ -76,8 +85,11 @@ def asked(home: Path) -> dict[Question, Told]:
         project.dbt("run", "--quiet")
         publish(project.settings, token=take_token(project.settings.operational_url), tables=served_tables())
         client = create_app(project.settings).test_client()
-        told |= {question: _ask(client, keys, question) for question in _questions_after(build)}
-    return told
+        answers.told.update((question, _ask(client, keys, question)) for question in _questions_after(build))
+    for line in read("elsewhere"):
+        told = answer(client, keys[line["case"]], line["path"], **dict(parse_qsl(line["query"])))
+        answers.elsewhere[line["case"], line["path"], line["query"]] = told["data"]
+    return answers
 
 
 def profile_id(case: str) -> str:

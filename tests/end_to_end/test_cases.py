@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.golden_cases import MODELS, Question, Told, asked, questions, read
+from tests.end_to_end.golden_cases import MODELS, Answers, Told, asked, questions, read
 
 COUNTS = ("outcome_count", "outcome_value", "attributed_outcome_count")
 Figures = tuple[Decimal, ...]
@@ -26,15 +26,15 @@ CASES = _cases()
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> dict[Question, Told]:
+def told(tmp_path_factory: pytest.TempPathFactory) -> Answers:
     return asked(tmp_path_factory.mktemp("cases"))
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_api_answers_what_was_worked_out_by_hand(name: str, told: dict[Question, Told]) -> None:
+def test_the_api_answers_what_was_worked_out_by_hand(name: str, told: Answers) -> None:
     for line in CASES[name]:
         for question in questions(line):
-            answered = told[question]
+            answered = told.told[question]
             assert {key: _figures(row) for key, row in answered.rows.items()} == _written(line["rows"]), question
             assert _reasons(answered) == _written(line["unattributed"]), question
             assert (_figures(answered.rest["profile_total"]),) == tuple(_written("all " + line["total"]).values())
@@ -45,16 +45,22 @@ def test_the_api_answers_what_was_worked_out_by_hand(name: str, told: dict[Quest
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_remainder_is_the_sum_of_its_reasons_and_every_model_is_asked(
-    name: str, told: dict[Question, Told]
-) -> None:
+def test_the_remainder_is_the_sum_of_its_reasons_and_every_model_is_asked(name: str, told: Answers) -> None:
     asked_of = {question for line in CASES[name] for question in questions(line)}
     for _, build, level, window, _ in asked_of:
         same = {model for _, *rest, model in asked_of if rest == [build, level, window]}
         assert same == set(MODELS.values())
     for question in asked_of:
-        rest = told[question].rest
+        rest = told.told[question].rest
         assert _figures(rest) == tuple(sum(column) for column in zip(*map(_figures, rest["by_reason"]), strict=True))
+
+
+@pytest.mark.parametrize("line", read("elsewhere"), ids=lambda line: f"case_{line['case']}_{line['member']}")
+def test_other_routes_tell_the_case_the_same_way(line: Line, told: Answers) -> None:
+    found = told.elsewhere[line["case"], line["path"], line["query"]]
+    for step in line["member"].split("."):
+        found = found[int(step) if step.isdigit() else step]
+    assert found == json.loads(line["value"])
 
 
 def test_there_are_52_cases_each_once() -> None:

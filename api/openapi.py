@@ -93,7 +93,7 @@ def envelope_of(schema: ma.Schema | None) -> Any:
     """The documented `{data, meta}` around a row schema.
 
     A schema class may name the schema of its route's `meta` in the attribute `meta_schema`; with `is_paged`, lists of
-    it have the sibling `pagination`.
+    it have the sibling `pagination`, and so has one object with `has_paged_part`.
     """
     if schema is None:
         return None
@@ -108,7 +108,7 @@ def _envelope(schema: type[ma.Schema], many: bool) -> type[ma.Schema]:
         "data": fields.Nested(schema, many=many, required=True),
         "meta": fields.Nested(getattr(schema, "meta_schema", Meta), required=True),
     }
-    if many and getattr(schema, "is_paged", False):
+    if (many and getattr(schema, "is_paged", False)) or getattr(schema, "has_paged_part", False):
         members["pagination"] = fields.Nested(Pagination, required=True)
     return type(name, (ma.Schema,), members)
 

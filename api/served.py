@@ -33,7 +33,7 @@ BASES = ("click_view_modeled", "click_only", "unknown")
 TABLES: Mapping[str, tuple[str, ...]] = {
     "profiles": (
         "profile_key", "profile_id", "time_zone", "currency", "currency_digits", "settings_version",
-        "delivery_through", "data_as_of",
+        "lookback_days", "half_life_days", "delivery_through", "data_as_of",
     ),
     "entities": (
         "profile_key", "level", "entity_key", "entity_id", "platform", "platform_id", "name", "status", "objective",
@@ -63,7 +63,6 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "payments": (
         "profile_key", "payment_ref", "ts", "value", "refunded", "currency", "person_ref", "payer_hint",
     ),
-    "person_identifiers": ("profile_key", "identifier_id", "person_ref"),
     "people_cells": ("profile_key", "channel", "origin", "day", "prev", "people", "touches"),
     "people_cells_ad": ("profile_key", "channel", "origin", "ad_key", "day", "prev", "people", "touches"),
     "people_first": ("profile_key", "day", "channel", "origin", "ad_key", "people"),
@@ -72,6 +71,23 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "profile_key", "day", "platform", "reason", "landing_host", "utm_source", "utm_medium", "utm_campaign",
         "click_id_type", "clicks", "conversions", "cash_minor",
     ),
+    "person_identifiers": ("profile_key", "identifier_id", "person_ref", "alias_ref", "person_key"),
+    "conversions": (
+        "profile_key", "day", "conversion_id", "conversion_key", "conversion_ref", "outcome_event_id", "event_key",
+        "source", "person_key", "person_ref", "conversion_type", "ts", "occurred_at", "is_cash", "cash_minor",
+        "refunded_minor", "pipeline_minor", "path_conversion_key", "inherited_from", "touches",
+        *(f"{model}_campaign" for model in MODELS),
+    ),
+    "touches": (
+        "profile_key", "person_key", "position", "first_position", "touch_id", "ts", "channel", "origin", "platform",
+        "source", "medium", "campaign_label", "campaign_key", "ad_set_key", "ad_key", "ad_external_id",
+        "destination_key", "reason", "is_direct", "is_paid",
+    ),
+    "paths": (
+        "profile_key", "conversion_key", "person_key", "p_from", "p_last", "p_first", "p_lnd", "n", "newest_ts",
+        "ln2_over_hl", "s_dec", "is_capped",
+    ),
+    "credit_cents": ("profile_key", "conversion_key", "model", "destination_key", "cents"),
     "snapshot": ("snapshot_id", "token", "built_at", "schema_hash"),
 }  # fmt: skip
 
@@ -100,6 +116,8 @@ class ProfileFacts:
     currency: str
     digits: int
     settings_version: str
+    lookback_days: int
+    half_life_days: int
     delivery_through: date | None
     data_as_of: datetime | None
 
@@ -115,7 +133,8 @@ def profile_facts(reader: Reader, profile_id: str) -> ProfileFacts | None:
     if profile_id not in reader.remembered:
         found = reader.rows(
             """
-            select profile_key, time_zone, currency, currency_digits, settings_version, delivery_through, data_as_of
+            select profile_key, time_zone, currency, currency_digits, settings_version, lookback_days,
+                half_life_days, delivery_through, data_as_of
             from profiles where profile_id = $profile_id
             """,
             {"profile_id": profile_id},
@@ -125,6 +144,7 @@ def profile_facts(reader: Reader, profile_id: str) -> ProfileFacts | None:
 
 
 def _facts(row: Sequence[Any]) -> ProfileFacts:
-    key, zone, currency, digits, version, through, as_of = row
+    key, zone, currency, digits, version, lookback, half_life, through, as_of = row
     # DuckDB's TIMESTAMP carries no zone; ours are UTC throughout
-    return ProfileFacts(key, zone, currency, digits, version, through, as_of and as_of.replace(tzinfo=UTC))
+    as_of = as_of and as_of.replace(tzinfo=UTC)
+    return ProfileFacts(key, zone, currency, digits, version, lookback, half_life, through, as_of)

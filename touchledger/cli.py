@@ -150,6 +150,20 @@ def status(output: Output) -> None:
 
 
 @main.command()
+@click.argument("conversion")
+@click.option("--profile", "profile_id", help="Id of its profile; needed when several have such a conversion.")
+@speaking
+def explain(output: Output, conversion: str, profile_id: str | None) -> None:
+    """Why a CONVERSION is credited as it is: its path, weights and cents under all five models.
+
+    CONVERSION is its conversion id, its event id, the key it was sent under, or its payment reference.
+    """
+    from touchledger.explain import report
+
+    report(output, _prepared(), conversion, profile_id)
+
+
+@main.command()
 @speaking
 def replay(output: Output) -> None:
     """Judge quarantined records again, after a contract or a profile was put right."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from api.http import Blueprint
-from api.v1 import ads, analytics, campaigns, payments, quality
+from api.v1 import ads, analytics, campaigns, conversions, payments, quality
 from api.v1.attribution import ad_people, recompute, settings
 from api.v1.campaigns import comparison
-from api.v1.customers import erasures
+from api.v1.customers import erasures, journeys
 from api.v1.events import routes as events
 from api.v1.imports import routes as imports
 from api.v1.partner import routes as partner
@@ -25,4 +25,6 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     erasures.bp,
     payments.bp,
     imports.bp,
+    conversions.bp,
+    journeys.bp,
 )

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dbt_project import ad_people_worlds, credit_cases, credit_worlds, small_world
+from api.migrate import upgrade
+from orchestration.publish import publish, take_token
+from orchestration.served_tables import served_tables
+from tests.dbt_project import ad_people_worlds, canary, credit_cases, credit_worlds, small_world
 from tests.dbt_project.project import Project
 from touchledger.settings import Settings
 
@@ -21,10 +24,19 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture(scope="session")
 def credited(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """The golden cases and the random worlds, each a profile of its own, built together; read it only."""
+    """The golden cases, the random worlds and the canary, each a profile of its own, built together; read it only."""
     project = Project(Settings(home=tmp_path_factory.mktemp("credited")))
     credit_cases.land(project)
     credit_worlds.land(project)
     ad_people_worlds.land(project)
+    canary.land(project)
     project.build()
     return project
+
+
+@pytest.fixture(scope="session")
+def published(credited: Project) -> Settings:
+    """The same world as a published snapshot."""
+    upgrade(credited.settings.operational_url)
+    publish(credited.settings, token=take_token(credited.settings.operational_url), tables=served_tables())
+    return credited.settings

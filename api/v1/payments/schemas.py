@@ -65,6 +65,8 @@ class StandingRefund(Schema):
 class PaymentRow(Schema):
     """One payment in its own currency."""
 
+    is_paged = True
+
     payment_ref = fields.String(required=True, metadata={"description": "provider:id."})
     occurred_at = fields.DateTime(required=True)
     value = fields.String(required=True, metadata={**_MONEY, "description": "Captured."})

@@ -43,12 +43,14 @@ renewals as (
 select
     numbered.conversion_key,
     {{ uuid_v8('profiles.profile_id', "'conversion'", 'numbered.outcome_ref') }} as conversion_id,
+    numbered.outcome_ref,
     numbered.profile_key,
     numbered.person_key,
     numbered.ts,
     numbered.day,
     numbered.conversion_type,
     numbered.cash_minor,
+    numbered.refunded_minor,
     numbered.pipeline_minor,
     case
         when renewals.payment_ref is null then numbered.conversion_key

@@ -38,6 +38,7 @@ priced as (
         outcomes.*,
         {{ minor_units('greatest(outcomes.value - outcomes.refunded, 0)', 'rates.rate', 'profiles.currency_digits') }}
             as minor,
+        {{ minor_units('outcomes.value', 'rates.rate', 'profiles.currency_digits') }} as gross_minor,
         coalesce(foreign_refunds.minor, 0) as foreign_minor,
         coalesce(foreign_refunds.unrated, 0) as unrated
     from outcomes
@@ -64,6 +65,11 @@ select
     case
         when conversion_type = 'payment_received' and minor is not null then greatest(minor - foreign_minor, 0)
     end as cash_minor,
+    case
+        when conversion_type = 'payment_received' and minor is not null
+            then coalesce(gross_minor, minor) - greatest(minor - foreign_minor, 0)
+        else 0
+    end as refunded_minor,
     case when conversion_type <> 'payment_received' then minor end as pipeline_minor,
     refunded > coalesce(value, 0) or coalesce(foreign_minor > minor, false) as is_refund_capped,
     (value is not null and minor is null) or unrated > 0 as is_rate_missing

@@ -4,6 +4,8 @@ select
     time_zone,
     currency,
     cast(currency_digits as int) as currency_digits,
+    cast(lookback_days as int) as lookback_days,
+    cast(half_life_days as int) as half_life_days,
     cast(lookback_days * 86400 as bigint) as lookback_s,
     ln(2) / (half_life_days * 86400) as ln2_over_hl,
     inherit_recurring,

@@ -23,6 +23,8 @@ select
     p.currency,
     p.currency_digits,
     cast(p.settings_version as {{ dbt.type_string() }}) as settings_version,
+    p.lookback_days,
+    p.half_life_days,
     d.delivery_through,
     cast(f.data_as_of as timestamp) as data_as_of
 from {{ ref('int_profiles') }} as p

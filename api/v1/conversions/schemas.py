@@ -1,0 +1,141 @@
+"""What the conversion reads accept and what they answer, field by field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from api.fields import Choice, Int
+from api.openapi import Meta
+from api.pagination import CursorQuery
+from api.served import CONVERSION_TYPES, MODELS
+
+CHANNELS = ("chatapp", "social", "pagechat", "web", "other")
+ORIGINS = ("partner_ad_referral", "conversation_referral", "web", "other")
+_UUID: dict[str, Any] = {"format": "uuid"}
+_TIME: dict[str, Any] = {"format": "date-time", "description": "UTC, in the whole seconds that attribution compares."}
+
+
+class TruthValue(Choice):
+    """`true` or `false`, spelt exactly."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(("true", "false"), **kwargs)
+
+    def deserialize(self, value: Any, attr: str | None = None, data: Any = None, **kwargs: Any) -> Any:
+        text = super().deserialize(value, attr, data, **kwargs)
+        return text == "true" if isinstance(text, str) else text
+
+
+class ListQuery(CursorQuery):
+    type = Choice(CONVERSION_TYPES, load_default=None, metadata={"description": "Only conversions of this type."})
+    model = Choice(MODELS, load_default="last_touch", metadata={"description": "Model that campaign_id is told under."})
+    credited = TruthValue(
+        load_default=None, metadata={"description": "Only those with (true) or without (false) a credited campaign."}
+    )
+    limit = Int(1, 200, load_default=50, metadata={"description": "Rows per page."})
+
+
+class ConversionCountMeta(Meta):
+    date_from = fields.Date(required=True)
+    date_to = fields.Date(required=True)
+
+
+class ConversionCountRow(Schema):
+    meta_schema = ConversionCountMeta
+
+    event_type = fields.String(required=True, metadata={"enum": list(CONVERSION_TYPES)})
+    count = fields.Integer(required=True)
+    value = fields.Float(required=True, metadata={"description": "Net cash; 0 for types that are no payments."})
+    revenue_type = fields.String(required=True, metadata={"enum": ["cash", "pipeline", "gross"]})
+
+
+class ConversionDayRow(Schema):
+    meta_schema = ConversionCountMeta
+
+    date = fields.Date(required=True)
+    event_type = fields.String(required=True, metadata={"enum": list(CONVERSION_TYPES)})
+    count = fields.Integer(required=True)
+
+
+class Named(Schema):
+    conversion_id = fields.String(required=True, metadata=_UUID)
+    outcome_event_id = fields.String(
+        required=True, allow_none=True, metadata={**_UUID, "description": "Of POST /events; null for other sources."}
+    )
+    type = fields.String(required=True, metadata={"enum": list(CONVERSION_TYPES)})
+    occurred_at = fields.String(required=True, metadata=_TIME)
+    date = fields.Date(required=True, metadata={"description": "Local date in the profile's time zone."})
+    value = fields.Float(
+        required=True, allow_none=True, metadata={"description": "Net cash; null without cash or without a rate."}
+    )
+    refunded_value = fields.Float(required=True, metadata={"description": "What was taken back of it."})
+    currency = fields.String(required=True, metadata={"description": "Reporting currency, ISO 4217."})
+
+
+class ListRow(Named):
+    is_paged = True
+
+    event_key = fields.String(required=True, allow_none=True, metadata={"description": "The caller's own key."})
+    credited = fields.Boolean(required=True, metadata={"description": "Whether a campaign has credit on it."})
+    campaign_id = fields.String(
+        required=True, allow_none=True, metadata={**_UUID, "description": "Campaign with the largest share."}
+    )
+    touches = fields.Integer(required=True, metadata={"description": "Touches of its path."})
+
+
+class Conversion(Named):
+    is_cash = fields.Boolean(required=True)
+    projected_value = fields.Float(
+        required=True, allow_none=True, metadata={"description": "Pipeline, never cash; null on payments."}
+    )
+    inherited_from = fields.String(
+        required=True, allow_none=True, metadata={**_UUID, "description": "First payment whose path a renewal takes."}
+    )
+
+
+class Touch(Schema):
+    position = fields.Integer(required=True)
+    occurred_at = fields.String(required=True, metadata=_TIME)
+    channel = fields.String(required=True, metadata={"enum": list(CHANNELS)})
+    origin = fields.String(required=True, metadata={"enum": list(ORIGINS)})
+    platform = fields.String(required=True, allow_none=True)
+    source = fields.String(required=True, allow_none=True, metadata={"description": "utm_source, a label only."})
+    medium = fields.String(required=True, allow_none=True, metadata={"description": "utm_medium, a label only."})
+    campaign_label = fields.String(required=True, allow_none=True, metadata={"description": "utm_campaign."})
+    campaign_id = fields.String(required=True, allow_none=True, metadata=_UUID)
+    campaign_name = fields.String(required=True, allow_none=True)
+    ad_set_id = fields.String(required=True, allow_none=True, metadata=_UUID)
+    ad_id = fields.String(required=True, allow_none=True, metadata=_UUID)
+    ad_external_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "Platform ad id as the touch carried it."}
+    )
+    ad_name = fields.String(required=True, allow_none=True)
+    is_direct = fields.Boolean(required=True)
+    is_paid = fields.Boolean(required=True)
+    inherited = fields.Boolean(required=True, metadata={"description": "Taken over from the first payment's path."})
+
+
+class PerModel(Schema):
+    last_touch = fields.Float(required=True)
+    first_touch = fields.Float(required=True)
+    linear = fields.Float(required=True)
+    time_decay = fields.Float(required=True)
+    last_non_direct = fields.Float(required=True)
+
+
+class CreditedTouch(Touch):
+    weights = fields.Nested(PerModel, required=True, metadata={"description": "Add up to 1 over all touches."})
+    values = fields.Nested(PerModel, required=True, metadata={"description": "Add up to the conversion's value."})
+
+
+class Journey(Schema):
+    conversion = fields.Nested(Conversion, required=True)
+    lookback_days = fields.Integer(required=True)
+    half_life_days = fields.Integer(required=True)
+    touches = fields.List(fields.Nested(CreditedTouch), required=True, metadata={"description": "In order of time."})
+    touches_total = fields.Integer(required=True, metadata={"description": "Touches in the look-back window."})
+    touches_truncated = fields.Boolean(
+        required=True, metadata={"description": "More than 500: the path is the newest 500 under every model."}
+    )

@@ -1,0 +1,42 @@
+with conversions as (
+    select * from {{ ref('int_conversions') }}
+),
+
+people as (
+    select distinct person_key, person_id from {{ ref('int_person_identifiers') }}
+)
+
+select
+    conversions.profile_key,
+    conversions.day,
+    conversions.conversion_id,
+    conversions.conversion_key,
+    conversions.outcome_ref as conversion_ref,
+    names.outcome_event_id,
+    names.event_key,
+    names.source,
+    conversions.person_key,
+    people.person_id as person_ref,
+    conversions.conversion_type,
+    conversions.ts,
+    {{ timestamp_of('conversions.ts') }} as occurred_at,
+    conversions.conversion_type = 'payment_received' as is_cash,
+    cast(conversions.cash_minor as bigint) as cash_minor,
+    cast(conversions.refunded_minor as bigint) as refunded_minor,
+    cast(conversions.pipeline_minor as bigint) as pipeline_minor,
+    conversions.path_conversion_key,
+    case when firsts.conversion_key <> conversions.conversion_key then firsts.conversion_id end as inherited_from,
+    coalesce(paths.n, 0) as touches
+    {%- for model in credit_models() %},
+    campaigns.{{ model.name }}_campaign
+    {%- endfor %}
+from conversions
+inner join {{ ref('int_outcome_names') }} as names
+    on
+        conversions.profile_key = names.profile_key
+        and conversions.conversion_type = names.conversion_type
+        and conversions.outcome_ref = names.outcome_ref
+left join people on conversions.person_key = people.person_key
+left join conversions as firsts on conversions.path_conversion_key = firsts.conversion_key
+left join {{ ref('int_paths') }} as paths on conversions.path_conversion_key = paths.conversion_key
+left join {{ ref('int_credit_campaigns') }} as campaigns on conversions.path_conversion_key = campaigns.conversion_key

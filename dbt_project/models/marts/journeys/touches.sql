@@ -1,0 +1,29 @@
+select
+    touches.profile_key,
+    touches.person_key,
+    touches.pos_l as position,
+    touches.pos_f as first_position,
+    {{ uuid_v8('profiles.profile_id', "'touch'", 'touches.touch_key') }} as touch_id,
+    touches.ts,
+    touches.channel,
+    touches.origin,
+    nullif(destinations.platform, '') as platform,
+    labels.utm_source as source,
+    labels.utm_medium as medium,
+    labels.utm_campaign as campaign_label,
+    destinations.campaign_key,
+    destinations.ad_set_key,
+    destinations.ad_key,
+    labels.ad_id as ad_external_id,
+    destinations.destination_key,
+    destinations.reason,
+    touches.is_direct,
+    -- A record's own parameters are paid for unless they lead to no ad, no platform and no paid medium.
+    coalesce(labels.is_paid, coalesce(destinations.reason, '') not in ('direct', 'other_channel')) as is_paid
+from {{ ref('int_touches') }} as touches
+inner join {{ ref('int_profiles') }} as profiles on touches.profile_key = profiles.profile_key
+inner join {{ ref('int_destinations') }} as destinations on touches.destination_key = destinations.destination_key
+left join {{ ref('int_touch_labels') }} as labels
+    on
+        touches.profile_key = labels.profile_key
+        and touches.touch_key = labels.touch_key

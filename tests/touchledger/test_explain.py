@@ -1,0 +1,102 @@
+"""`touchledger explain` on the golden journeys: the table of docs/models.md comes out as it is printed there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.factories import served
+from touchledger.cli import main
+from touchledger.settings import load
+
+ROOT = Path(__file__).resolve().parents[2]
+GOLDEN = ROOT / "tests" / "golden" / "journeys"
+PROFILE = "01900000-0000-7000-8000-00000000aaaa"
+MODELS = ("last_touch", "first_touch", "linear", "time_decay", "last_non_direct")
+
+
+@pytest.fixture
+def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A state folder that serves the golden journeys."""
+    monkeypatch.setenv("TOUCHLEDGER_HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "160")
+    load.cache_clear()
+    served.publish(load().published, served.from_csv(GOLDEN))
+    return tmp_path
+
+
+def explain(*words: str) -> Result:
+    return CliRunner().invoke(main, ["explain", *words])
+
+
+def _documented() -> tuple[list[list[str]], list[list[str]]]:
+    """The two tables under "By hand" of docs/models.md, as rows of cells."""
+    text = (ROOT / "docs" / "models.md").read_text().split("### By hand")[1].split("## Money")[0]
+    rows = [[cell.strip(" *`") for cell in line.strip("|").split("|")] for line in text.splitlines() if "|" in line]
+    begin = next(at for at, row in enumerate(rows) if row[0] == "model")
+    return rows[2:begin], rows[begin + 2 :]
+
+
+def test_the_worked_table_of_the_models_page_is_what_is_explained(told: Path) -> None:
+    weights, money = _documented()
+    data = json.loads(explain("sale-1", "--profile", PROFILE, "--json").stdout)
+    columns = ("last_touch", "first_touch", "last_non_direct", "linear", None, "time_decay")
+    for row, touch in zip(weights[:-1], data["touches"], strict=True):
+        assert row[1] == f"{touch['age_seconds'] // 86_400} d"
+        for cell, model in zip(row[2:], columns, strict=True):
+            if model:
+                assert float(cell or 0) == pytest.approx(touch["weights"][model], abs=6e-7)
+    cents = {part["to"]: part["cents"] for part in data["destinations"]}
+    for model, *values, _ in money:
+        names = ("A", "B / B one ad", "direct")
+        assert [f"{cents[name][model] / 100:.2f}" for name in names] == values
+
+
+def test_a_person_reads_weights_and_money_that_add_up(told: Path) -> None:
+    printed = explain("stripe:pi_1").stdout
+    lines = [re.split(r"\s{2,}", line.strip()) for line in printed.splitlines()]
+    sums = [line for line in lines if line[0] == "sum"]
+    assert sums == [["sum", *("1",) * 5], ["sum", *("100.00",) * 5]]
+    assert "Net cash 100.00 USD, after 25.00 refunded" in printed
+    (last,) = [line for line in lines if line[:1] == ["5"]]
+    assert last[1:5] == ["2026-01-14 12:00:00", "chatapp", "B / B one ad", "1 d"]
+
+
+def test_a_renewal_names_its_first_payment_and_keeps_that_ones_ages(told: Path) -> None:
+    data = json.loads(explain("stripe:pi_2", "--json").stdout)
+    assert [touch["age_seconds"] // 86_400 for touch in data["touches"]] == [9, 6, 3, 2, 1]
+    assert all(touch["inherited"] for touch in data["touches"])
+    assert {model: sum(part["cents"][model] for part in data["destinations"]) for model in MODELS} == dict.fromkeys(
+        MODELS, 1
+    )
+    assert data["conversion"]["inherited_from"] in explain("stripe:pi_2").stdout
+
+
+def test_a_conversion_without_a_path_says_so(told: Path) -> None:
+    printed = explain("lead-1").stdout
+    assert "no_touch" in printed
+    assert "Projected value 5,000.00 USD" in printed
+
+
+def test_a_handle_of_two_profiles_needs_the_profile(told: Path) -> None:
+    # the other profile's payment reference is spelt like this one's event key
+    ambiguous = explain("sale-1")
+    assert ambiguous.exit_code == 1
+    assert "--profile" in ambiguous.output
+    assert explain("sale-1", "--profile", PROFILE).exit_code == 0
+
+
+def test_an_unknown_conversion_is_told(told: Path) -> None:
+    answer = explain("nothing")
+    assert answer.exit_code == 1
+    assert "no conversion is known as nothing" in answer.output
+
+
+def test_before_the_first_publication_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOUCHLEDGER_HOME", str(tmp_path))
+    load.cache_clear()
+    assert "touchledger build" in explain("sale-1").output

@@ -27,6 +27,7 @@ class Settings(BaseSettings):
     home: Path = Path(".touchledger")
     database_url: SecretStr | None = None
     secret_key: SecretStr | None = None
+    link_token_secret: SecretStr | None = None
 
     api_host: str = "127.0.0.1"
     api_port: int = Field(8000, ge=1, le=65535)

@@ -6,7 +6,7 @@ from api.http import Blueprint
 from api.v1 import ads, analytics, campaigns, conversions, payments, quality
 from api.v1.attribution import ad_people, recompute, settings
 from api.v1.campaigns import comparison
-from api.v1.customers import erasures, journeys
+from api.v1.customers import erasures, journeys, link_tokens
 from api.v1.events import routes as events
 from api.v1.imports import routes as imports
 from api.v1.partner import routes as partner
@@ -27,4 +27,5 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     imports.bp,
     conversions.bp,
     journeys.bp,
+    link_tokens.bp,
 )

@@ -1,0 +1,102 @@
+"""What is sent over HTTP is in the next published snapshot, and what is taken back is gone from the one after."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.end_to_end.command import Deployment
+from tests.end_to_end.served import all_campaigns, answer, client_of
+
+WINDOW = {"date_from": "2026-03-01", "date_to": "2026-03-31"}
+FILES = {
+    "ad_accounts": "platform,ad_account_id,name,currency,timezone,status\nmeta,act_1,One,USD,UTC,ACTIVE\n",
+    "campaigns": "platform,campaign_id,ad_account_id,name,status\nmeta,c1,act_1,One,ACTIVE\n",
+    "ad_sets": "platform,ad_set_id,campaign_id,name,status\nmeta,s1,c1,One,ACTIVE\n",
+    "ads": "platform,ad_id,ad_set_id,campaign_id,name,status\nmeta,a1,s1,c1,One,ACTIVE\n",
+}
+AD = {"platform": "meta", "ad_id": "a1"}
+
+
+class Shop:
+    """A profile whose ads came as uploads, and its key."""
+
+    def __init__(self, home: Path) -> None:
+        self.deployment = Deployment(home)
+        create = ("profile", "create", "--name", "Shop", "--timezone", "UTC", "--currency", "USD", "--quiet")
+        profile = self.deployment.run(*create)
+        scopes = ("--scope", "events:write", "--scope", "campaigns:read")
+        self.key = self.deployment.run("key", "mint", "--profile", profile, *scopes, "--quiet").split()[-1]
+
+    def client(self) -> FlaskClient:
+        return client_of(self.deployment.home)
+
+    def send(self, path: str, method: str = "POST", status: int = 202, **options: Any) -> dict[str, Any]:
+        headers = {"Authorization": f"Bearer {self.key}"}
+        response = self.client().open(f"/api/v1{path}", method=method, headers=headers, **options)
+        assert response.status_code == status, response.get_data(as_text=True)
+        data: dict[str, Any] = response.get_json()["data"]
+        return data
+
+    def build(self) -> None:
+        self.deployment.run("build", "--quiet")
+
+    def campaigns(self) -> dict[str, tuple[float, int]]:
+        """Cash and conversions by campaign under last_touch."""
+        rows = all_campaigns(self.client(), self.key, **WINDOW, level="campaign")
+        return {row["platform_id"]: (row["outcome_value"], row["attributed_outcome_count"]) for row in rows}
+
+    def total(self) -> float:
+        body = answer(self.client(), self.key, "/campaigns/unattributed", **WINDOW)
+        return float(body["data"]["profile_total"]["outcome_value"])
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    made = Shop(tmp_path_factory.mktemp("ingest") / "home")
+    for dataset, text in FILES.items():
+        form = {"dataset": dataset, "file": (io.BytesIO(text.encode()), "given.csv")}
+        made.send("/imports", data=form, content_type="multipart/form-data")
+    return made
+
+
+def _event(name: str, key: str, at: str, **more: Any) -> dict[str, Any]:
+    return {"event_name": name, "idempotency_key": key, "timestamp": f"2026-03-{at}Z", **more}
+
+
+def test_what_is_sent_is_in_the_next_snapshot_and_what_is_taken_back_in_none(shop: Shop) -> None:
+    ann, money = {"email": "ann@example.com"}, {"currency": "USD", "payment_ref": "till:1"}
+    events = [
+        # no goal names it: no outcome, yet it tells that Ann came from the ad
+        _event("brochure_opened", "b1", "01T10:00:00", user_traits=ann, ad=AD),
+        _event("purchase", "p1", "02T10:00:00", user_traits=ann, properties={**money, "value": "120.50"}),
+        _event("refund_issued", "r1", "09T10:00:00", properties={
+            "value": 20.5, "currency": "USD", "refunds_payment_ref": "till:1"}),
+        _event("order_placed", "o1", "02T09:59:00", user_traits=ann, properties={"value": 120.5, "currency": "USD"}),
+        _event("purchase", "t1", "03T10:00:00", user_traits=ann, properties={
+            **money, "payment_ref": "till:2", "value": 999, "is_test": True}),
+    ]  # fmt: skip
+    for event in events:
+        assert shop.send("/events", json=event)["status"] == "accepted"
+    assert shop.campaigns() == {}
+    shop.build()
+    assert shop.campaigns() == {"c1": (100.0, 1)}
+    again = shop.send("/events", json=events[1])
+    assert (again["status"], again["visible"]) == ("duplicate", "published")
+    assert again["customer_key"].startswith("ck_")
+
+    assert shop.send("/events/b1", method="DELETE", status=200)["status"] == "retracted"
+    referral = {
+        "referral_id": "f1", "conversation_id": "v1", "channel": "chatapp", "ad_id": "a1",
+        "occurred_at": "2026-03-04T10:00:00Z", "customer": {"phone": "+14155550100"},
+    }  # fmt: skip
+    shop.send("/partner/ad-referrals", json={"referrals": [referral]})
+    shop.send("/events", json=_event("dm_started", "d1", "04T10:00:00", customer={"phone": "+14155550100"}))
+    shop.build()
+    # without the brochure nothing leads from the ad to the payment, which itself stays; the referral leads to its chat
+    assert shop.campaigns() == {"c1": (0.0, 1)}
+    assert shop.total() == 100.0

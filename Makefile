@@ -52,10 +52,10 @@ docs: setup  ## build the dbt docs of the state folder and the generated pages
 	@.ci/generate
 
 fuzz: setup  ## schemathesis at depth over every operation
-	@TOUCHLEDGER_FUZZ_EXAMPLES=100 $(BIN)/python -m pytest tests/promises -k openapi_fuzz
+	@TOUCHLEDGER_FUZZ_EXAMPLES=100 $(BIN)/python -m pytest --timeout 3600 tests/api/test_conformance.py
 
-faults: setup  ## kill the build at random moments, more often than the test does
-	@TOUCHLEDGER_KILLS=40 $(BIN)/python -m pytest tests/faults
+faults: setup  ## kill the build at random moments, more often than the test does (KILLS=40)
+	@TOUCHLEDGER_KILLS=$(or $(KILLS),40) $(BIN)/python -m pytest tests/end_to_end/test_kills.py
 
 lock:  ## resolve the pins of pyproject.toml into requirements.lock (hashed, names no index)
 	@.boot/bin/uv pip compile pyproject.toml --extra postgres --group dev --universal --python-version 3.11 \

@@ -13,6 +13,9 @@ import pytest
 from touchledger import settings as settings_module
 from touchledger.settings import Settings
 
+# what make targets say to the tests; settings of the machine must not reach them
+OF_TESTS = {"TOUCHLEDGER_NO_SKIP", "TOUCHLEDGER_KILLS", "TOUCHLEDGER_FUZZ_EXAMPLES"}
+
 pytest_plugins = ["tests.fixtures.postgres"]
 if importlib.util.find_spec("tests.fixtures.sandbox"):
     pytest_plugins.append("tests.fixtures.sandbox")
@@ -20,7 +23,7 @@ if importlib.util.find_spec("tests.fixtures.sandbox"):
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: needs Debian's Chromium")
-    for name in [name for name in os.environ if name.startswith("TOUCHLEDGER_") and name != "TOUCHLEDGER_NO_SKIP"]:
+    for name in [name for name in os.environ if name.startswith("TOUCHLEDGER_") and name not in OF_TESTS]:
         del os.environ[name]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from touchledger.settings import Settings
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "campaigns"
 GOLDEN_PROFILE = "01900000-0000-7000-8000-00000000aaaa"
-EXAMPLES = 12
+EXAMPLES = int(os.environ.get("TOUCHLEDGER_FUZZ_EXAMPLES", "12"))
 NOISE = list(HealthCheck)
 
 

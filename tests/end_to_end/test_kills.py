@@ -41,7 +41,7 @@ def _answers(client: FlaskClient, key: str) -> bool:
     return client.get("/api/v1/campaigns", query_string=WINDOW, headers=headers).status_code in (200, 429)
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(300 + 60 * KILLS)
 def test_killed_builds_cut_nothing_and_the_next_one_is_whole(tmp_path: Path) -> None:
     killed, key = _prepared(tmp_path / "home")
     undisturbed = Deployment(tmp_path / "copy" / "home")

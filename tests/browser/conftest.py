@@ -1,0 +1,47 @@
+"""A real browser (Debian's Chromium) on pages that the real app serves on loopback."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+from werkzeug.serving import make_server
+
+from api.app import create_app
+from api.migrate import upgrade
+from tests.factories import served
+from touchledger.settings import Settings
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "campaigns"
+QUIET = ["--no-sandbox", "--disable-quic", "--disable-background-networking", "--disable-component-update"]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Chromium, or a skip that says what to install."""
+    executable = shutil.which("chromium")
+    if executable is None:
+        pytest.skip("no Chromium on this machine (Debian package: chromium)")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=QUIET)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where a small deployment answers."""
+    settings = Settings(home=tmp_path_factory.mktemp("pages"))
+    upgrade(settings.operational_url)
+    served.publish(settings.published, served.from_csv(GOLDEN))
+    server = make_server("127.0.0.1", 0, create_app(settings), threaded=True)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()

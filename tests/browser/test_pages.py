@@ -1,0 +1,83 @@
+"""The pages as a reader meets them: complete, quiet, and fed by this deployment alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from api import errors
+
+pytestmark = pytest.mark.browser
+PAGES = ("/", "/docs", "/docs/errors", "/docs/models", "/docs/data")
+
+
+class Visit:
+    """One page being looked at, with what it said on the console and whom it asked."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page, self.address = page, address
+        self.complaints: list[str] = []
+        self.strangers: list[str] = []
+        page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("request", lambda asked: self._note(asked.url))
+
+    def _note(self, url: str) -> None:
+        if not url.startswith((self.address, "data:", "blob:")):
+            self.strangers.append(url)
+
+    def go(self, path: str) -> Page:
+        self.page.goto(self.address + path, wait_until="networkidle")
+        return self.page
+
+
+@pytest.fixture
+def visit(browser: Browser, address: str) -> Iterator[Visit]:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    yield Visit(page, address)
+    page.close()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_complains_of_nothing_and_asks_no_stranger(visit: Visit, path: str) -> None:
+    visit.go(path)
+    assert visit.complaints == []
+    assert visit.strangers == []
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_page_fits_a_phone(browser: Browser, address: str, path: str) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.goto(address + path, wait_until="networkidle")
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    page.close()
+
+
+def test_the_reference_shows_the_operations_of_the_document(visit: Visit) -> None:
+    page = visit.go("/docs")
+    expect(page.locator(".opblock-summary-path", has_text="/api/v1/campaigns").first).to_be_visible()
+    page.locator(".opblock-summary", has_text="/api/v1/campaigns/unattributed").click()
+    expect(page.get_by_text("date_from").first).to_be_visible()
+    assert visit.complaints == []
+
+
+def test_docs_url_opens_at_its_code(visit: Visit) -> None:
+    page = visit.go("/docs/errors#rate_limit_exceeded")
+    expect(page.locator("#rate_limit_exceeded")).to_be_in_viewport()
+    assert page.locator("main [id]").count() >= len(errors.CATALOGUE)
+
+
+def test_the_models_page_shows_its_worked_table(visit: Visit) -> None:
+    page = visit.go("/docs/models")
+    expect(page.get_by_role("heading", name="By hand").first).to_be_visible()
+    expect(page.get_by_text(re.compile("time_decay")).first).to_be_visible()
+    assert page.locator("table").count() >= 2
+
+
+def test_every_page_is_reached_from_the_first(visit: Visit) -> None:
+    page = visit.go("/")
+    linked = set(page.eval_on_selector_all("a[href]", "all => all.map(one => one.getAttribute('href'))"))
+    assert {path for path in PAGES if path != "/"} <= linked

@@ -28,7 +28,7 @@ up: setup  ## run the demo: sync, model, check, publish, then serve the API, Dag
 	@$(BIN)/touchledger up
 
 test: setup  ## run the tests; what needs Postgres or Chromium is skipped where they are absent
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 check: setup  ## formatting, types, SQL lint, generated docs, contracts, OpenAPI, definitions
 	@.ci/check

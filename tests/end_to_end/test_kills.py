@@ -16,7 +16,7 @@ from tests.end_to_end.command import Deployment
 from tests.end_to_end.served import client_of, figures
 from tests.end_to_end.test_public_paths import DATA, FILES, WINDOW
 
-KILLS = int(os.environ.get("TOUCHLEDGER_KILLS", "3"))
+KILLS = int(os.environ.get("TOUCHLEDGER_KILLS", "2"))
 MORE = "touch_key,occurred_at,person_key,channel,origin,ad_platform,campaign_id\n" + "".join(
     f"late{n},2025-12-31T23:30:00Z,p{n},web,web,meta,zeta\n" for n in range(500)
 )

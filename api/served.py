@@ -65,6 +65,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     ),
     "people_cells": ("profile_key", "channel", "origin", "day", "prev", "people", "touches"),
     "people_cells_ad": ("profile_key", "channel", "origin", "ad_key", "day", "prev", "people", "touches"),
+    "people_months_ad": ("profile_key", "channel", "origin", "ad_key", "month", "prev", "people", "touches"),
     "people_first": ("profile_key", "day", "channel", "origin", "ad_key", "people"),
     "people_ads": ("profile_key", "ad_key", "ad_id", "ad_name", "entity_key"),
     "paid_clicks": (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from calendar import monthrange
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -27,6 +28,23 @@ class DateRange:
     def days(self) -> list[date]:
         """Every day of the window, in order."""
         return [self.date_from + timedelta(days=n) for n in range((self.date_to - self.date_from).days + 1)]
+
+    def months(self) -> Iterator[DateRange]:
+        """Each calendar month of the window in order, clipped to it."""
+        start = self.date_from
+        while (end := last_of_month(start)) < self.date_to:
+            yield DateRange(start, end)
+            start = end + timedelta(days=1)
+        yield DateRange(start, self.date_to)
+
+    def is_whole_months(self) -> bool:
+        """Whether it begins with a month and ends with one."""
+        return self.date_from.day == 1 and self.date_to == last_of_month(self.date_to)
+
+
+def last_of_month(day: date) -> date:
+    """Last day of the calendar month that `day` is in."""
+    return day.replace(day=monthrange(day.year, day.month)[1])
 
 
 class CalendarDate(fields.Date):

@@ -35,3 +35,15 @@ def test_a_wrong_order_is_told_of_date_to() -> None:
     with pytest.raises(ValidationError) as refusal:
         _load("2026-03-02", "2026-03-01")
     assert refusal.value.normalized_messages() == {"date_to": ["is before date_from"]}
+
+
+def test_months_follow_each_other_clipped_to_the_window_up_to_the_last_day_there_is() -> None:
+    window = _load("2024-02-10", "2024-04-30")
+    assert list(window.months()) == [
+        DateRange(date(2024, 2, 10), date(2024, 2, 29)),
+        DateRange(date(2024, 3, 1), date(2024, 3, 31)),
+        DateRange(date(2024, 4, 1), date(2024, 4, 30)),
+    ]
+    assert [month.is_whole_months() for month in window.months()] == [False, True, True]
+    assert list(_load("9999-12-02", "9999-12-31").months()) == [DateRange(date(9999, 12, 2), date(9999, 12, 31))]
+    assert list(_load("2024-02-29", "2024-02-29").months()) == [DateRange(date(2024, 2, 29), date(2024, 2, 29))]

@@ -2,12 +2,13 @@
 
 A person with ad touches in a window has exactly one day in it whose day before lies outside, so the sum of `people`
 over the cells with `day` in the window and `prev` before it is the count of distinct people. Cells that were cut by
-channel, origin or ad know the day before in that cut, so each scope is read alone and scopes are never added.
+channel, origin or ad know the day before in that cut, so each scope is read alone and scopes are never added. Of ads,
+months that lie wholly in the window are read from cells of months: fewer, with the same sums.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
@@ -21,8 +22,13 @@ GROUPINGS = ("month", "day", "ad")
 _OF_WINDOW = "profile_key = $profile_key and day between $date_from and $date_to"
 
 _CELLS = f"""
-select origin, {{ad}} day, prev, people, touches from {{table}} where {_OF_WINDOW} and channel = $channel
+select origin, day, prev, people, touches from people_cells where {_OF_WINDOW} and channel = $channel
 """  # noqa: S608 - constants; values are bound
+
+_CELLS_OF_ADS = """
+select origin, ad_key, prev, people, touches from {table}
+where profile_key = $profile_key and channel = $channel and {day} between ${part}_from and ${part}_to
+"""
 
 # the earliest ad touch of a person is counted once, so it needs no day before, and origins add up
 _FIRSTS = f"""
@@ -101,10 +107,34 @@ class Asked:
         dates = {"date_from": self.window.date_from, "date_to": self.window.date_to}
         return {"profile_key": profile.profile_key, "channel": self.channel or ALL, **dates}
 
-    def source(self, *, of_ads: bool) -> str:
+    def of_ads(self, profile: ProfileFacts) -> tuple[str, dict[str, object]]:
+        """The rows that counts of ads are sums of, as SQL, and its parameters."""
         if self.first_only:
-            return _FIRSTS
-        return _CELLS.format(ad="ad_key," if of_ads else "", table="people_cells_ad" if of_ads else "people_cells")
+            return _FIRSTS, self.parameters(profile)
+        parts = _parts(self.window)
+        sql = "union all".join(
+            _CELLS_OF_ADS.format(part=name, table="people_months_ad", day="month")
+            if name == "months"
+            else _CELLS_OF_ADS.format(part=name, table="people_cells_ad", day="day")
+            for name in parts
+        )
+        dates = {f"{name}_{end}": day for name, part in parts.items() for end, day in _ends(part)}
+        return sql, _without(self.parameters(profile), "date_to") | dates
+
+
+def _parts(window: DateRange) -> dict[str, DateRange]:
+    """The window cut into its whole months and the days before and after them; what is empty is left out."""
+    months = list(window.months())
+    whole = [month for month in months if month.is_whole_months()]
+    if not whole:
+        return {"head": window}
+    parts = {"head": months[0], "months": DateRange(whole[0].date_from, whole[-1].date_to), "tail": months[-1]}
+    return {name: part for name, part in parts.items() if name == "months" or not part.is_whole_months()}
+
+
+def _ends(part: DateRange) -> Iterator[tuple[str, date]]:
+    yield "from", part.date_from
+    yield "to", part.date_to
 
 
 @dataclass(frozen=True)
@@ -117,7 +147,7 @@ class Times:
 
 def by_time(reader: Reader, profile: ProfileFacts, asked: Asked) -> Times:
     """Counts per month or day that has any, and of the whole window; grouped by ad, of the whole window alone."""
-    sql = _BY_TIME.format(bucket=_BUCKETS[asked.group_by], source=asked.source(of_ads=False))
+    sql = _BY_TIME.format(bucket=_BUCKETS[asked.group_by], source=_FIRSTS if asked.first_only else _CELLS)
     buckets: dict[tuple[date, str], Count] = {}
     totals: dict[str, Count] = {}
     for bucket, origin, people, touches, new_people in reader.rows(sql, asked.parameters(profile)):
@@ -129,32 +159,32 @@ def by_time(reader: Reader, profile: ProfileFacts, asked: Asked) -> Times:
 
 def best_ads(reader: Reader, profile: ProfileFacts, asked: Asked, *, most: int) -> list[dict[str, Any]]:
     """Up to `most` ads with people, most people first; each row also holds `ads_total`."""
-    sql = _BEST_ADS.format(source=asked.source(of_ads=True))
-    return reader.dicts(sql, {**asked.parameters(profile), "most": most})
+    source, parameters = asked.of_ads(profile)
+    return reader.dicts(_BEST_ADS.format(source=source), {**parameters, "most": most})
 
 
 def origins_of_ads(
     reader: Reader, profile: ProfileFacts, asked: Asked, ad_keys: Sequence[int]
 ) -> dict[tuple[int, str], Count]:
     """Counts per (ad_key, origin)."""
-    sql = _ORIGINS_OF_ADS.format(source=asked.source(of_ads=True))
-    found = reader.rows(sql, {**asked.parameters(profile), "keys": list(ad_keys)})
+    source, parameters = asked.of_ads(profile)
+    found = reader.rows(_ORIGINS_OF_ADS.format(source=source), {**parameters, "keys": list(ad_keys)})
     return {(ad_key, origin): Count(people, touches) for ad_key, origin, people, touches in found}
 
 
 def conversations(reader: Reader, profile: ProfileFacts, asked: Asked) -> dict[date, int | None]:
     """The platforms' own count per bucket with delivery, by the ad account's day; None where no row carried it."""
     sql = _CONVERSATIONS.format(bucket=_BUCKETS[asked.group_by])
-    return dict(reader.rows(sql, _without_channel(asked.parameters(profile))))
+    return dict(reader.rows(sql, _without(asked.parameters(profile), "channel")))
 
 
 def conversations_of_ads(
     reader: Reader, profile: ProfileFacts, asked: Asked, entity_keys: Sequence[int]
 ) -> dict[int, int | None]:
     """The platforms' own count per synced ad of `entity_keys` with delivery in the window."""
-    bound = {**_without_channel(asked.parameters(profile)), "keys": list(entity_keys)}
+    bound = {**_without(asked.parameters(profile), "channel"), "keys": list(entity_keys)}
     return dict(reader.rows(_CONVERSATIONS_OF_ADS, bound))
 
 
-def _without_channel(parameters: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in parameters.items() if name != "channel"}
+def _without(parameters: dict[str, object], unused: str) -> dict[str, object]:
+    return {name: value for name, value in parameters.items() if name != unused}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 from api.reading import Source
@@ -77,7 +77,7 @@ def _dense(buckets: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 def _time_buckets(asked: Asked, times: queries.Times, started: dict[date, int | None]) -> Iterator[dict[str, Any]]:
     length = 7 if asked.group_by == "month" else 10
-    for start, end in _days(asked.window) if asked.group_by == "day" else months(asked.window):
+    for start, end in _days(asked.window) if asked.group_by == "day" else _months(asked.window):
         counts = {origin: times.buckets.get((start, origin), NOBODY) for origin in (ALL, *ORIGINS)}
         place = {"key": start.isoformat()[:length], "start": start, "end": end, "ad_id": None, "ad_name": None}
         yield {**place, **_figures(counts, started.get(start))}
@@ -87,13 +87,8 @@ def _days(window: DateRange) -> Iterator[tuple[date, date]]:
     return ((day, day) for day in window.days())
 
 
-def months(window: DateRange) -> Iterator[tuple[date, date]]:
-    """First and last day of each calendar month of the window, clipped to it."""
-    start = window.date_from
-    while start <= window.date_to:
-        following = (start.replace(day=28) + timedelta(days=4)).replace(day=1)
-        yield start, min(following - timedelta(days=1), window.date_to)
-        start = following
+def _months(window: DateRange) -> Iterator[tuple[date, date]]:
+    return ((month.date_from, month.date_to) for month in window.months())
 
 
 def _ads(source: Source, asked: Asked, limit: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.api.v1.campaigns.conftest import Caller, Deployment, _deployed, unpublished
+from tests.api.v1.campaigns.conftest import Caller, Deployment, deployed, unpublished
 from tests.factories import served
 
 __all__ = ["unpublished"]
@@ -20,7 +20,7 @@ WINDOW = {"date_from": "2026-03-01", "date_to": "2026-04-02"}
 @pytest.fixture(scope="session")
 def counted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]:
     """A deployment that has published the golden tables; publish nothing else in it."""
-    for deployment in _deployed(tmp_path_factory.mktemp("ad_people")):
+    for deployment in deployed(tmp_path_factory.mktemp("ad_people")):
         deployment.publish(served.from_csv(GOLDEN))
         yield deployment
 

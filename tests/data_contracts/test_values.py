@@ -75,6 +75,15 @@ def test_a_study_may_be_planned() -> None:
     assert row("experiments", end_date="2027-01-31")["end_date"] == date(2027, 1, 31)
 
 
+def test_the_first_second_of_2000_is_the_earliest() -> None:
+    first = datetime(2000, 1, 1, tzinfo=UTC)
+    assert row("touches", occurred_at="2000-01-01T00:00:00Z")["occurred_at"] == first
+
+
+def test_a_decimal_without_decimals_is_a_plain_number() -> None:
+    assert row("conversions", value=Decimal(5))["value"] == Decimal(5)
+
+
 @pytest.mark.parametrize("given", ["12.5", "12.50", 12.5, Decimal("12.5"), "012.5000"])
 def test_a_decimal_is_exact(given: Any) -> None:
     value = row("conversions", value=given)["value"]

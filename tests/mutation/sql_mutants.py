@@ -79,7 +79,7 @@ def _changes(node: exp.Expression) -> Iterator[tuple[str, Change]]:
         yield "coalesce to its default", lambda one: one.expressions[-1]
     if isinstance(node, exp.Literal) and _is_counted(node):
         yield "constant plus one", lambda one: exp.Literal.number(_plus_one(one.this))
-    if isinstance(node, exp.Ordered):
+    if isinstance(node, exp.Ordered) and not _sorts_the_table(node):
         yield "order turned", lambda one: exp.Ordered(this=one.this, desc=not one.args.get("desc"), nulls_first=False)
     if isinstance(node, exp.Join) and node.side == "LEFT":
         yield "left join to inner", _inner
@@ -89,6 +89,16 @@ def _changes(node: exp.Expression) -> Iterator[tuple[str, Change]]:
         yield "first case dropped", _without_first
     if isinstance(node, exp.Boolean):
         yield "truth turned", lambda one: exp.Boolean(this=not one.this)
+
+
+def _sorts_the_table(node: exp.Expression) -> bool:
+    """The last ORDER BY of a model: it says where rows lie in the table, and a table of other order holds the same."""
+    return (
+        node.parent is not None
+        and node.parent.parent is not None
+        and node.parent.parent.parent is None
+        and (isinstance(node.parent, exp.Order) and isinstance(node.parent.parent, exp.Select))
+    )
 
 
 def _is_counted(node: exp.Literal) -> bool:

@@ -28,6 +28,11 @@ def test_a_query_has_a_mutant_for_every_slip() -> None:
     assert len({mutant.sql for mutant in found}) > 15
 
 
+def test_only_an_order_that_decides_something_is_turned() -> None:
+    ranked = "select a, row_number() over (order by b) as n from (select * from t order by c limit 1) order by a"
+    assert {one.before for one in mutants("m", ranked) if one.change == "order turned"} == {"b", "c"}
+
+
 def test_every_mutant_is_sql_that_runs() -> None:
     with duckdb.connect() as connection:
         for table in "tuv":

@@ -24,14 +24,13 @@ from touchledger.settings import Settings
 
 # columns that name a person or count rows of one build; all others must stay as they are
 NAMES = {
-    "conversions": ("person_ref", "conversion_key", "conversion_id", "conversion_ref", "event_key",
-                    "path_conversion_key", "outcome_event_id"),
-    "person_identifiers": ("identifier_id", "person_ref"),
-    "person_aliases": ("alias_ref", "person_ref", "identifier_id"),
-    "touches": ("person_ref", "touch_id"),
-    "paths": ("person_ref", "conversion_key"),
+    "conversions": ("person_ref", "person_key", "conversion_key", "conversion_id", "conversion_ref", "event_key",
+                    "path_conversion_key", "outcome_event_id", "inherited_from"),
+    "person_identifiers": ("identifier_id", "person_ref", "person_key", "alias_ref"),
+    "touches": ("person_key", "touch_id"),
+    "paths": ("person_key", "conversion_key"),
     "credit_cents": ("conversion_key",),
-    "payments": ("person_ref", "payer_hint", "payment_ref", "conversion_id"),
+    "payments": ("person_ref", "payer_hint", "payment_ref"),
 }  # fmt: skip
 
 

@@ -132,7 +132,10 @@ def _kill_group(child: Child) -> None:
 def _beginning(parent: int, stop_by: signal.Signals) -> Callable[[], None]:
     def begin() -> None:
         # a shell's background job ignores SIGINT, and hands that on: Dagster then orphans its code servers
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        # whoever started us may ignore or block the other signals too, and a child that does outlives us
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, stop_by})
+        for sign in (signal.SIGINT, stop_by):
+            signal.signal(sign, signal.SIG_DFL)
         die_with_parent(parent, by=stop_by)
 
     return begin

@@ -109,8 +109,15 @@ def test_a_stubborn_process_is_killed_with_its_children(tmp_path: Path, monkeypa
     assert not is_running(grandchild)
 
 
-def test_processes_end_when_the_supervising_one_is_killed(tmp_path: Path) -> None:
-    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)], stdout=subprocess.PIPE, text=True)
+# what a process may have been handed down by whoever started it
+DEAF = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
+BLOCKED = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})"
+
+
+@pytest.mark.parametrize("handed_down", ["", DEAF, BLOCKED])
+def test_processes_end_when_the_supervising_one_is_killed(tmp_path: Path, handed_down: str) -> None:
+    program = handed_down + PARENT
+    parent = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     child = int(parent.stdout.readline())
     wait_for_line(tmp_path / "c.log")

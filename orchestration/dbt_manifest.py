@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -53,12 +54,20 @@ def run_dbt(settings: Settings, command: list[str]) -> subprocess.CompletedProce
 
 def ensure_manifest(settings: Settings) -> Path:
     """Path of an up-to-date manifest. Raises DbtParseError with dbt's words when the project cannot be parsed."""
-    manifest = target(settings) / "manifest.json"
+    manifest = target(settings) / "parsed.json"
     if not manifest.exists() or manifest.stat().st_mtime < _changed_at():
         done = run_dbt(settings, ["--quiet", "parse"])
         if done.returncode != 0:
             raise DbtParseError((done.stdout + done.stderr).strip())
+        _keep(target(settings) / "manifest.json", manifest)
     return manifest
+
+
+def _keep(written: Path, kept: Path) -> None:
+    # every dbt command writes its manifest anew, in place: one that is killed leaves half of it
+    copy = kept.with_suffix(f".{os.getpid()}")
+    shutil.copyfile(written, copy)
+    copy.replace(kept)
 
 
 def _changed_at() -> float:

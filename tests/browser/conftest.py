@@ -20,7 +20,9 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "campaigns"
 QUIET = ["--no-sandbox", "--disable-quic", "--disable-background-networking", "--disable-component-update"]
 
 
-@pytest.fixture(scope="session")
+# Not for the whole session: while it is open, the driver's event loop counts as running in this thread, and Dagster,
+# which runs loops of its own, fails in every later test of the same worker.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Chromium, or a skip that says what to install."""
     executable = shutil.which("chromium")

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api.erased import Person, digest, identifiers, stripped
-from api.models import ErasedIdentifier, Import, IngestedRecord
+from api.models import ErasedIdentifier, Import, IngestedRecord, PaymentPayer
 from api.warehouse_ids import identifier_id
 from data_contracts.contract import Contract, inbound
 from data_contracts.records import as_json
@@ -61,6 +61,20 @@ def redact_records(session: Session, person: Person) -> int:
         imported.reason = imported.reason and person.text(imported.reason)
     session.flush()
     return changed
+
+
+def rename_payers(session: Session, person: Person, values: Mapping[str, Iterable[str]]) -> None:
+    """Let payments assigned to the person follow the random names; `values` are the identifiers by kind."""
+    names = {
+        identifier_id(person.profile_id, kind, value): identifier_id(person.profile_id, kind, person.name(kind, value))
+        for kind, found in values.items()
+        for value in found
+    }
+    chosen = sa.select(PaymentPayer).where(PaymentPayer.profile_id == person.profile_id)
+    for payer in session.scalars(chosen):
+        payer.identifier_id = names.get(payer.identifier_id, payer.identifier_id)
+        payer.payment_ref = person.text(payer.payment_ref)
+    session.flush()
 
 
 def _records(session: Session, person: Person) -> Iterable[IngestedRecord]:

@@ -71,6 +71,7 @@ class Code:
 
 
 MAIL = "Sending through a person's connected mailbox is not served; reports leave through the deployment's own mail."
+PAYERS = "An assignment is stored together with the request for the build that takes it over, or not at all."
 CALENDARS = "Calendars are not served."
 REGISTRATION = "Registration of chat-app numbers is not served."
 MESSAGES = "Sending messages is not served."
@@ -656,6 +657,7 @@ PAYMENT_ASSIGNMENT_INCOMPLETE = Code(
     502,
     "The payer is stored, but not yet taken over everywhere.",
     "The assignment was recorded and its effects are not complete. Retry the same request.",
+    reserved=PAYERS,
 )
 PAYMENT_REF_INVALID = Code(
     "payment_ref_invalid",

@@ -35,6 +35,11 @@ class Guard:
     uuids: tuple[str, ...] = ()
     needs_entitlement: bool = True
     partner: bool = False
+    also: tuple[Scope, ...] = ()
+
+    @property
+    def scopes(self) -> list[Scope]:
+        return [self.scope, *self.also] if self.scope else []
 
     @property
     def is_public(self) -> bool:
@@ -42,13 +47,14 @@ class Guard:
 
     def kinds_for(self, method: str, route: str) -> list[Kind]:
         """The kinds that can ever pass, in the order of the enum; a user token only where a grant yields the scope."""
-        closed = self.scope is not None and not user_token_reaches(method, route, self.scope)
+        closed = not all(user_token_reaches(method, route, scope) for scope in self.scopes)
         return [kind for kind in Kind if kind in self.kinds and not (closed and kind is Kind.USER_TOKEN)]
 
 
 def guarded(
     *,
     scope: Scope,
+    also: Collection[Scope] = (),
     units: int = 1,
     kinds: Collection[Kind] = READERS,
     max_body: int = MEBIBYTE,
@@ -57,11 +63,12 @@ def guarded(
 ) -> Callable[[View], View]:
     """Let a view be reached only by `kinds` of credential that hold `scope`, at `units` of the request allowance.
 
+    `also` names scopes that are needed beside it.
     Stands directly under `route` and above `arguments` and `response`. `max_body` is in bytes. `uuids` names the parts
     of the path that are UUIDs: in another form they are 400 invalid_parameter, and the view gets them in lower case.
     `needs_entitlement=False` lets a write through that a profile without attribution may still do.
     """
-    return _attach(Guard(scope, units, frozenset(kinds), max_body, tuple(uuids), needs_entitlement))
+    return _attach(Guard(scope, units, frozenset(kinds), max_body, tuple(uuids), needs_entitlement, also=tuple(also)))
 
 
 def partner_only(
@@ -123,7 +130,7 @@ def _admit(guard: Guard, path: Mapping[str, str]) -> dict[str, str]:
     context.meta(profile_id=principal.profile.id)
     ids = {name: _uuid(name, path[name]) for name in guard.uuids}
     auth.require_reach(principal, profile_id=_named("profile_id"), workspace_id=_named("workspace_id"))
-    auth.require_scope(principal, [guard.scope] if guard.scope else [])
+    auth.require_scope(principal, guard.scopes)
     if request.method in WRITES and guard.needs_entitlement:
         auth.require_entitlement(principal)
     return ids

@@ -150,10 +150,10 @@ def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> 
         return
     operation["parameters"] = _parameters(operation.get("parameters", []))
     kinds = guard.kinds_for(method, re.sub(r"\{(\w+)\}", r"<\1>", path))
-    scopes = [guard.scope.value] if guard.scope else []
+    scopes = [scope.value for scope in guard.scopes]
     operation["security"] = [{SCHEMES[kind][0]: scopes} for kind in kinds]
     operation["x-units"] = guard.units
-    operation |= {"x-scope": guard.scope.value} if guard.scope else {"x-partner-key": guard.partner}
+    operation |= {"x-scope": " ".join(scopes)} if scopes else {"x-partner-key": guard.partner}
     for status, response in operation["responses"].items():
         if "$ref" not in response and str(status).startswith("2"):
             names = {"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining"}

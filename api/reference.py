@@ -61,7 +61,7 @@ def routes_page(app: Flask) -> str:
 def _rows(app: Flask, rule: Rule) -> list[str]:
     view = app.view_functions[rule.endpoint]
     guard = guard_of(view)
-    scope = guard.scope if guard and guard.scope else "-"
+    scope = " ".join(guard.scopes) if guard and guard.scopes else "-"
     summary = (view.__doc__ or "").strip().splitlines()[0].rstrip(".")
     return [
         f"| {method} | `{rule.rule}` | {_who(guard, method, rule.rule)} | {scope} "

@@ -1,4 +1,4 @@
-"""Sets that the operational database hands to the pipeline: profiles, their hosts, and the calendar of their zones."""
+"""Sets that the operational database hands to the pipeline: profiles, their hosts, assigned payers, and calendars."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 
 from api.db import transaction
-from api.models import Profile
+from api.models import PaymentPayer, Profile
 from data_contracts.formats import currency_digits
 from orchestration.lake import Lake, Landing
 
@@ -25,7 +25,7 @@ Stretch = tuple[int, int, int, int]
 
 
 def land_app_sets(url: str, lake: Lake) -> list[Landing]:
-    """Land `profiles` and `own_hosts` whole, and `calendar` for every zone a profile uses."""
+    """Land `profiles`, `own_hosts` and `payment_payers` whole, and `calendar` for every zone a profile uses."""
     with transaction(url) as session:
         profiles = session.scalars(sa.select(Profile).order_by(Profile.id)).all()
         rows = [_settings(profile) for profile in profiles]
@@ -34,7 +34,25 @@ def land_app_sets(url: str, lake: Lake) -> list[Landing]:
         lake.land(dataset=name, profile_id=None, source=SOURCE, batch=name, records=records)
         for name, records in (("profiles", rows), ("own_hosts", hosts))
     ]
+    landed.append(land_payers(url, lake))
     return [*landed, *(land_calendar(lake, zone) for zone in sorted({row["time_zone"] for row in rows}))]
+
+
+def land_payers(url: str, lake: Lake) -> Landing:
+    """Land the payers that were assigned by hand, whole."""
+    with transaction(url) as session:
+        order = (PaymentPayer.profile_id, PaymentPayer.payment_ref)
+        rows = [_payer(one) for one in session.scalars(sa.select(PaymentPayer).order_by(*order))]
+    return lake.land(dataset="payment_payers", profile_id=None, source=SOURCE, batch="payment_payers", records=rows)
+
+
+def _payer(payer: PaymentPayer) -> dict[str, Any]:
+    return {
+        "profile_id": payer.profile_id,
+        "payment_ref": payer.payment_ref,
+        "identifier_id": payer.identifier_id,
+        "assigned_at": payer.assigned_at,
+    }
 
 
 def _settings(profile: Profile) -> dict[str, Any]:

@@ -16,9 +16,10 @@ import structlog
 
 from api.db import engine_for, now, transaction
 from api.erased import Person, digest
-from api.erased_records import redact_records, remember
+from api.erased_records import redact_records, remember, rename_payers
 from api.models import ErasedIdentifier, Erasure
 from api.warehouse_ids import identifier_id
+from orchestration.app_sets import land_payers
 from orchestration.dbt_manifest import run_dbt
 from orchestration.erased_files import rewrite_inbox
 from orchestration.erased_lake import rewrite_lake
@@ -117,7 +118,7 @@ def compact(url: str) -> None:
             connection.cursor().execute("pragma wal_checkpoint(truncate)")
         else:
             connection.autocommit = True  # type: ignore[attr-defined]
-            for table in ("ingested_records", "imports", "erasures", "erased_identifiers"):
+            for table in ("ingested_records", "imports", "erasures", "erased_identifiers", "payment_payers"):
                 connection.cursor().execute(f"vacuum full {table}")
     finally:
         connection.close()
@@ -146,6 +147,8 @@ def _erase(settings: Settings, lake: Lake, erasure: Erasure) -> None:
     rewritten = rewrite_lake(lake, found.person, found.values)
     with transaction(url) as session:
         records = redact_records(session, found.person)
+        rename_payers(session, found.person, found.values)
+    land_payers(url, lake)
     rewrite_inbox(url, settings.inbox, found.person)
     with transaction(url) as session:
         kept = session.get_one(Erasure, erasure.id)

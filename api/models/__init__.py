@@ -6,7 +6,7 @@ from api.models.connection import Connection
 from api.models.credential import ApiKey
 from api.models.erasure import ErasedIdentifier, Erasure
 from api.models.ingest import Event, Import, IngestedRecord
-from api.models.payment import ManualRefund
+from api.models.payment import ManualRefund, PaymentPayer
 from api.models.profile import Profile
 from api.models.publication import Run
 from api.models.request import AuditEntry, IdempotencyRecord, RateUse
@@ -24,6 +24,7 @@ __all__ = [
     "Import",
     "IngestedRecord",
     "ManualRefund",
+    "PaymentPayer",
     "Profile",
     "RateUse",
     "Recompute",

@@ -1,4 +1,4 @@
-"""Refunds entered by hand."""
+"""What people enter about payments: refunds, and who paid."""
 
 from __future__ import annotations
 
@@ -36,3 +36,14 @@ class ManualRefund(Base):
             postgresql_where=sa.text("withdrawn_at is null"),
         ),
     )
+
+
+class PaymentPayer(Base):
+    """Who paid, as somebody said: `identifier_id` of one identifier of the person (api.warehouse_ids), no identity."""
+
+    __tablename__ = "payment_payers"
+
+    profile_id: Mapped[str] = mapped_column(sa.ForeignKey("profiles.id"), primary_key=True)
+    payment_ref: Mapped[str] = mapped_column(sa.String(240), primary_key=True)
+    identifier_id: Mapped[str] = mapped_column(sa.String(36))
+    assigned_at: Mapped[datetime] = mapped_column(default=now)

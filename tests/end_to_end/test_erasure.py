@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from api.app import create_app
@@ -110,6 +111,14 @@ def test_the_search_finds_every_trace_before_the_erasure(shop: Forgotten) -> Non
 
 def test_no_byte_of_the_person_is_left_under_the_state_folder(shop: Forgotten) -> None:
     assert forgotten.left_of(shop.settings.home) == []
+
+
+def test_a_payment_assigned_to_the_person_stays_the_persons_under_another_digest(shop: Forgotten) -> None:
+    assert forgotten.left_of(shop.settings.home, (forgotten.payer(shop.profile_id),)) == []
+    with duckdb.connect(str(shop.settings.warehouse), read_only=True) as warehouse:
+        assert warehouse.execute("select payment_ref from intermediate.int_payment_payers").fetchall() == [
+            ("bank:sale-t",)
+        ]
 
 
 @pytest.mark.parametrize("table", ["credit_daily", "unattributed_daily", "outcomes_daily"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,12 @@ FILES = {
     "ad_sets": "platform,ad_set_id,campaign_id,name,status\nmeta,s1,c1,One,ACTIVE\n",
     "ads": "platform,ad_id,ad_set_id,campaign_id,name,status\nmeta,a1,s1,c1,One,ACTIVE\n",
 }
+ORDER = {
+    "connection_ref": "shop", "order_id": "o1", "order_ref": "#1", "created_at": "2026-04-02T10:00:00Z",
+    "updated_at": "2026-04-03T10:00:00Z", "financial_status": "partially_refunded", "currency": "USD",
+    "total": "100.00", "refunded_total": "30.00",
+}  # fmt: skip
+APRIL = {"date_from": "2026-04-01", "date_to": "2026-04-30"}
 AD = {"platform": "meta", "ad_id": "a1"}
 
 
@@ -29,7 +36,8 @@ class Shop:
         self.deployment = Deployment(home)
         create = ("profile", "create", "--name", "Shop", "--timezone", "UTC", "--currency", "USD", "--quiet")
         profile = self.deployment.run(*create)
-        scopes = ("--scope", "events:write", "--scope", "campaigns:read")
+        names = ("events:write", "campaigns:read", "customers:read", "attribution:write")
+        scopes = [word for name in names for word in ("--scope", name)]
         self.key = self.deployment.run("key", "mint", "--profile", profile, *scopes, "--quiet").split()[-1]
 
     def client(self) -> FlaskClient:
@@ -42,16 +50,20 @@ class Shop:
         data: dict[str, Any] = response.get_json()["data"]
         return data
 
+    def upload(self, dataset: str, text: str) -> None:
+        form = {"dataset": dataset, "file": (io.BytesIO(text.encode()), "given.csv")}
+        self.send("/imports", data=form, content_type="multipart/form-data")
+
     def build(self) -> None:
         self.deployment.run("build", "--quiet")
 
-    def campaigns(self) -> dict[str, tuple[float, int]]:
+    def campaigns(self, window: Mapping[str, str] = WINDOW) -> dict[str, tuple[float, int]]:
         """Cash and conversions by campaign under last_touch."""
-        rows = all_campaigns(self.client(), self.key, **WINDOW, level="campaign")
+        rows = all_campaigns(self.client(), self.key, **window, level="campaign")
         return {row["platform_id"]: (row["outcome_value"], row["attributed_outcome_count"]) for row in rows}
 
-    def total(self) -> float:
-        body = answer(self.client(), self.key, "/campaigns/unattributed", **WINDOW)
+    def total(self, window: Mapping[str, str] = WINDOW) -> float:
+        body = answer(self.client(), self.key, "/campaigns/unattributed", **window)
         return float(body["data"]["profile_total"]["outcome_value"])
 
 
@@ -59,8 +71,7 @@ class Shop:
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
     made = Shop(tmp_path_factory.mktemp("ingest") / "home")
     for dataset, text in FILES.items():
-        form = {"dataset": dataset, "file": (io.BytesIO(text.encode()), "given.csv")}
-        made.send("/imports", data=form, content_type="multipart/form-data")
+        made.upload(dataset, text)
     return made
 
 
@@ -100,3 +111,20 @@ def test_what_is_sent_is_in_the_next_snapshot_and_what_is_taken_back_in_none(sho
     # without the brochure nothing leads from the ad to the payment, which itself stays; the referral leads to its chat
     assert shop.campaigns() == {"c1": (0.0, 1)}
     assert shop.total() == 100.0
+
+
+def test_a_payer_and_a_refund_entered_by_hand_are_in_the_next_snapshot(shop: Shop) -> None:
+    shop.upload("orders", ",".join(ORDER) + "\n" + ",".join(ORDER.values()) + "\n")
+    who = {"user_traits": {"email": "eve@example.com"}}
+    shop.send("/events", json=_event("brochure_opened", "b9", "31T10:00:00", **who, ad=AD))
+    shop.build()
+    assert (shop.campaigns(APRIL), shop.total(APRIL)) == ({}, 70.0)
+
+    payer = shop.send("/payments/store:o1/payer", "PUT", 200, json={"email": "eve@example.com"})
+    assert payer["previous_customer_key"] is None
+    refund = shop.send("/payments/store:o1/refund", "POST", 201, json={"amount": "5", "currency": "USD"})
+    assert refund["net_value"] == "65.00"
+    shop.build()
+    assert (shop.campaigns(APRIL), shop.total(APRIL)) == ({"c1": (65.0, 1)}, 65.0)
+    (row,) = [one for one in answer(shop.client(), shop.key, "/payments")["data"] if one["payment_ref"] == "store:o1"]
+    assert (row["customer_key"], row["refunded_value"]) == (payer["customer_key"], "35.00")

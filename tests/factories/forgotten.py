@@ -15,7 +15,9 @@ import duckdb
 import pyarrow.parquet as pq
 
 from api.db import transaction
+from api.models import PaymentPayer
 from api.v1.events.ingest import accept
+from api.warehouse_ids import identifier_id
 from orchestration.importer import import_file
 from orchestration.lake import Lake
 from touchledger.settings import Settings
@@ -62,6 +64,7 @@ def others() -> dict[str, list[dict[str, Any]]]:
         sales.append(paid(f"sale-n{number}", f"1{number}T09:00", f"{number}0.01", email=who["email"]))
     touches.append(touch("s1", "05T09:00", anonymous_id="stranger-device", utm_source="news"))
     sales.append(paid("sale-s", "15T09:00", "7.77", anonymous_id="stranger-device"))
+    sales.append(paid("sale-t", "16T09:00", "8.88", anonymous_id="stranger-device"))
     return {"touches": touches, "conversions": sales}
 
 
@@ -99,6 +102,8 @@ def fill(settings: Settings, profile_id: str) -> None:
         with transaction(url) as session:
             outcome = accept(session, profile_id=profile_id, dataset=dataset, records=records)
         assert not outcome.rejected, outcome.rejected
+    with transaction(url) as session:
+        session.add(PaymentPayer(profile_id=profile_id, payment_ref="bank:sale-t", identifier_id=payer(profile_id)))
     _drop(settings, profile_id)
     lake.land(
         dataset="orders", profile_id=profile_id, source="shopify", batch="connection", records=pulled_orders()
@@ -118,6 +123,11 @@ def fill(settings: Settings, profile_id: str) -> None:
     for dataset, rows in entities.items():
         landing = lake.land(dataset=dataset, profile_id=profile_id, source="meta", batch="c", records=rows)
         assert landing.rows_quarantined == 0
+
+
+def payer(profile_id: str) -> str:
+    """The digest of an identifier under which a stranger's payment was assigned to the person."""
+    return identifier_id(profile_id, "email", EMAIL.lower())
 
 
 def pulled_orders() -> list[dict[str, Any]]:

@@ -78,13 +78,14 @@ def test_profiles_and_the_calendar_of_their_zones_land_and_settle(database_url: 
     assert [(one.dataset, one.batch, one.rows_quarantined) for one in first] == [
         ("profiles", "profiles", 0),
         ("own_hosts", "own_hosts", 0),
+        ("payment_payers", "payment_payers", 0),
         ("calendar", "UTC", 0),
     ]
-    assert [one.changed for one in land_app_sets(database_url, lake)] == [False, False, False]
+    assert [one.changed for one in land_app_sets(database_url, lake)] == [False] * 4
     with transaction(database_url) as session:
         session.get_one(Profile, PROFILE).timezone = "America/New_York"
     changed = [(one.batch, one.changed) for one in land_app_sets(database_url, lake)]
-    assert changed == [("profiles", True), ("own_hosts", False), ("America.New_York", True)]
+    assert changed == [("profiles", True), ("own_hosts", False), ("payment_payers", False), ("America.New_York", True)]
     row = duckdb.execute(
         "select profile_id, time_zone, currency, currency_digits, is_active from read_parquet(?)", [str(first[0].path)]
     ).fetchall()

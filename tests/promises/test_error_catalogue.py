@@ -22,7 +22,6 @@ AWAITED_TEXT = """
     platform_safe_required platform_write_permission_missing campaign_not_found
     template_not_found campaign_not_pausable campaign_not_resumable campaign_not_editable adset_not_editable
     budget_change_out_of_bounds clean_dataset_has_live_ad_sets platform_connection_required consent_required
-    payment_assignment_incomplete
     chatapp_connection_required social_connection_required
     social_page_login_required destination_conflict invalid_state
 """

@@ -1,4 +1,4 @@
-"""GET /payments, and POST and DELETE /payments/{paymentRef}/refund."""
+"""GET /payments, PUT /payments/{paymentRef}/payer, POST and DELETE /payments/{paymentRef}/refund."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from api.audit import Attempt, record
 from api.customer_keys import customer_key
 from api.guard import guarded
 from api.http import Blueprint
-from api.models import ManualRefund
+from api.models import ManualRefund, Profile
 from api.scopes import Scope
 from api.served import profile_facts
 from api.snapshot import snapshots
-from api.v1.payments import queries, refunds
+from api.v1.attribution.asking import ask_anew
+from api.v1.customers.selectors import Selector
+from api.v1.payments import payers, queries, refunds
 from api.v1.payments.schemas import (
+    Assignment,
     IntervalQuery,
     PageQuery,
     PaymentRow,
@@ -60,6 +63,33 @@ def payment_list(status: dict[str, Any], interval: dict[str, Any], query: dict[s
     with db.transaction(context.settings().operational_url, durable=False) as unit:
         by_hand = refunds.standing(unit, _profile_id(), [row["payment_ref"] for row in rows])
     return [_row(row, by_hand.get(row["payment_ref"])) for row in rows]
+
+
+@bp.route("/payments/<payment_ref>/payer", methods=["PUT"])
+@guarded(scope=Scope.CUSTOMERS_READ, also=[Scope.ATTRIBUTION_WRITE])
+@bp.arguments(Selector)
+@idempotent()
+@bp.response(200, Assignment)
+def assign_payer(selector: dict[str, str], payment_ref: str) -> dict[str, Any]:
+    """Say who paid
+
+    For people of the published snapshot. It wins over what any source tells, from the next snapshot on.
+    """
+    payment = _payment(payment_ref)
+    # two who assign at once do it one after the other
+    session().get_one(Profile, _profile_id(), with_for_update=True)
+    with snapshots(context.settings()).reader(None) as reader:
+        facts = profile_facts(reader, _profile_id()) if reader else None
+        if reader is None or facts is None:
+            raise errors.CONVERSION_NOT_FOUND()
+        people = payers.People(reader, facts.profile_key, _profile_id())
+        payer, before = people.named(session(), selector), people.standing(session(), payment_ref)
+    if payers.assign(session(), _profile_id(), payment_ref, payer):
+        ask_anew(session(), _profile_id())
+    key, previous = _customer(payer.person_ref), _customer(before.person_ref if before else payment["person_ref"])
+    details = {"payment_ref": payment_ref, "customer_key": key, "previous_customer_key": previous}
+    record(session(), actor(), Attempt("payment.assign_payer", details))
+    return details
 
 
 @bp.route("/payments/<payment_ref>/refund", methods=["POST"])
@@ -113,6 +143,10 @@ def _payment(payment_ref: str) -> dict[str, Any]:
     return found
 
 
+def _customer(person: str | None) -> str | None:
+    return customer_key(context.settings(), _profile_id(), person) if person else None
+
+
 def _row(row: dict[str, Any], by_hand: ManualRefund | None) -> dict[str, Any]:
     person, currency = row["person_ref"], row["currency"]
     return {
@@ -122,7 +156,7 @@ def _row(row: dict[str, Any], by_hand: ManualRefund | None) -> dict[str, Any]:
         "refunded_value": refunds.money(row["refunded"], currency),
         "currency": currency,
         "provider": row["payment_ref"].partition(":")[0],
-        "customer_key": customer_key(context.settings(), _profile_id(), person) if person else None,
+        "customer_key": _customer(person),
         "identified": person is not None,
         "payer_hint": row["payer_hint"],
         "manual_refund": by_hand and {"amount": refunds.money(by_hand.amount, currency), "at": by_hand.refunded_at},

@@ -79,6 +79,14 @@ class PaymentRow(Schema):
     manual_refund = fields.Nested(StandingRefund, required=True, allow_none=True)
 
 
+class Assignment(Schema):
+    payment_ref = fields.String(required=True)
+    customer_key = fields.String(required=True, metadata={"description": "`ck_…` of the payer."})
+    previous_customer_key = fields.String(
+        required=True, allow_none=True, metadata={"description": "Who was the payer before; null for nobody known."}
+    )
+
+
 class RefundBody(Schema):
     amount = fields.String(
         required=True,

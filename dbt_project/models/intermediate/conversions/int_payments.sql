@@ -6,6 +6,10 @@ refunds as (
     select * from {{ ref('int_refunds') }}
 ),
 
+payers as (
+    select * from {{ ref('int_payment_payers') }}
+),
+
 ranked as (
     select
         claims.*,
@@ -33,13 +37,20 @@ ranked as (
 select
     best.profile_key,
     best.payment_ref,
-    known.person_key,
+    coalesce(payers.person_key, known.person_key) as person_key,
     best.ts,
     best.value,
     best.currency,
-    -- The store's own total counts the refunds that others may have sent as rows, so the two are never added.
+    -- The store's own total counts the refunds that others may have sent as rows, so the two are never added. What was
+    -- entered by hand the store does not know.
     case
-        when best.source_rank = 3 then greatest(best.refunded, coalesce(refunds.refunded, 0))
+        when best.source_rank = 3
+            then
+                cast(least(
+                    greatest(best.refunded, coalesce(refunds.refunded - refunds.by_hand, 0))
+                    + coalesce(refunds.by_hand, 0),
+                    99999999999999
+                ) as decimal(18, 4))
         else coalesce(refunds.refunded, 0)
     end as refunded
 from ranked as best
@@ -52,4 +63,8 @@ left join refunds
         best.profile_key = refunds.profile_key
         and best.payment_ref = refunds.payment_ref
         and best.currency = refunds.currency
+left join payers
+    on
+        best.profile_key = payers.profile_key
+        and best.payment_ref = payers.payment_ref
 where best.value_turn = 1 and known.person_turn = 1 and best.is_captured

@@ -11,13 +11,20 @@ from sqlalchemy.orm import Session
 from api.db import transaction
 from api.models import AuditEntry
 
+CATEGORIES = ("classification", "credentials", "members", "campaigns", "exports", "privacy", "billing")
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What somebody tried: `action` as `noun.verb`, and what it was about. No secrets, no personal data."""
+    """What somebody tried: `action` as `noun.verb`, and what it was about. No secrets, no personal data.
+
+    `details` may hold `target` ({kind, id, label}), `before` and `after`, which `GET W/audit` shows as such.
+    `category` is one of `CATEGORIES`.
+    """
 
     action: str
     details: Mapping[str, Any] = field(default_factory=dict)
+    category: str = "classification"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,7 @@ def _entry(actor: Actor, attempt: Attempt, outcome: str) -> AuditEntry:
         profile_id=actor.profile_id,
         actor_kind=actor.kind,
         actor_id=actor.id,
+        category=attempt.category,
         action=attempt.action,
         outcome=outcome,
         details=dict(attempt.details),

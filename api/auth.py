@@ -1,10 +1,13 @@
-"""Who is asking: a credential becomes a principal, and the one profile it may read."""
+"""Who is asking: a credential becomes a principal. What the principal may see is `api/reach.py`."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hmac
+import ipaddress
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import cast
@@ -15,16 +18,20 @@ from sqlalchemy.orm import Session
 
 from api import credentials, errors
 from api.db import now
-from api.models import ApiKey, Profile
-from api.scopes import Scope
+from api.models import ApiKey, App, AppSecret, Profile, UserSession, UserToken, Workspace
+from api.reach import Reach, is_healthcare
+from api.scopes import GRANTS, Scope
 
 # built once: putting a statement together costs more than running it
-BY_DIGEST = (
-    sa.select(ApiKey, Profile)
-    .join(Profile, Profile.id == ApiKey.profile_id)
-    .where(ApiKey.digest == sa.bindparam("sought"))
-)
+SOUGHT: sa.BindParameter[str] = sa.bindparam("sought")
+KEY = sa.select(ApiKey, Profile).join(Profile, Profile.id == ApiKey.profile_id).where(ApiKey.digest == SOUGHT)
+TOKEN = sa.select(UserToken).where(UserToken.digest == SOUGHT)
+SESSION = sa.select(UserSession).where(UserSession.digest == SOUGHT)
+SECRET = sa.select(AppSecret, App).join(App, App.id == AppSecret.app_id).where(AppSecret.digest == SOUGHT)
+
 LAST_USED_STEP = timedelta(minutes=1)
+IDLE = timedelta(days=7)
+WITHHELD = frozenset({Scope.CUSTOMERS_READ, Scope.VISITORS_READ})
 
 
 class Kind(StrEnum):
@@ -36,32 +43,67 @@ class Kind(StrEnum):
     APP = "app"
 
 
+PREFIXES = {"tl_live": Kind.API_KEY, "tl_user": Kind.USER_TOKEN, "tl_sess": Kind.SESSION}
 LIMITS = {Kind.API_KEY: 60, Kind.USER_TOKEN: 120, Kind.SESSION: 240, Kind.APP: 120}
 
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The caller of one request. `account` is what rate and idempotency are kept under; rotated keys share it."""
+    """The caller of one request. `account` is what rate and idempotency are kept under; rotated keys share it.
+
+    `scopes` are what the credential itself carries: a key's own, or what a user token's grants map to; a session
+    carries all, since its person's membership decides. `reach` is what this request is about.
+    """
 
     kind: Kind
     id: str
     account: str
     scopes: frozenset[str]
-    profile: Profile
-    app_id: str | None = None
+    user_id: str | None = None
+    app: App | None = None
+    own_profile: Profile | None = None
+    allowed_ips: tuple[str, ...] = ()
+    reach: Reach = field(default_factory=Reach)
+
+    @property
+    def profile(self) -> Profile:
+        """The profile this request is about; only on routes that have one."""
+        if self.reach.profile is None:
+            raise LookupError("this request is about no profile")
+        return self.reach.profile
+
+    @property
+    def workspace(self) -> Workspace:
+        """The workspace this request is about; only on workspace routes."""
+        if self.reach.workspace is None:
+            raise LookupError("this request is about no workspace")
+        return self.reach.workspace
+
+    @property
+    def person(self) -> str:
+        """The user behind a session or a user token."""
+        if self.user_id is None:
+            raise LookupError("no person is behind this credential")
+        return self.user_id
+
+    @property
+    def app_id(self) -> str | None:
+        return self.app.id if self.app else None
 
     @property
     def is_partner(self) -> bool:
         """Whether the key was minted for a consumer app."""
-        return self.kind is Kind.API_KEY and self.app_id is not None
+        return self.kind is Kind.API_KEY and self.app is not None
 
     @property
     def limit(self) -> int:
         """Units per minute."""
         return LIMITS[self.kind]
 
-    def has(self, scope: Scope) -> bool:
-        return scope.value in self.scopes
+    def has(self, scope: Scope, *, membership: bool = True) -> bool:
+        """Whether both halves allow it: the credential's and, for a person, the membership's."""
+        given = self.user_id is None or not membership or scope in self.reach.scopes
+        return given and scope.value in self.scopes
 
 
 def current() -> Principal:
@@ -69,13 +111,28 @@ def current() -> Principal:
     return cast(Principal, g.principal)
 
 
-def bearer(header: str | None) -> str:
-    """The API key of an Authorization header; 401 unauthorized for anything else, without touching the database."""
-    scheme, _, secret = (header or "").partition(" ")
-    secret = secret.strip()
-    if scheme.lower() != "bearer" or not credentials.is_well_formed(secret, "tl_live"):
-        raise unauthorized()
-    return secret
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """A well-formed credential of an Authorization header, not yet looked up. An app's has its id beside it."""
+
+    kind: Kind
+    secret: str = field(repr=False)
+    client_id: str | None = None
+
+
+def presented(header: str | None) -> Presented:
+    """The credential of an Authorization header; 401 unauthorized for anything else, without touching the database."""
+    scheme, _, value = (header or "").partition(" ")
+    value = value.strip()
+    if scheme.lower() == "bearer":
+        kind = PREFIXES.get(value.rpartition("_")[0])
+        if kind is not None and credentials.is_well_formed(value, value.rpartition("_")[0]):
+            return Presented(kind, value)
+    elif scheme.lower() == "basic":
+        client_id, _, secret = _decoded(value).partition(":")
+        if credentials.is_well_formed(client_id, "tl_app") and credentials.is_well_formed(secret, "tl_secret"):
+            return Presented(Kind.APP, secret, client_id)
+    raise unauthorized()
 
 
 def unauthorized() -> errors.ApiError:
@@ -83,31 +140,37 @@ def unauthorized() -> errors.ApiError:
     return errors.UNAUTHORIZED(headers={"WWW-Authenticate": "Bearer"})
 
 
-def authenticate(session: Session, secret: str) -> Principal:
-    """The principal of a well-formed API key; 401 unauthorized when it is unknown, expired or revoked."""
-    sought = credentials.digest(secret)
-    row = session.execute(BY_DIGEST, {"sought": sought}).one_or_none()
-    if row is None or not hmac.compare_digest(row.ApiKey.digest, sought) or not _is_live(row.ApiKey, now()):
+def authenticate(session: Session, given: Presented) -> Principal:
+    """The principal of a well-formed credential; 401 unauthorized when it is unknown, expired or revoked."""
+    sought = credentials.digest(given.secret)
+    found = _FINDERS[given.kind](session, sought, given)
+    if found is None:
         raise unauthorized()
-    key: ApiKey = row.ApiKey
-    _mark_used(key)
-    return Principal(Kind.API_KEY, key.id, f"key:{key.lineage_id}", frozenset(key.scopes), row.Profile, key.app_id)
+    return found
 
 
-def require_reach(principal: Principal, *, profile_id: str | None, workspace_id: str | None) -> None:
-    """404 not_found unless the profile is live and every id the caller names is its own: one answer for all."""
-    profile = principal.profile
-    named_another = profile_id not in {None, profile.id} or workspace_id not in {None, profile.workspace_id}
-    if profile.archived_at is not None or named_another:
-        raise errors.NOT_FOUND()
+def require_scope(principal: Principal, scopes: Iterable[Scope], *, membership: bool = True) -> None:
+    """403 insufficient_scope, naming what is missing, and for a user token what each half gives.
+
+    Without `membership` only the credential's half is asked.
+    """
+    missing = [scope.value for scope in scopes if not principal.has(scope, membership=membership)]
+    if not missing:
+        return
+    words = f"This credential lacks the scope {', '.join(missing)}."
+    if principal.kind is Kind.USER_TOKEN:
+        words += f" Its grant gives {_told(principal.scopes)}; the membership gives {_told(principal.reach.scopes)}."
+    raise errors.INSUFFICIENT_SCOPE(words, required_scopes=missing)
 
 
-def require_scope(principal: Principal, scopes: Iterable[Scope]) -> None:
-    """403 insufficient_scope, naming what is missing."""
-    missing = [scope.value for scope in scopes if not principal.has(scope)]
-    if missing:
-        raise errors.INSUFFICIENT_SCOPE(
-            f"This credential lacks the scope {', '.join(missing)}.", required_scopes=missing
+def require_healthcare(principal: Principal, workspace: Workspace, scopes: Iterable[Scope]) -> None:
+    """403 healthcare_scope_forbidden: partner keys read no people of a healthcare profile, nobody its visitors."""
+    if principal.reach.profile is None or not is_healthcare(workspace, principal.profile):
+        return
+    withheld = WITHHELD if principal.is_partner else {Scope.VISITORS_READ}
+    if withheld & set(scopes):
+        raise errors.HEALTHCARE_SCOPE_FORBIDDEN(
+            "This profile is a healthcare business: use aggregated analytics and projected journeys instead."
         )
 
 
@@ -118,11 +181,85 @@ def require_entitlement(principal: Principal) -> None:
         raise errors.ENTITLEMENT_REQUIRED()
 
 
-def _is_live(key: ApiKey, at: datetime) -> bool:
-    return key.revoked_at is None and (key.expires_at is None or at < key.expires_at)
+def require_address(principal: Principal, address: str | None) -> None:
+    """403 forbidden/ip_not_allowed for a key that names networks when the caller is in none of them."""
+    if not principal.allowed_ips:
+        return
+    try:
+        caller = ipaddress.ip_address(address or "")
+    except ValueError:
+        caller = None
+    if caller is None or not any(caller in ipaddress.ip_network(one) for one in principal.allowed_ips):
+        raise errors.FORBIDDEN("This key is not allowed from this address.", reason="ip_not_allowed")
 
 
-def _mark_used(key: ApiKey) -> None:
+def _of_key(session: Session, sought: str, _: Presented) -> Principal | None:
+    row = session.execute(KEY, {"sought": sought}).one_or_none()
+    if row is None or not hmac.compare_digest(row.ApiKey.digest, sought) or not _is_live(row.ApiKey, now()):
+        return None
+    key: ApiKey = row.ApiKey
+    _mark_used(key)
+    app = session.get(App, key.app_id) if key.app_id else None
+    scopes = frozenset(key.scopes)
+    ips = tuple(key.allowed_ips)
+    return Principal(Kind.API_KEY, key.id, f"key:{key.lineage_id}", scopes, None, app, row.Profile, ips)
+
+
+def _of_token(session: Session, sought: str, _: Presented) -> Principal | None:
+    token = session.scalars(TOKEN, {"sought": sought}).one_or_none()
+    if token is None or not hmac.compare_digest(token.digest, sought) or not _is_live(token, now()):
+        return None
+    _mark_used(token)
+    scopes = frozenset(scope.value for grant in token.grants for scope in GRANTS.get(grant, ()))
+    return Principal(Kind.USER_TOKEN, token.id, f"token:{token.id}", scopes, token.user_id)
+
+
+def _of_session(session: Session, sought: str, _: Presented) -> Principal | None:
+    row = session.scalars(SESSION, {"sought": sought}).one_or_none()
+    if row is None or not hmac.compare_digest(row.digest, sought) or not _is_live(row, now()):
+        return None
+    if now() >= row.last_seen_at + IDLE:
+        return None
+    if now() - row.last_seen_at >= LAST_USED_STEP:
+        row.last_seen_at = now()
+    return Principal(Kind.SESSION, row.id, f"user:{row.user_id}", frozenset(Scope), row.user_id)
+
+
+def _of_app(session: Session, sought: str, given: Presented) -> Principal | None:
+    row = session.execute(SECRET, {"sought": sought}).one_or_none()
+    if row is None or not hmac.compare_digest(row.AppSecret.digest, sought):
+        return None
+    secret: AppSecret = row.AppSecret
+    wrong_id = not hmac.compare_digest((row.App.client_id or "").encode(), (given.client_id or "").encode())
+    if wrong_id or (secret.expires_at is not None and now() >= secret.expires_at):
+        return None
+    return Principal(Kind.APP, row.App.id, f"app:{row.App.id}", frozenset(), None, row.App)
+
+
+_FINDERS = {
+    Kind.API_KEY: _of_key,
+    Kind.USER_TOKEN: _of_token,
+    Kind.SESSION: _of_session,
+    Kind.APP: _of_app,
+}
+
+
+def _is_live(credential: ApiKey | UserToken | UserSession, at: datetime) -> bool:
+    return credential.revoked_at is None and (credential.expires_at is None or at < credential.expires_at)
+
+
+def _mark_used(credential: ApiKey | UserToken) -> None:
     at = now()
-    if key.last_used_at is None or at - key.last_used_at >= LAST_USED_STEP:
-        key.last_used_at = at
+    if credential.last_used_at is None or at - credential.last_used_at >= LAST_USED_STEP:
+        credential.last_used_at = at
+
+
+def _decoded(value: str) -> str:
+    try:
+        return base64.b64decode(value, validate=True).decode("ascii")
+    except (binascii.Error, UnicodeDecodeError):
+        return ""
+
+
+def _told(scopes: Iterable[str]) -> str:
+    return ", ".join(sorted(scopes)) or "none"

@@ -1,27 +1,43 @@
-"""The door of every route: who (auth), how often (rate_limit), may they (scopes), in the order of refusals."""
+"""The door of every route: who (auth), how often (rate_limit), what they see (reach), may they (scopes, roles).
+
+In the order of refusals.
+"""
 
 from __future__ import annotations
 
 import difflib
 import uuid
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from functools import wraps
 from typing import Any, TypeVar, cast
 
 import marshmallow as ma
 from flask import g, request
+from sqlalchemy.orm import Session
 
-from api import auth, context, db, errors, rate_limit
+from api import auth, context, db, errors, rate_limit, reach
 from api.auth import Kind, Principal
+from api.models import Workspace
+from api.roles import Role
 from api.scopes import Scope, user_token_reaches
 
 View = TypeVar("View", bound=Callable[..., Any])
 
 READERS = frozenset({Kind.API_KEY, Kind.USER_TOKEN, Kind.SESSION})
+PEOPLE = frozenset({Kind.USER_TOKEN, Kind.SESSION})
 MEBIBYTE = 1024 * 1024
 EVERYWHERE = frozenset({"profile_id", "workspace_id"})
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+
+
+class Grain(StrEnum):
+    """What a route is about: one profile, one workspace of the path, or neither."""
+
+    PROFILE = "profile"
+    WORKSPACE = "workspace"
+    CALLER = "caller"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +52,10 @@ class Guard:
     needs_entitlement: bool = True
     partner: bool = False
     also: tuple[Scope, ...] = ()
+    grain: Grain = Grain.PROFILE
+    role: Role = Role.GUEST
+    archived_too: bool = False
+    key_needs_scope: bool = True
 
     @property
     def scopes(self) -> list[Scope]:
@@ -60,15 +80,59 @@ def guarded(
     max_body: int = MEBIBYTE,
     uuids: Collection[str] = (),
     needs_entitlement: bool = True,
+    role: Role = Role.GUEST,
+    key_needs_scope: bool = True,
 ) -> Callable[[View], View]:
-    """Let a view be reached only by `kinds` of credential that hold `scope`, at `units` of the request allowance.
+    """Let a view of one profile be reached only by `kinds` of credential that hold `scope`, at `units` of allowance.
 
-    `also` names scopes that are needed beside it.
+    The view finds its profile in `auth.current().profile`: the key's own, or the one a person names by `profile_id`
+    (or the path's `profile_id`). `also` names scopes that are needed beside `scope`, `role` the least role of a person.
     Stands directly under `route` and above `arguments` and `response`. `max_body` is in bytes. `uuids` names the parts
     of the path that are UUIDs: in another form they are 400 invalid_parameter, and the view gets them in lower case.
-    `needs_entitlement=False` lets a write through that a profile without attribution may still do.
+    `needs_entitlement=False` lets a write through that a profile without attribution may still do;
+    `key_needs_scope=False` lets every key of the profile in, whatever its scopes.
     """
-    return _attach(Guard(scope, units, frozenset(kinds), max_body, tuple(uuids), needs_entitlement, also=tuple(also)))
+    guard = Guard(scope, units, frozenset(kinds), max_body, tuple(uuids), needs_entitlement, also=tuple(also))
+    return _attach(replace(guard, role=role, key_needs_scope=key_needs_scope))
+
+
+def workspace_guarded(
+    *,
+    scope: Scope = Scope.ANALYTICS_READ,
+    role: Role = Role.GUEST,
+    units: int = 1,
+    kinds: Collection[Kind] = PEOPLE,
+    max_body: int = MEBIBYTE,
+    uuids: Collection[str] = (),
+    archived_too: bool = False,
+) -> Callable[[View], View]:
+    """Let a view of the path's `workspace_id` be reached only by its members of at least `role`; a stranger gets 404.
+
+    `scope` is what a user token's grant must give (`workspaces:write` for writes that name none). The view finds the
+    workspace in `auth.current().workspace`, and the membership in `.reach`; with a `profile_id` in path or query
+    `.profile` is that profile, if the person can open it. `archived_too` also lets in the owners of an archived one.
+    """
+    ids = ("workspace_id", *uuids)
+    guard = Guard(scope, units, frozenset(kinds), max_body, ids, needs_entitlement=False, grain=Grain.WORKSPACE)
+    return _attach(replace(guard, role=role, archived_too=archived_too))
+
+
+def caller_guarded(
+    *,
+    scope: Scope | None = None,
+    units: int = 1,
+    kinds: Collection[Kind] = PEOPLE,
+    max_body: int = MEBIBYTE,
+    uuids: Collection[str] = (),
+    key_needs_scope: bool = True,
+) -> Callable[[View], View]:
+    """Let a view that is about the caller alone be reached by `kinds`; a user token's grant must give `scope`.
+
+    For `/me`, the lists of what the caller belongs to, creations, and everything an app does: the view finds what it
+    works on through `api/reach.py`, never by a raw id.
+    """
+    guard = Guard(scope, units, frozenset(kinds), max_body, tuple(uuids), needs_entitlement=False, grain=Grain.CALLER)
+    return _attach(replace(guard, key_needs_scope=key_needs_scope))
 
 
 def partner_only(
@@ -119,34 +183,122 @@ def query_names(view: Any) -> set[str]:
 
 
 def _admit(guard: Guard, path: Mapping[str, str]) -> dict[str, str]:
-    secret = auth.bearer(request.headers.get("Authorization"))
+    given = auth.presented(request.headers.get("Authorization"))
     # one short transaction, over before the view runs: SQLite lets one writer in at a time
     with db.transaction(context.settings().operational_url, durable=False) as session:
-        principal = auth.authenticate(session, secret)
+        principal = auth.authenticate(session, given)
         _refuse_kind(principal, guard)
+        auth.require_address(principal, request.remote_addr)
         allowance = rate_limit.charge(session, principal.account, units=guard.units, limit=principal.limit)
-    g.principal, g.allowance = principal, allowance
-    _refuse_rate(allowance)
-    context.meta(profile_id=principal.profile.id)
-    ids = {name: _uuid(name, path[name]) for name in guard.uuids}
-    auth.require_reach(principal, profile_id=_named("profile_id"), workspace_id=_named("workspace_id"))
-    auth.require_scope(principal, guard.scopes)
-    if request.method in WRITES and guard.needs_entitlement:
-        auth.require_entitlement(principal)
-    return ids
+        # what was charged stays charged, whatever is refused from here on
+        g.principal, g.allowance = principal, allowance
+        refusal = _within(session, guard, path)
+    if refusal is not None:
+        raise refusal
+    return cast("dict[str, str]", g.ids)
+
+
+def _within(session: Session, guard: Guard, path: Mapping[str, str]) -> errors.ApiError | None:
+    try:
+        _refuse_rate(g.allowance)
+        g.ids = {name: _uuid(name, path[name]) for name in guard.uuids}
+        g.principal = replace(g.principal, reach=_reached(session, guard, g.principal, {**path, **g.ids}))
+        _refuse_short_of(session, guard, g.principal)
+    except errors.ApiError as refusal:
+        return refusal
+    return None
+
+
+def _reached(session: Session, guard: Guard, principal: Principal, path: Mapping[str, str]) -> reach.Reach:
+    profile_id, workspace_id = _one_of("profile_id", path), _one_of("workspace_id", path)
+    if principal.own_profile is not None:
+        context.meta(profile_id=principal.own_profile.id)
+        return reach.of_key(principal.own_profile, workspace_id=workspace_id, profile_id=profile_id)
+    if principal.app is not None and principal.user_id is None:
+        context.meta(client_id=principal.app.client_id)
+        found = reach.of_app(session, principal.app, workspace_id=workspace_id, profile_id=profile_id)
+    else:
+        if guard.grain is Grain.PROFILE and profile_id is None:
+            raise errors.INVALID_REQUEST("profile_id says which profile is meant.", reason="profile_id_required")
+        found = reach.of_person(
+            session,
+            principal.person,
+            workspace_id=workspace_id,
+            profile_id=profile_id,
+            archived_too=guard.archived_too,
+        )
+    if guard.grain is Grain.WORKSPACE and found.workspace is not None:
+        context.meta(workspace_id=found.workspace.id)
+    if found.profile is not None and guard.grain is not Grain.CALLER:
+        context.meta(profile_id=found.profile.id)
+    return found
+
+
+def _refuse_short_of(session: Session, guard: Guard, principal: Principal) -> None:
+    if principal.kind is Kind.APP:
+        return
+    if principal.kind is not Kind.API_KEY or guard.key_needs_scope:
+        # on a workspace the role decides for the person, and there is no membership yet where the caller is all
+        auth.require_scope(principal, guard.scopes, membership=guard.grain is Grain.PROFILE)
+    if principal.user_id is not None and guard.grain is not Grain.CALLER:
+        _refuse_role(guard, principal)
+    if guard.grain is Grain.PROFILE:
+        if auth.WITHHELD & set(guard.scopes):
+            workspace = session.get_one(Workspace, principal.profile.workspace_id)
+            auth.require_healthcare(principal, workspace, guard.scopes)
+        if request.method in WRITES and guard.needs_entitlement:
+            auth.require_entitlement(principal)
+
+
+def _refuse_role(guard: Guard, principal: Principal) -> None:
+    held = principal.reach.role or Role.GUEST
+    if held < guard.role:
+        reason = "owner_required" if guard.role is Role.OWNER else "role_required"
+        raise errors.FORBIDDEN(f"This needs the role {guard.role.word}; yours is {held.word}.", reason=reason)
 
 
 def _refuse_kind(principal: Principal, guard: Guard) -> None:
     if guard.partner and not principal.is_partner:
-        raise errors.API_KEY_REQUIRED()
-    if principal.kind not in guard.kinds:
-        raise errors.FORBIDDEN("An API key cannot use this route.", reason="api_key_not_allowed")
+        raise (
+            errors.FORBIDDEN(reason="app_credential_not_allowed")
+            if principal.kind is Kind.APP
+            else (errors.API_KEY_REQUIRED())
+        )
+    if principal.kind in guard.kinds:
+        if principal.kind is Kind.USER_TOKEN and principal.kind not in guard.kinds_for(request.method, _route()):
+            raise errors.INSUFFICIENT_SCOPE(
+                "A user token never reaches this route, whatever its grant.",
+                required_scopes=[scope.value for scope in guard.scopes],
+            )
+        if principal.app is not None and principal.app.status != "active":
+            raise errors.FORBIDDEN("This app is suspended.", reason="app_suspended")
+        return
+    if guard.kinds == {Kind.APP}:
+        raise errors.FORBIDDEN("Only an app's own credential may use this route.", reason="app_credential_required")
+    if principal.kind is Kind.APP:
+        raise errors.FORBIDDEN("An app's credential cannot use this route.", reason="app_credential_not_allowed")
+    if principal.kind is Kind.USER_TOKEN:
+        raise errors.INSUFFICIENT_SCOPE("A user token never reaches this route, whatever its grant.")
+    if guard.kinds == {Kind.SESSION} and guard.grain is Grain.CALLER:
+        raise errors.FORBIDDEN("Only a signed-in person may use this route.", reason="session_required")
+    raise errors.FORBIDDEN("An API key cannot use this route.", reason="api_key_not_allowed")
+
+
+def _route() -> str:
+    return request.url_rule.rule if request.url_rule else request.path
 
 
 def _refuse_rate(allowance: rate_limit.Allowance) -> None:
     if allowance.retry_after is not None:
         headers = {"Retry-After": str(allowance.retry_after)}
         raise errors.RATE_LIMIT_EXCEEDED(reason="request_rate", headers=headers)
+
+
+def _one_of(name: str, path: Mapping[str, str]) -> str | None:
+    named = _named(name)
+    if name in path and named not in {None, path[name]}:
+        raise errors.INVALID_PARAMETER(f"{name} is one in the path and another in the query.")
+    return path.get(name, named)
 
 
 def _named(name: str) -> str | None:

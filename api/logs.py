@@ -89,6 +89,6 @@ def access(response: Response) -> Response:
         status=response.status_code,
         milliseconds=round((time.perf_counter() - g.get("started", time.perf_counter())) * 1000, 1),
         key_id=principal.id if principal else None,
-        profile_id=principal.profile.id if principal else None,
+        profile_id=principal.reach.profile.id if principal and principal.reach.profile else None,
     )
     return response

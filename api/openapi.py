@@ -11,7 +11,8 @@ import marshmallow as ma
 from marshmallow import fields
 
 from api.auth import Kind
-from api.guard import Guard
+from api.guard import Grain, Guard
+from api.roles import Role
 
 REFUSALS = (400, 401, 403, 404, 429, 500, 503)
 SCHEMES: dict[Kind, tuple[str, dict[str, str]]] = {
@@ -34,6 +35,7 @@ PROFILE_ID: dict[str, Any] = {
     "schema": UUID,
     "description": "The profile to answer for. An API key has one already; user tokens and sessions must send it.",
 }
+NARROWS = "Narrows the answer to this profile; it must be one that the caller can open."
 DESCRIPTION = """\
 Attribution figures per campaign, ad set and ad of one profile. Answers are `{data, meta}`; refusals are
 `{error: {code, message, status, request_id, docs_url}}`, and every code is explained on the errors page.
@@ -62,6 +64,8 @@ class Meta(ma.Schema):
     """What an answer says about itself; which members are there depends on the route."""
 
     profile_id = fields.UUID(metadata={"description": "The profile the answer is about."})
+    workspace_id = fields.UUID(metadata={"description": "The workspace the answer is about."})
+    client_id = fields.String(metadata={"description": "The app that asked."})
     date_from = fields.Date(metadata={"description": "First day of the window."})
     date_to = fields.Date(metadata={"description": "Last day of the window, included."})
     currency = fields.String(metadata={"description": "The reporting currency of every amount."})
@@ -148,21 +152,30 @@ def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> 
     if guard.is_public:
         operation["security"] = []
         return
-    operation["parameters"] = _parameters(operation.get("parameters", []))
+    operation["parameters"] = _parameters(operation.get("parameters", []), guard)
     kinds = guard.kinds_for(method, re.sub(r"\{(\w+)\}", r"<\1>", path))
     scopes = [scope.value for scope in guard.scopes]
     operation["security"] = [{SCHEMES[kind][0]: scopes} for kind in kinds]
     operation["x-units"] = guard.units
-    operation |= {"x-scope": " ".join(scopes)} if scopes else {"x-partner-key": guard.partner}
+    operation |= {"x-scope": " ".join(scopes)} if scopes else {}
+    operation |= {"x-partner-key": True} if guard.partner else {}
+    operation |= {"x-role": guard.role.word} if guard.grain is Grain.WORKSPACE or guard.role > Role.GUEST else {}
     for status, response in operation["responses"].items():
         if "$ref" not in response and str(status).startswith("2"):
             names = {"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining"}
             response.setdefault("headers", {}).update(_headers(names))
 
 
-def _parameters(declared: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _parameters(declared: list[dict[str, Any]], guard: Guard) -> list[dict[str, Any]]:
     texts = [{**one, "schema": _as_text(one["schema"])} if one.get("in") == "query" else one for one in declared]
-    return [*sorted(texts, key=lambda one: not one.get("required", False)), PROFILE_ID]
+    return [*sorted(texts, key=lambda one: not one.get("required", False)), *_named(texts, guard)]
+
+
+def _named(declared: list[dict[str, Any]], guard: Guard) -> list[dict[str, Any]]:
+    """`profile_id`, which every route knows, unless the route declares its own."""
+    if any(one["name"] == "profile_id" for one in declared):
+        return []
+    return [PROFILE_ID if guard.grain is Grain.PROFILE else {**PROFILE_ID, "description": NARROWS}]
 
 
 def _as_text(schema: dict[str, Any]) -> dict[str, Any]:

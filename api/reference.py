@@ -9,7 +9,7 @@ from werkzeug.routing import Rule
 
 from api import errors
 from api.app import create_app
-from api.guard import Guard, guard_of
+from api.guard import PEOPLE, Grain, Guard, guard_of
 from touchledger.settings import Settings
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -28,11 +28,11 @@ ROUTES_HEAD = """\
 
 Made from the routes and their guards by `python -m api.reference`; do not edit. Kept current by a test.
 
-Who: K an API key, Kp one minted for an app, U a user token, S a session, A an app, - anybody. Units are taken from the
-request allowance.
+Who: K an API key, Kp one minted for an app, U a user token, S a session, A an app, - anybody. Role is the least one a
+person (U, S) needs. Units are taken from the request allowance.
 
-| Method | Path | Who | Scope | Units | What |
-|---|---|---|---|---|---|
+| Method | Path | Who | Role | Scope | Units | What |
+|---|---|---|---|---|---|---|
 """
 LETTERS = {"api_key": "K", "user_token": "U", "session": "S", "app": "A"}
 
@@ -64,7 +64,7 @@ def _rows(app: Flask, rule: Rule) -> list[str]:
     scope = " ".join(guard.scopes) if guard and guard.scopes else "-"
     summary = (view.__doc__ or "").strip().splitlines()[0].rstrip(".")
     return [
-        f"| {method} | `{rule.rule}` | {_who(guard, method, rule.rule)} | {scope} "
+        f"| {method} | `{rule.rule}` | {_who(guard, method, rule.rule)} | {_role(guard)} | {scope} "
         f"| {guard.units if guard else 0} | {summary} |\n"
         for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
     ]
@@ -76,6 +76,11 @@ def _who(guard: Guard | None, method: str, route: str) -> str:
     if guard.partner:
         return "Kp"
     return " ".join(LETTERS[kind] for kind in guard.kinds_for(method, route))
+
+
+def _role(guard: Guard | None) -> str:
+    person = guard is not None and PEOPLE & guard.kinds and guard.grain is not Grain.CALLER
+    return guard.role.word if guard and person else "-"
 
 
 def main() -> None:

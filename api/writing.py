@@ -51,8 +51,15 @@ def session() -> Session:
 def actor() -> audit.Actor:
     """The caller, as the audit trail names it."""
     principal = auth.current()
-    profile = principal.profile
-    return audit.Actor(principal.kind, principal.id, profile.workspace_id, profile.id, context.request_id())
+    reach = principal.reach
+    workspace_id = reach.workspace.id if reach.workspace else reach.profile.workspace_id if reach.profile else None
+    return audit.Actor(
+        principal.kind,
+        principal.user_id or principal.id,
+        workspace_id,
+        reach.profile.id if reach.profile else None,
+        context.request_id(),
+    )
 
 
 def _run(view: Callable[[], Any], claimed: Claim | None, once_shown: Sequence[str]) -> Response:

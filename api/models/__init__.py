@@ -1,12 +1,13 @@
 """The operational tables, one module per aggregate."""
 
-from api.models.app import App
+from api.models.app import App, AppSecret, Delegation
 from api.models.attribution import Recompute
 from api.models.connection import Connection
 from api.models.credential import ApiKey
 from api.models.erasure import ErasedIdentifier, Erasure
 from api.models.ingest import Event, Import, IngestedRecord
 from api.models.payment import ManualRefund, PaymentPayer
+from api.models.person import Invitation, Membership, ProfileMembership, User, UserSession, UserToken
 from api.models.profile import Profile
 from api.models.publication import Run
 from api.models.request import AuditEntry, IdempotencyRecord, RateUse
@@ -15,19 +16,27 @@ from api.models.workspace import Workspace
 __all__ = [
     "ApiKey",
     "App",
+    "AppSecret",
     "AuditEntry",
     "Connection",
+    "Delegation",
     "ErasedIdentifier",
     "Erasure",
     "Event",
     "IdempotencyRecord",
     "Import",
     "IngestedRecord",
+    "Invitation",
     "ManualRefund",
+    "Membership",
     "PaymentPayer",
     "Profile",
+    "ProfileMembership",
     "RateUse",
     "Recompute",
     "Run",
+    "User",
+    "UserSession",
+    "UserToken",
     "Workspace",
 ]

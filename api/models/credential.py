@@ -26,6 +26,11 @@ class ApiKey(Base):
     prefix: Mapped[str] = mapped_column(sa.String(24))
     digest: Mapped[str] = mapped_column(sa.String(64), unique=True)
     scopes: Mapped[list[str]]
+    allowed_ips: Mapped[list[str]] = mapped_column(default=list, server_default="[]")
+    created_by_kind: Mapped[str] = mapped_column(sa.String(16), default="system", server_default="system")
+    created_by_id: Mapped[str | None] = mapped_column(sa.String(36))
+    rotated_from_id: Mapped[str | None] = mapped_column(sa.String(36))
+    rotated_to_id: Mapped[str | None] = mapped_column(sa.String(36))
     created_at: Mapped[datetime] = mapped_column(default=now)
     expires_at: Mapped[datetime | None]
     revoked_at: Mapped[datetime | None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from datetime import datetime
+from decimal import Decimal
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -15,7 +16,8 @@ from api.db import Base, new_id, now
 class Profile(Base):
     """One profile; `lookback_days` and `half_life_days` are the attribution settings of `docs/models.md`.
 
-    A profile that an app provisioned takes writes only while `attribution_enabled`.
+    A profile that an app provisioned takes writes only while `attribution_enabled`. `monthly_budget` is in the
+    reporting currency.
     """
 
     __tablename__ = "profiles"
@@ -33,12 +35,17 @@ class Profile(Base):
     payment_hosts: Mapped[list[str]] = mapped_column(default=list)
     provisioned_by_app_id: Mapped[str | None] = mapped_column(sa.String(36))
     attribution_enabled: Mapped[bool] = mapped_column(default=True, server_default=sa.true())
+    privacy_mode: Mapped[str] = mapped_column(sa.String(16), default="standard", server_default="standard")
+    website: Mapped[str | None] = mapped_column(sa.String(500))
+    monthly_budget: Mapped[Decimal | None] = mapped_column(sa.Numeric(18, 4))
+    outcome_target: Mapped[int | None]
     created_at: Mapped[datetime] = mapped_column(default=now)
     archived_at: Mapped[datetime | None]
 
     __table_args__ = (
         sa.CheckConstraint("lookback_days between 1 and 365", name="lookback"),
         sa.CheckConstraint("half_life_days between 1 and 90", name="half_life"),
+        sa.CheckConstraint("privacy_mode in ('standard', 'platform_safe', 'hipaa')", name="privacy_mode"),
     )
 
     @property

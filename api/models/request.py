@@ -47,6 +47,7 @@ class AuditEntry(Base):
     profile_id: Mapped[str | None] = mapped_column(sa.String(36), index=True)
     actor_kind: Mapped[str] = mapped_column(sa.String(16))
     actor_id: Mapped[str | None] = mapped_column(sa.String(36))
+    category: Mapped[str] = mapped_column(sa.String(16), default="classification", server_default="classification")
     action: Mapped[str] = mapped_column(sa.String(64))
     outcome: Mapped[str] = mapped_column(sa.String(32))
     details: Mapped[dict[str, Any]] = mapped_column(default=dict)

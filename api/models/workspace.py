@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -11,7 +12,11 @@ from api.db import Base, new_id, now
 
 
 class Workspace(Base):
-    """One workspace."""
+    """One workspace.
+
+    `acquisition_source` is direct, agent, oauth or storefront; with oauth `provisioned_by_app_id` names the app. Once
+    archived, `archived_owner_ids` may still ask for the archive result, which `archive_counts` keeps.
+    """
 
     __tablename__ = "workspaces"
 
@@ -19,5 +24,17 @@ class Workspace(Base):
     name: Mapped[str] = mapped_column(sa.String(120))
     timezone: Mapped[str] = mapped_column(sa.String(64), default="UTC")
     plan: Mapped[str] = mapped_column(sa.String(16), default="starter")
+    is_healthcare_agency: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    acquisition_source: Mapped[str] = mapped_column(sa.String(16), default="direct", server_default="direct")
+    provisioned_by_app_id: Mapped[str | None] = mapped_column(sa.String(36), index=True)
+    reporting_currency: Mapped[str] = mapped_column(sa.String(3), default="USD", server_default="USD")
+    currency_set_at: Mapped[datetime | None]
+    currency_set_by: Mapped[str | None] = mapped_column(sa.String(36))
+    pii_mode: Mapped[str] = mapped_column(sa.String(16), default="masked_default", server_default="masked_default")
+    mcp_writeback_enabled: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
+    mcp_set_at: Mapped[datetime | None]
+    mcp_set_by: Mapped[str | None] = mapped_column(sa.String(36))
     created_at: Mapped[datetime] = mapped_column(default=now)
     archived_at: Mapped[datetime | None]
+    archived_owner_ids: Mapped[list[str]] = mapped_column(default=list, server_default="[]")
+    archive_counts: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default="{}")

@@ -97,8 +97,9 @@ def test_keys_work_on_postgres_too(database_url: str) -> None:
     made = accounts.profile(database_url)
     secret = accounts.secret(database_url, made)
     with db.transaction(database_url, durable=False) as session:
-        principal = auth.authenticate(session, secret)
-    assert (principal.profile.id, principal.kind, principal.limit) == (made.id, auth.Kind.API_KEY, 60)
+        principal = auth.authenticate(session, auth.presented(f"Bearer {secret}"))
+    assert principal.own_profile is not None
+    assert (principal.own_profile.id, principal.kind, principal.limit) == (made.id, auth.Kind.API_KEY, 60)
     assert principal.has(Scope.CAMPAIGNS_READ)
     assert not principal.has(Scope.EVENTS_WRITE)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from api import db
@@ -28,7 +28,19 @@ def profile(url: str, *, name: str = "Shop", currency: str = "USD", profile_id: 
     return made
 
 
-def secret(url: str, of: Profile, *, scopes: Iterable[str] = DEFAULT_SCOPES, expires_at: datetime | None = None) -> str:
+def secret(
+    url: str,
+    of: Profile,
+    *,
+    scopes: Iterable[str] = DEFAULT_SCOPES,
+    expires_at: datetime | None = None,
+    app_id: str | None = None,
+    allowed_ips: Sequence[str] = (),
+) -> str:
     """The secret of a new key of the profile."""
     with db.transaction(url) as session:
-        return mint_api_key(session, profile_id=of.id, scopes=scopes, name="test", expires_at=expires_at)[1]
+        key, made = mint_api_key(
+            session, profile_id=of.id, scopes=scopes, name="test", expires_at=expires_at, app_id=app_id
+        )
+        key.allowed_ips = list(allowed_ips)
+        return made

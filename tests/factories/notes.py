@@ -10,9 +10,11 @@ from marshmallow import fields
 
 from api import auth, context, errors
 from api.audit import Attempt, record
-from api.guard import guarded
+from api.auth import Kind
+from api.guard import caller_guarded, guarded, workspace_guarded
 from api.http import Blueprint
 from api.models import Workspace
+from api.roles import Role
 from api.scopes import Scope
 from api.writing import actor, idempotent, session
 
@@ -114,3 +116,70 @@ def create_note(body: dict[str, Any]) -> dict[str, Any]:
     if title == "crash":
         raise RuntimeError("unforeseen")
     return {"id": workspace.id, "title": title, "secret": "once"}
+
+
+@bp.route("/workspaces/<workspace_id>/notes")
+@workspace_guarded()
+@bp.response(200, Note(many=True))
+def workspace_notes(workspace_id: str) -> list[dict[str, Any]]:
+    """Notes of a workspace, of which a guest sees none."""
+    reached = auth.current().reach
+    return [{"id": workspace_id, "title": reached.role.word if reached.role else None}]
+
+
+@bp.route("/workspaces/<workspace_id>/notes", methods=["DELETE"])
+@workspace_guarded(scope=Scope.WORKSPACES_WRITE, role=Role.OWNER, archived_too=True)
+@idempotent()
+@bp.response(200, Note)
+def drop_workspace_notes(workspace_id: str) -> dict[str, Any]:
+    """An owner's act, which a former owner may repeat once the workspace is archived."""
+    return {"id": workspace_id}
+
+
+@bp.route("/workspaces/<workspace_id>/profiles/<profile_id>/notes")
+@workspace_guarded(role=Role.VIEWER, uuids=["profile_id"])
+@bp.response(200, Note)
+def notes_of_a_profile(workspace_id: str, profile_id: str) -> dict[str, Any]:
+    """Notes of one profile of a workspace."""
+    return {"id": auth.current().profile.id, "title": workspace_id + profile_id}
+
+
+@bp.route("/notes/mine")
+@caller_guarded(kinds={Kind.SESSION})
+@bp.response(200, Note)
+def my_note() -> dict[str, Any]:
+    """A note for whoever is signed in."""
+    return {"id": auth.current().person}
+
+
+@bp.route("/notes/made", methods=["POST"])
+@caller_guarded(scope=Scope.WORKSPACES_WRITE)
+@idempotent()
+@bp.response(200, Note)
+def made_note() -> dict[str, Any]:
+    """A creation: the grant decides, there is no membership yet."""
+    return {"id": auth.current().person}
+
+
+@bp.route("/notes/app")
+@caller_guarded(kinds={Kind.APP})
+@bp.response(200, Note)
+def app_note() -> dict[str, Any]:
+    """A note for apps."""
+    return {"id": auth.current().app_id}
+
+
+@bp.route("/notes/visitors")
+@guarded(scope=Scope.VISITORS_READ)
+@bp.response(200, Note)
+def visitor_note() -> dict[str, Any]:
+    """A note about visitors."""
+    return {}
+
+
+@bp.route("/notes/customers")
+@guarded(scope=Scope.CUSTOMERS_READ, role=Role.ADMIN)
+@bp.response(200, Note)
+def customer_note() -> dict[str, Any]:
+    """A note about customers, for admins."""
+    return {}

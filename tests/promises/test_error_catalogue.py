@@ -13,17 +13,44 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # codes of routes that later issues bring; a code leaves this list when something raises it
 AWAITED_TEXT = """
-    healthcare_scope_forbidden connection_not_ready connection_revoked
-    provider_error account_connected_elsewhere
-    event_already_exported feature_retired
-    not_implemented media_expired chatapp_payment_required audit_timeout weak_password compromised_password
-    current_password_required current_password_invalid plan_upgrade_required profile_limit_reached demo_purge_blocked
-    workspace_archived app_provisioned_workspace audience_tos_required platform_safe_audiences_disabled
-    platform_safe_required platform_write_permission_missing campaign_not_found
-    template_not_found campaign_not_pausable campaign_not_resumable campaign_not_editable adset_not_editable
-    budget_change_out_of_bounds clean_dataset_has_live_ad_sets platform_connection_required consent_required
-    chatapp_connection_required social_connection_required
-    social_page_login_required destination_conflict invalid_state
+    connection_not_ready
+    connection_revoked
+    provider_error
+    account_connected_elsewhere
+    event_already_exported
+    feature_retired
+    not_implemented
+    media_expired
+    chatapp_payment_required
+    audit_timeout
+    weak_password
+    compromised_password
+    current_password_required
+    current_password_invalid
+    plan_upgrade_required
+    profile_limit_reached
+    demo_purge_blocked
+    workspace_archived
+    app_provisioned_workspace
+    audience_tos_required
+    platform_safe_audiences_disabled
+    platform_safe_required
+    platform_write_permission_missing
+    campaign_not_found
+    template_not_found
+    campaign_not_pausable
+    campaign_not_resumable
+    campaign_not_editable
+    adset_not_editable
+    budget_change_out_of_bounds
+    clean_dataset_has_live_ad_sets
+    platform_connection_required
+    consent_required
+    chatapp_connection_required
+    social_connection_required
+    social_page_login_required
+    destination_conflict
+    invalid_state
 """
 AWAITED = frozenset(AWAITED_TEXT.split())
 

@@ -12,6 +12,7 @@ from api.audit import Attempt, record
 from api.guard import guarded
 from api.http import Blueprint
 from api.models import Profile
+from api.roles import Role
 from api.scopes import Scope
 from api.v1.attribution.asking import ask_anew, newest, told
 from api.v1.attribution.settings_schemas import SettingsAnswer, SettingsBody
@@ -36,7 +37,7 @@ def attribution_settings() -> dict[str, Any]:
 
 
 @bp.route("/attribution/settings", methods=["PUT"])
-@guarded(scope=Scope.ATTRIBUTION_WRITE)
+@guarded(scope=Scope.ATTRIBUTION_WRITE, role=Role.ADMIN)
 @bp.arguments(SettingsBody)
 @idempotent()
 @bp.response(200, SettingsAnswer)

@@ -16,6 +16,7 @@ from api.customers import Directory, directory
 from api.guard import guarded
 from api.http import Blueprint
 from api.reading import timestamp
+from api.roles import Role
 from api.scopes import Scope
 from api.writing import actor, idempotent, session
 
@@ -63,7 +64,7 @@ class LinkTokens(Schema):
 
 
 @bp.route("/customers/link-tokens", methods=["POST"])
-@guarded(scope=Scope.EVENTS_WRITE, kinds={Kind.API_KEY, Kind.SESSION})
+@guarded(scope=Scope.EVENTS_WRITE, kinds={Kind.API_KEY, Kind.SESSION}, role=Role.ADMIN)
 @bp.arguments(LinkTokensBody)
 @idempotent()
 @bp.response(201, LinkTokens)

@@ -12,6 +12,7 @@ from api.customer_keys import customer_key
 from api.guard import guarded
 from api.http import Blueprint
 from api.models import ManualRefund, Profile
+from api.roles import Role
 from api.scopes import Scope
 from api.served import profile_facts
 from api.snapshot import snapshots
@@ -36,7 +37,7 @@ REF = re.compile(r"[a-z0-9_]{1,32}:[^\x00-\x1f]{1,200}")
 
 
 @bp.route("/payments")
-@guarded(scope=Scope.CUSTOMERS_READ, units=3)
+@guarded(scope=Scope.CUSTOMERS_READ, units=3, role=Role.ADMIN)
 @bp.arguments(StatusQuery, location="query")
 @bp.arguments(IntervalQuery, location="query")
 @bp.arguments(PageQuery, location="query")
@@ -66,7 +67,7 @@ def payment_list(status: dict[str, Any], interval: dict[str, Any], query: dict[s
 
 
 @bp.route("/payments/<payment_ref>/payer", methods=["PUT"])
-@guarded(scope=Scope.CUSTOMERS_READ, also=[Scope.ATTRIBUTION_WRITE])
+@guarded(scope=Scope.CUSTOMERS_READ, also=[Scope.ATTRIBUTION_WRITE], role=Role.ADMIN)
 @bp.arguments(Selector)
 @idempotent()
 @bp.response(200, Assignment)
@@ -93,7 +94,7 @@ def assign_payer(selector: dict[str, str], payment_ref: str) -> dict[str, Any]:
 
 
 @bp.route("/payments/<payment_ref>/refund", methods=["POST"])
-@guarded(scope=Scope.ATTRIBUTION_WRITE)
+@guarded(scope=Scope.ATTRIBUTION_WRITE, role=Role.ADMIN)
 @bp.arguments(RefundBody)
 @idempotent()
 @bp.response(201, Refund)
@@ -118,7 +119,7 @@ def refund_payment(body: dict[str, Any], payment_ref: str) -> dict[str, Any]:
 
 
 @bp.route("/payments/<payment_ref>/refund", methods=["DELETE"])
-@guarded(scope=Scope.ATTRIBUTION_WRITE)
+@guarded(scope=Scope.ATTRIBUTION_WRITE, role=Role.ADMIN)
 @idempotent()
 @bp.response(200, Withdrawn)
 def withdraw_refund(payment_ref: str) -> dict[str, Any]:

@@ -1,0 +1,135 @@
+"""What a caller may see: the one place where a credential and an id become a workspace or a profile, or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api import errors
+from api.models import App, Delegation, Membership, Profile, ProfileMembership, User, Workspace
+from api.roles import ROLES, Role, scopes_of
+from api.scopes import Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What one request is about: the parts that it named and the caller may see, and as whom."""
+
+    workspace: Workspace | None = None
+    profile: Profile | None = None
+    membership: Membership | None = None
+    role: Role | None = None
+    permissions: tuple[str, ...] = ()
+
+    @property
+    def scopes(self) -> frozenset[Scope]:
+        """What the membership gives; nothing without one."""
+        return scopes_of(self.role, self.permissions) if self.role else frozenset()
+
+
+def of_key(profile: Profile, *, workspace_id: str | None, profile_id: str | None) -> Reach:
+    """A key's own profile; 404 not_found for any other id, and for an archived profile."""
+    named_another = profile_id not in {None, profile.id} or workspace_id not in {None, profile.workspace_id}
+    if profile.archived_at is not None or named_another:
+        raise errors.NOT_FOUND()
+    return Reach(profile=profile)
+
+
+def of_person(
+    session: Session, user_id: str, *, workspace_id: str | None, profile_id: str | None, archived_too: bool = False
+) -> Reach:
+    """The named profile and workspace as this person may see them.
+
+    404 not_found, one answer, for what is unknown, archived, foreign or of another workspace than the named one. With
+    `archived_too` an archived workspace is reached by those who were its owners when it was archived.
+    """
+    profile = session.get(Profile, profile_id) if profile_id else None
+    if profile_id and (profile is None or profile.archived_at is not None):
+        raise errors.NOT_FOUND()
+    if profile and workspace_id not in {None, profile.workspace_id}:
+        raise errors.NOT_FOUND()
+    sought = workspace_id or (profile.workspace_id if profile else None)
+    if sought is None:
+        return Reach()
+    workspace = session.get(Workspace, sought)
+    if workspace is None:
+        raise errors.NOT_FOUND()
+    if workspace.archived_at is not None:
+        if archived_too and user_id in workspace.archived_owner_ids:
+            return Reach(workspace=workspace, role=Role.OWNER)
+        raise errors.NOT_FOUND()
+    chosen = sa.select(Membership).where(Membership.workspace_id == sought, Membership.user_id == user_id)
+    membership = session.scalars(chosen).one_or_none()
+    if membership is None:
+        raise errors.NOT_FOUND()
+    role, permissions = ROLES[membership.role], tuple(membership.permissions)
+    if profile and role is Role.GUEST:
+        place = _place(session, membership, profile)
+        role, permissions = ROLES[place.role], (*permissions, *place.permissions)
+    return Reach(workspace, profile, membership, role, permissions)
+
+
+def of_app(session: Session, app: App, *, workspace_id: str | None, profile_id: str | None) -> Reach:
+    """What an app provisioned or adopted; 404 not_found for everything else."""
+    profile = None
+    if profile_id:
+        tied = sa.select(Profile).join(Delegation, Delegation.profile_id == Profile.id)
+        profile = session.scalars(tied.where(Profile.id == profile_id, Delegation.app_id == app.id)).one_or_none()
+        if profile is None or workspace_id not in {None, profile.workspace_id}:
+            raise errors.NOT_FOUND()
+    workspace = None
+    if workspace_id:
+        workspace = session.get(Workspace, workspace_id)
+        own = workspace is not None and workspace.provisioned_by_app_id == app.id
+        if workspace is None or workspace.archived_at is not None or not own:
+            raise errors.NOT_FOUND()
+    return Reach(workspace=workspace, profile=profile)
+
+
+def profiles_of(user_id: str) -> sa.Select[Profile]:
+    """All live profiles a person can open: those of their workspaces; for a guest those with a place of their own."""
+    placed = sa.exists().where(
+        ProfileMembership.membership_id == Membership.id, ProfileMembership.profile_id == Profile.id
+    )
+    return (
+        sa.select(Profile)
+        .join(Workspace, Workspace.id == Profile.workspace_id)
+        .join(Membership, Membership.workspace_id == Workspace.id)
+        .where(
+            Membership.user_id == user_id,
+            Workspace.archived_at.is_(None),
+            Profile.archived_at.is_(None),
+            sa.or_(Membership.role != Role.GUEST.word, placed),
+        )
+    )
+
+
+def workspaces_of(user_id: str) -> sa.Select[Workspace, Membership]:
+    """All live workspaces a person belongs to, each with their membership."""
+    return (
+        sa.select(Workspace, Membership)
+        .join(Membership, Membership.workspace_id == Workspace.id)
+        .where(Membership.user_id == user_id, Workspace.archived_at.is_(None))
+    )
+
+
+def is_healthcare(workspace: Workspace, profile: Profile) -> bool:
+    """Whether a profile is of the healthcare family: by its agency's mark or its own privacy mode."""
+    return workspace.is_healthcare_agency or profile.privacy_mode != "standard"
+
+
+def person(session: Session, user_id: str) -> User:
+    """The person behind a session or a user token."""
+    return session.get_one(User, user_id)
+
+
+def _place(session: Session, membership: Membership, profile: Profile) -> ProfileMembership:
+    chosen = sa.select(ProfileMembership).where(
+        ProfileMembership.membership_id == membership.id, ProfileMembership.profile_id == profile.id
+    )
+    place = session.scalars(chosen).one_or_none()
+    if place is None:
+        raise errors.NOT_FOUND()
+    return place

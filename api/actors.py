@@ -1,0 +1,44 @@
+"""Who did something, as lists tell it: a name for others to read, and never an address."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import marshmallow as ma
+import sqlalchemy as sa
+from marshmallow import fields
+from sqlalchemy.orm import Session
+
+from api.models import ApiKey, App, User
+
+KINDS = ("session", "user_token", "api_key", "app", "system")
+
+
+class ActorShape(ma.Schema):
+    """{kind, id, display}: the person's, key's or app's name."""
+
+    kind = fields.String(required=True, metadata={"enum": list(KINDS)})
+    id = fields.String(required=True, allow_none=True)
+    display = fields.String(required=True)
+
+
+def told(session: Session, named: Iterable[tuple[str, str | None]]) -> dict[tuple[str, str | None], dict[str, Any]]:
+    """The shapes of many (kind, id) at once; people go by their user id, keys by the key's, apps by the app's."""
+    wanted = set(named)
+    ids: dict[str, list[str]] = {"user": [], "key": [], "app": []}
+    for kind, one in wanted:
+        if one and kind in _GROUPS:
+            ids[_GROUPS[kind]].append(one)
+    names: dict[str, str] = {}
+    if ids["user"]:
+        for user in session.scalars(sa.select(User).where(User.id.in_(ids["user"]))):
+            names[user.id] = user.display_name
+    if ids["key"]:
+        names |= dict(session.execute(sa.select(ApiKey.id, ApiKey.name).where(ApiKey.id.in_(ids["key"]))).tuples())
+    if ids["app"]:
+        names |= dict(session.execute(sa.select(App.id, App.name).where(App.id.in_(ids["app"]))).tuples())
+    return {who: {"kind": who[0], "id": who[1], "display": names.get(who[1] or "", "Touchledger")} for who in wanted}
+
+
+_GROUPS = {"session": "user", "user_token": "user", "api_key": "key", "app": "app"}

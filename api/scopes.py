@@ -72,6 +72,18 @@ GRANTS: dict[str, frozenset[Scope]] = {
     ),
 }
 
+# what a consumer app may ask a person for, and the scopes that its key then has
+CONNECT_SCOPES: dict[str, frozenset[Scope]] = {
+    "analytics": frozenset(DEFAULT_SCOPES),
+    "analytics_pii": frozenset({*DEFAULT_SCOPES, Scope.CUSTOMERS_READ, Scope.VISITORS_READ}),
+    "commerce": frozenset({Scope.COMMERCE_READ, Scope.COMMERCE_LIVE}),
+    "events": frozenset({Scope.EVENTS_WRITE}),
+    "exports": frozenset({Scope.EXPORTS_READ, Scope.EXPORTS_WRITE}),
+    "connections": frozenset({Scope.CONNECTIONS_READ, Scope.CONNECTIONS_WRITE}),
+    "tracking": frozenset({Scope.TRACKING_WRITE}),
+    "messaging": frozenset({Scope.CHATAPP}),
+}
+
 GRANTABLE = frozenset(scope for scopes in GRANTS.values() for scope in scopes)
 
 # (method, route) that a user token never reaches, whatever its grant; a trailing /** stands for everything below

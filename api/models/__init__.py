@@ -6,6 +6,7 @@ from api.models.connection import Connection
 from api.models.credential import ApiKey
 from api.models.erasure import ErasedIdentifier, Erasure
 from api.models.ingest import Event, Import, IngestedRecord
+from api.models.oauth import DpaAcceptance, OAuthAuthorization
 from api.models.payment import ManualRefund, PaymentPayer
 from api.models.person import Invitation, Membership, ProfileMembership, User, UserSession, UserToken
 from api.models.profile import Profile
@@ -20,6 +21,7 @@ __all__ = [
     "AuditEntry",
     "Connection",
     "Delegation",
+    "DpaAcceptance",
     "ErasedIdentifier",
     "Erasure",
     "Event",
@@ -29,6 +31,7 @@ __all__ = [
     "Invitation",
     "ManualRefund",
     "Membership",
+    "OAuthAuthorization",
     "PaymentPayer",
     "Profile",
     "ProfileMembership",

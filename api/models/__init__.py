@@ -9,6 +9,7 @@ from api.models.ingest import Event, Import, IngestedRecord
 from api.models.oauth import DpaAcceptance, OAuthAuthorization
 from api.models.payment import ManualRefund, PaymentPayer
 from api.models.person import Invitation, Membership, ProfileMembership, User, UserSession, UserToken
+from api.models.pii import PiiAccess
 from api.models.profile import Profile
 from api.models.publication import Run
 from api.models.request import AuditEntry, IdempotencyRecord, RateUse
@@ -33,6 +34,7 @@ __all__ = [
     "Membership",
     "OAuthAuthorization",
     "PaymentPayer",
+    "PiiAccess",
     "Profile",
     "ProfileMembership",
     "RateUse",

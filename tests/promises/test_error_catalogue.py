@@ -27,8 +27,6 @@ AWAITED_TEXT = """
     compromised_password
     current_password_required
     current_password_invalid
-    plan_upgrade_required
-    profile_limit_reached
     demo_purge_blocked
     workspace_archived
     app_provisioned_workspace

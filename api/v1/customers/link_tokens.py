@@ -8,7 +8,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from api import audit, auth, context, db, errors, link_tokens
+from api import audit, auth, context, db, errors, link_tokens, pii_log
 from api.auth import Kind
 from api.bodies import Email, Phone, Text
 from api.customer_keys import customer_key, person_of
@@ -82,6 +82,17 @@ def mint_link_tokens(body: dict[str, Any]) -> dict[str, Any]:
     expires = (db.now() + timedelta(days=body["ttl_days"])).replace(microsecond=0)
     details = {"customers": len(persons), "ttl_days": body["ttl_days"], "purpose": body["purpose"]}
     audit.record(session(), actor(), audit.Attempt("link_tokens.mint", details))
+    pii_log.record(
+        session(),
+        principal=auth.current(),
+        route="/customers/link-tokens",
+        method="POST",
+        profile_id=profile_id,
+        subject="customer",
+        customer_key=None,
+        record_count=len(persons),
+        pii_level="masked",
+    )
     keys = [customer_key(context.settings(), profile_id, person) for person in persons]
     return {
         "query_parameter": link_tokens.QUERY_PARAMETER,

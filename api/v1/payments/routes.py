@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 from typing import Any
 
-from api import auth, context, db, errors, pagination
+from api import auth, context, db, errors, pagination, pii_log
 from api.audit import Attempt, record
 from api.customer_keys import customer_key
 from api.guard import guarded
@@ -61,8 +61,19 @@ def payment_list(status: dict[str, Any], interval: dict[str, Any], query: dict[s
         if len(found) > len(rows):
             last = [rows[-1]["ts"], rows[-1]["payment_ref"]]
             context.paginate(cursor=pagination.issue(_key(), listing, last, reader.snapshot_id), has_next=True)
-    with db.transaction(context.settings().operational_url, durable=False) as unit:
+    with db.transaction(context.settings().operational_url) as unit:
         by_hand = refunds.standing(unit, _profile_id(), [row["payment_ref"] for row in rows])
+        pii_log.record(
+            unit,
+            principal=auth.current(),
+            route="/payments",
+            method="GET",
+            profile_id=_profile_id(),
+            subject="payment",
+            customer_key=None,
+            record_count=len(rows),
+            pii_level="masked",
+        )
     return [_row(row, by_hand.get(row["payment_ref"])) for row in rows]
 
 

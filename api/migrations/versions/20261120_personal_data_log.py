@@ -7,7 +7,7 @@ from alembic import op
 from api.db import UtcDateTime
 
 revision = 'de2f48e07b39'
-down_revision = '5a21fe965ce1'
+down_revision = 'f7135b4e7ace'
 branch_labels = None
 depends_on = None
 

@@ -34,6 +34,11 @@ def start_api(supervisor: Supervisor, settings: Settings) -> Child:
     return supervisor.start("api", command)
 
 
+def start_worker(supervisor: Supervisor) -> Child:
+    """What no request waits for: mail and reports."""
+    return supervisor.start("worker", [sys.executable, "-m", "api.worker"])
+
+
 def start_dagster(supervisor: Supervisor, settings: Settings) -> Child:
     """Dagster's UI and daemon, on loopback only: it has no login."""
     command = [str(Path(sys.executable).parent / "dagster"), "dev", "--workspace", str(REPOSITORY / "workspace.yaml")]
@@ -92,6 +97,7 @@ def serve_until_interrupted(output: Output, settings: Settings) -> None:
     stop_on_signals()
     with Supervisor(settings.home / "logs") as supervisor:
         api = start_api(supervisor, settings)
+        start_worker(supervisor)
         wait_for(supervisor, api, f"{api_address(settings)}/healthz")
         output.result(settings.base_url, {"url": settings.base_url}, f"Serving on {settings.base_url}; Ctrl-C ends it.")
         watch(output, supervisor, api)

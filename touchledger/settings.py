@@ -49,6 +49,13 @@ class Settings(BaseSettings):
     demo_days: int = Field(120, ge=30, le=366)
     demo_people: int = Field(4000, ge=100)
 
+    smtp_host: str | None = None
+    smtp_port: int = Field(587, ge=1, le=65535)
+    smtp_username: str | None = None
+    smtp_password: SecretStr | None = None
+    smtp_starttls: str = Field("on", pattern="^(on|off)$")
+    smtp_from: str = Field("Touchledger <touchledger@localhost>", pattern=r"^[^\r\n]*[^\s@]@[^\s@]+$")
+
     plan_limits: str = Field("on", pattern="^(on|off)$")
     log_level: str = Field("INFO", pattern="^(DEBUG|INFO|WARNING|ERROR)$")
 

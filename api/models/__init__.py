@@ -7,6 +7,7 @@ from api.models.credential import ApiKey
 from api.models.erasure import ErasedIdentifier, Erasure
 from api.models.ingest import Event, Import, IngestedRecord
 from api.models.oauth import DpaAcceptance, OAuthAuthorization
+from api.models.outbox import OutgoingMail
 from api.models.payment import ManualRefund, PaymentPayer
 from api.models.person import Invitation, Membership, ProfileMembership, User, UserSession, UserToken
 from api.models.pii import PiiAccess
@@ -33,6 +34,7 @@ __all__ = [
     "ManualRefund",
     "Membership",
     "OAuthAuthorization",
+    "OutgoingMail",
     "PaymentPayer",
     "PiiAccess",
     "Profile",

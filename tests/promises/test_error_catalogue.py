@@ -29,7 +29,6 @@ AWAITED_TEXT = """
     current_password_invalid
     demo_purge_blocked
     workspace_archived
-    app_provisioned_workspace
     audience_tos_required
     platform_safe_audiences_disabled
     platform_safe_required

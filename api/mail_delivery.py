@@ -1,0 +1,184 @@
+"""Sending what waits in the outbox: retries with growing waits, and no message silently sent twice."""
+
+from __future__ import annotations
+
+import mimetypes
+import smtplib
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from email.headerregistry import Address
+from email.message import EmailMessage
+from email.utils import format_datetime, parseaddr
+
+import sqlalchemy as sa
+import structlog
+
+from api import db
+from api.models import OutgoingMail
+from touchledger.settings import Settings
+
+log = structlog.get_logger("api.mail")
+
+TIMEOUT_SECONDS = 30.0
+AT_ONCE = 50
+WAITS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 360, 720, 1440))
+# longer than any hand-over can take: whoever began it is gone
+ABANDONED_AFTER = timedelta(minutes=10)
+KEPT_FOR = timedelta(days=30)
+INTERRUPTED = "The line broke while the message was handed over; it may have arrived, and is not sent again."
+
+
+class Refused(Exception):
+    """The server did not take the message, and said so."""
+
+    def __init__(self, code: int, *, about: str) -> None:
+        super().__init__(f"{about} was refused with {code}")
+        self.is_final = code >= 500
+
+
+def deliver(settings: Settings) -> int:
+    """Send what is due; the number of messages that the server took. Safe in several processes at once."""
+    _settle_abandoned(settings)
+    waiting = _due(settings)
+    if not waiting:
+        return 0
+    try:
+        with _connected(settings) as server:
+            return sum(_attempt(settings, server, mail) for mail in waiting)
+    except (OSError, smtplib.SMTPException) as problem:
+        # what was tried by then has been settled; the rest were never begun
+        for mail in waiting:
+            _postpone(settings, mail, f"The mail server cannot be used: {type(problem).__name__}.", ("queued",))
+        log.warning("mail_server_unusable", problem=type(problem).__name__)
+        return 0
+
+
+def forget_old(settings: Settings) -> None:
+    """Drop rows of messages that ended long ago, with their addresses."""
+    with db.transaction(settings.operational_url) as session:
+        session.execute(sa.delete(OutgoingMail).where(OutgoingMail.ended_at < db.now() - KEPT_FOR))
+
+
+def written(settings: Settings, mail: OutgoingMail) -> EmailMessage:
+    """The message as it is handed over; ValueError for an address that mail cannot carry."""
+    name, address = parseaddr(settings.smtp_from)
+    message = EmailMessage()
+    message["From"] = Address(name, addr_spec=address)
+    mail.to_address.encode("ascii")
+    message["To"] = Address(addr_spec=mail.to_address)
+    message["Subject"] = mail.subject
+    message["Date"] = format_datetime(mail.created_at)
+    message["Message-ID"] = f"<{mail.id}@{address.partition('@')[2]}>"
+    message["Auto-Submitted"] = "auto-generated"
+    message.set_content(mail.text or "")
+    if mail.html is not None:
+        message.add_alternative(mail.html, subtype="html")
+    for part in mail.attachments:
+        kind = part.get("mime_type") or mimetypes.guess_type(part["file_name"])[0] or "application/octet-stream"
+        maintype, _, subtype = kind.partition("/")
+        content = (settings.home / part["path"]).read_bytes()
+        message.add_attachment(content, maintype=maintype, subtype=subtype, filename=part["file_name"])
+    return message
+
+
+def _attempt(settings: Settings, server: smtplib.SMTP, mail: OutgoingMail) -> bool:
+    try:
+        message = written(settings, mail)
+    except (OSError, ValueError) as problem:
+        return _end(settings, mail, "failed", f"The message cannot be written: {type(problem).__name__}.")
+    sender = parseaddr(settings.smtp_from)[1]
+    try:
+        _announce(server, sender, mail.to_address)
+        if not _claim(settings, mail):
+            server.rset()
+            return False
+        code, _ = server.data(message.as_bytes(policy=message.policy.clone(linesep="\r\n")))
+        if code >= 400:
+            raise Refused(code, about="The message")
+    except smtplib.SMTPDataError as refusal:
+        return _refused(settings, mail, Refused(int(refusal.smtp_code), about="The message"))
+    except Refused as refusal:
+        server.rset()
+        return _refused(settings, mail, refusal)
+    except (OSError, smtplib.SMTPException):
+        # before the claim nothing had left, and the caller postpones it; after it nobody knows
+        _end(settings, mail, "unconfirmed", INTERRUPTED, ("sending",))
+        raise
+    return _end(settings, mail, "sent", None)
+
+
+def _announce(server: smtplib.SMTP, sender: str, recipient: str) -> None:
+    for about, (code, _) in (("The sender", server.mail(sender)), ("The recipient", server.rcpt(recipient))):
+        if code >= 400:
+            raise Refused(code, about=about)
+
+
+def _refused(settings: Settings, mail: OutgoingMail, refusal: Refused) -> bool:
+    if refusal.is_final:
+        return _end(settings, mail, "failed", f"{refusal}.")
+    _postpone(settings, mail, f"{refusal}.", ("queued", "sending"))
+    return False
+
+
+@contextmanager
+def _connected(settings: Settings) -> Iterator[smtplib.SMTP]:
+    server = smtplib.SMTP(settings.smtp_host or "", settings.smtp_port, timeout=TIMEOUT_SECONDS)
+    try:
+        server.ehlo_or_helo_if_needed()
+        if settings.smtp_starttls == "on":
+            server.starttls(context=ssl.create_default_context())
+            server.ehlo()
+        if settings.smtp_username is not None and settings.smtp_password is not None:
+            server.login(settings.smtp_username, settings.smtp_password.get_secret_value())
+        yield server
+        server.quit()
+    finally:
+        server.close()
+
+
+def _due(settings: Settings) -> list[OutgoingMail]:
+    ripe = sa.and_(OutgoingMail.status == "queued", OutgoingMail.next_attempt_at <= db.now())
+    chosen = sa.select(OutgoingMail).where(ripe).order_by(OutgoingMail.next_attempt_at, OutgoingMail.id).limit(AT_ONCE)
+    with db.transaction(settings.operational_url, durable=False) as session:
+        return list(session.scalars(chosen))
+
+
+def _claim(settings: Settings, mail: OutgoingMail) -> bool:
+    """Mark that the message is about to leave, on disk, before a byte of it does; False if another process has it."""
+    return _changed(settings, mail, ("queued",), status="sending", handed_over_at=db.now())
+
+
+def _end(
+    settings: Settings,
+    mail: OutgoingMail,
+    status: str,
+    note: str | None,
+    before: tuple[str, ...] = ("queued", "sending"),
+) -> bool:
+    _changed(settings, mail, before, status=status, note=note, ended_at=db.now(), text=None, html=None)
+    return status == "sent"
+
+
+def _postpone(settings: Settings, mail: OutgoingMail, note: str, before: tuple[str, ...]) -> None:
+    if mail.attempts >= len(WAITS):
+        _end(settings, mail, "failed", note, before)
+        return
+    later: datetime = db.now() + WAITS[mail.attempts]
+    changes = {"status": "queued", "attempts": mail.attempts + 1, "next_attempt_at": later, "note": note}
+    _changed(settings, mail, before, **changes)
+
+
+def _changed(settings: Settings, mail: OutgoingMail, before: tuple[str, ...], **values: object) -> bool:
+    same = sa.and_(OutgoingMail.id == mail.id, OutgoingMail.status.in_(before), OutgoingMail.attempts == mail.attempts)
+    with db.transaction(settings.operational_url) as session:
+        result = session.execute(sa.update(OutgoingMail).where(same).values(**values))
+        return bool(result.rowcount)  # type: ignore[attr-defined]
+
+
+def _settle_abandoned(settings: Settings) -> None:
+    gone = sa.and_(OutgoingMail.status == "sending", OutgoingMail.handed_over_at < db.now() - ABANDONED_AFTER)
+    ending = {"status": "unconfirmed", "note": INTERRUPTED, "ended_at": db.now(), "text": None, "html": None}
+    with db.transaction(settings.operational_url, durable=False) as session:
+        session.execute(sa.update(OutgoingMail).where(gone).values(**ending))

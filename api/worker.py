@@ -1,0 +1,75 @@
+"""The process beside the API that does what no request waits for: `python -m api.worker`."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import FrameType
+
+import structlog
+
+from api import logs, mail, mail_delivery
+from touchledger.settings import Settings, load
+
+log = structlog.get_logger("api.worker")
+
+LOOK_EVERY_SECONDS = 2.0
+DAILY = 86400.0
+
+
+@dataclass
+class Chore:
+    """Something done again and again, at most every `every` seconds; one that fails is tried again next time."""
+
+    name: str
+    do: Callable[[Settings], object]
+    every: float = 0.0
+    done_at: float = field(default=float("-inf"))
+
+    def run(self, settings: Settings, at: float) -> None:
+        """Do it if it is due at `at` (seconds of a monotonic clock)."""
+        if at - self.done_at < self.every:
+            return
+        self.done_at = at
+        try:
+            self.do(settings)
+        except Exception as problem:
+            log.exception("chore_failed", chore=self.name, exc_info=problem)
+
+
+def chores(settings: Settings) -> list[Chore]:
+    """What this deployment's worker does."""
+    found = [Chore("forget_old_mail", mail_delivery.forget_old, every=DAILY)]
+    if mail.is_configured(settings):
+        found.append(Chore("deliver_mail", mail_delivery.deliver))
+    return found
+
+
+def work(settings: Settings, ended: threading.Event) -> None:
+    """Do every chore in turn until `ended` is set."""
+    todo = chores(settings)
+    while not ended.is_set():
+        for chore in todo:
+            chore.run(settings, time.monotonic())
+        ended.wait(LOOK_EVERY_SECONDS)
+
+
+def main() -> None:
+    """Work until SIGTERM or Ctrl-C; what is being done is finished first."""
+    ended = threading.Event()
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        ended.set()
+
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, end)
+    settings = load()
+    logs.configure(settings.log_level)
+    work(settings, ended)
+
+
+if __name__ == "__main__":
+    main()

@@ -106,6 +106,16 @@ def profiles_of(user_id: str) -> sa.Select[Profile]:
     )
 
 
+def delegated_to(app_id: str) -> sa.Select[Profile]:
+    """All live profiles an app provisioned or adopted."""
+    return (
+        sa.select(Profile)
+        .join(Workspace, Workspace.id == Profile.workspace_id)
+        .join(Delegation, Delegation.profile_id == Profile.id)
+        .where(Delegation.app_id == app_id, Workspace.archived_at.is_(None), Profile.archived_at.is_(None))
+    )
+
+
 def workspaces_of(user_id: str) -> sa.Select[Workspace, Membership]:
     """All live workspaces a person belongs to, each with their membership."""
     return (

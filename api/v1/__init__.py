@@ -10,6 +10,7 @@ from api.v1.customers import erasures, journeys, link_tokens
 from api.v1.events import routes as events
 from api.v1.imports import routes as imports
 from api.v1.partner import routes as partner
+from api.v1.profiles import listing as profile_listing
 
 BLUEPRINTS: tuple[Blueprint, ...] = (
     campaigns.bp,
@@ -28,4 +29,5 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     conversions.bp,
     journeys.bp,
     link_tokens.bp,
+    profile_listing.bp,
 )

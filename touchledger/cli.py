@@ -183,7 +183,7 @@ def replay(output: Output) -> None:
 @speaking
 def docs(output: Output) -> None:
     """Write the data docs from the warehouse as it was built last."""
-    from touchledger.pipeline_commands import write_data_docs
+    from touchledger.data_docs import write_data_docs
 
     settings = _prepared()
     with output.working("Write the data docs"):

@@ -7,8 +7,6 @@ from typing import Any
 
 import click
 
-from orchestration.dbt_manifest import run_dbt, target
-from orchestration.durable import put_in_place
 from orchestration.pipeline import Outcome, run_job
 from touchledger.output import Output
 from touchledger.progress import STAGES, showing, stage_of
@@ -60,13 +58,3 @@ def summary(outcome: Outcome) -> dict[str, Any]:
         "seconds": {step: round(seconds, 2) for step, seconds in outcome.seconds.items()},
         "failed_connections": failed_connections(outcome),
     }
-
-
-def write_data_docs(settings: Settings) -> None:
-    """Write the dbt documentation as one page that needs no network. Raises RunFailedError with dbt's words."""
-    done = run_dbt(settings, ["--quiet", "docs", "generate", "--static", "--no-compile"])
-    page = target(settings) / "static_index.html"
-    if done.returncode != 0 or not page.exists():
-        raise RunFailedError(f"the data docs could not be written:\n{(done.stdout + done.stderr).strip()}")
-    settings.data_docs.parent.mkdir(parents=True, exist_ok=True)
-    put_in_place(page, settings.data_docs)

@@ -11,10 +11,11 @@ import click
 
 from orchestration.dbt_manifest import DbtParseError, ensure_manifest
 from touchledger import serving
+from touchledger.data_docs import write_data_docs
 from touchledger.demo import Demo, OtherDemoError, ensure_demo
 from touchledger.demo_figures import addresses, figures, table_of
 from touchledger.output import Output
-from touchledger.pipeline_commands import run_shown, write_data_docs
+from touchledger.pipeline_commands import run_shown
 from touchledger.settings import Settings
 from touchledger.state import logging_to_file, prepare
 from touchledger.supervisor import Supervisor

@@ -1,0 +1,42 @@
+"""The dbt documentation as one page: what a reader of the models needs, and nothing that asks for more."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from touchledger.data_docs import page, without_unit_tests
+
+MANIFEST: dict[str, Any] = {
+    "nodes": {"model.t.a": {"description": "ends </script><script>alert(1)</script>"}},
+    "unit_tests": {"unit_test.t.a.one": {}},
+    "parent_map": {"model.t.b": ["model.t.a"], "unit_test.t.a.one": ["model.t.a"]},
+    "child_map": {"model.t.a": ["model.t.b", "unit_test.t.a.one"], "model.t.b": []},
+}
+INDEX = (
+    """<link href="${require('./assets/favicons/favicon.ico')}"/><script>"""
+    """n=["MANIFEST.JSON INLINE DATA","CATALOG.JSON INLINE DATA"];"""
+    """t='<svg><use xlink:href=\\"{{ icon }}\\"></use></svg>'</script>"""
+)
+
+
+def test_the_lineage_graph_holds_models_and_no_unit_test() -> None:
+    kept = without_unit_tests(MANIFEST)
+    assert kept["unit_tests"] == {}
+    assert kept["child_map"] == {"model.t.a": ["model.t.b"], "model.t.b": []}
+    assert kept["parent_map"] == {"model.t.b": ["model.t.a"]}
+    assert kept["nodes"] == MANIFEST["nodes"]
+
+
+def test_a_description_cannot_end_the_script_it_stands_in() -> None:
+    written = page(INDEX, MANIFEST, {"nodes": {}})
+    assert written.count("</script>") == 1
+    inlined = written[written.index("n=[") + 3 : written.index(',{"nodes":{}}];')]
+    assert json.loads(inlined) == MANIFEST
+
+
+def test_the_page_asks_for_nothing_before_its_script_has_run() -> None:
+    written = page(INDEX, {}, {})
+    assert "${require" not in written
+    assert "<use xlink:href" not in written
+    assert 'href="/docs/assets/mark.svg"' in written

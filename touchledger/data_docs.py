@@ -1,0 +1,67 @@
+"""The dbt documentation of a deployment as one page that needs no network."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+from dbt.task.docs import DOCS_INDEX_FILE_PATH
+
+from orchestration.dbt_manifest import run_dbt, target
+from orchestration.durable import put_in_place
+from touchledger.settings import Settings
+
+UNIT_TEST = "unit_test."
+# dbt's page asks the server for these before its own script has filled them in
+UNFILLED = {
+    '<use xlink:href=\\"{{': '<use ng-attr-xlink:href=\\"{{',
+    '<use xlink:href="{{': '<use ng-attr-xlink:href="{{',
+    "${require('./assets/favicons/favicon.ico')}": "/docs/assets/mark.svg",
+}
+
+
+class DataDocsError(click.ClickException):
+    """The documentation could not be written; the text is dbt's own."""
+
+
+def write_data_docs(settings: Settings) -> None:
+    """Write the page of the last build's models. Raises DataDocsError with dbt's words."""
+    done = run_dbt(settings, ["--quiet", "docs", "generate", "--no-compile"])
+    artifacts = [target(settings) / name for name in ("manifest.json", "catalog.json")]
+    if done.returncode != 0 or not all(path.exists() for path in artifacts):
+        raise DataDocsError(f"the data docs could not be written:\n{(done.stdout + done.stderr).strip()}")
+    manifest, catalog = (json.loads(path.read_text()) for path in artifacts)
+    settings.data_docs.parent.mkdir(parents=True, exist_ok=True)
+    written = target(settings) / "data_docs.html"
+    written.write_text(page(Path(DOCS_INDEX_FILE_PATH).read_text(), without_unit_tests(manifest), catalog))
+    put_in_place(written, settings.data_docs)
+
+
+def page(index: str, manifest: Mapping[str, Any], catalog: Mapping[str, Any]) -> str:
+    """dbt's page with both artifacts inside it."""
+    for unfilled, ours in UNFILLED.items():
+        index = index.replace(unfilled, ours)
+    for name, artifact in (("MANIFEST", manifest), ("CATALOG", catalog)):
+        index = index.replace(f'"{name}.JSON INLINE DATA"', _inline(artifact))
+    return index
+
+
+def without_unit_tests(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest without its unit tests: they outnumber the models, and the lineage graph drew every one of them."""
+    kept = dict(manifest) | {"unit_tests": {}}
+    for name in ("parent_map", "child_map"):
+        kept[name] = {
+            node: [other for other in others if not other.startswith(UNIT_TEST)]
+            for node, others in manifest[name].items()
+            if not node.startswith(UNIT_TEST)
+        }
+    return kept
+
+
+def _inline(artifact: Mapping[str, Any]) -> str:
+    # a description that holds </script> must not end the script it stands in
+    return re.sub(r"</(?=script)", r"<\\/", json.dumps(artifact, separators=(",", ":")), flags=re.IGNORECASE)

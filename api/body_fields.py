@@ -1,11 +1,15 @@
-"""Strict members of a JSON body: host names, and booleans that are booleans."""
+"""Strict members of a JSON body: host names, time zones, currencies, and booleans that are booleans."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from marshmallow import ValidationError, fields, validate
+
+from api.bodies import Text
+from data_contracts.formats import Refused, currency, time_zone
 
 MOST_HOSTS = 50
 
@@ -46,3 +50,30 @@ class HostList(fields.List[str]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         return sorted({str(host) for host in super()._deserialize(value, attr, data, **kwargs)})
+
+
+class TimeZone(Text):
+    """A zone of the IANA database, spelt as there."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(64, metadata={"description": "IANA name, for example Europe/Madrid."}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        return _known(time_zone, super()._deserialize(value, attr, data, **kwargs))
+
+
+class Currency(Text):
+    """An ISO 4217 code of three capital letters."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(3, low=3, metadata={"description": "ISO 4217.", "pattern": "^[A-Z]{3}$"}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        return _known(currency, super()._deserialize(value, attr, data, **kwargs))
+
+
+def _known(form: Callable[[str], str], text: str) -> str:
+    try:
+        return form(text)
+    except Refused as refused:
+        raise ValidationError(str(refused)) from None

@@ -13,6 +13,7 @@ from api.models.person import Invitation, Membership, ProfileMembership, User, U
 from api.models.pii import PiiAccess
 from api.models.profile import Profile
 from api.models.publication import Run
+from api.models.purge import Purge
 from api.models.request import AuditEntry, IdempotencyRecord, RateUse
 from api.models.workspace import Workspace
 
@@ -39,6 +40,7 @@ __all__ = [
     "PiiAccess",
     "Profile",
     "ProfileMembership",
+    "Purge",
     "RateUse",
     "Recompute",
     "Run",

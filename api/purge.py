@@ -1,0 +1,126 @@
+"""Profiles taken out of service: nobody opens them any more, and their tracking, attribution and spend data go.
+
+Rows go at once, within the caller's transaction; files and figures with the next build (`orchestration/purge.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api.db import Base
+from api.models import (
+    ApiKey,
+    Connection,
+    ErasedIdentifier,
+    Event,
+    Import,
+    IngestedRecord,
+    Invitation,
+    ManualRefund,
+    OAuthAuthorization,
+    PaymentPayer,
+    Profile,
+    ProfileMembership,
+    Purge,
+    Recompute,
+)
+
+# one statement binds at most so many ids
+IDS = 500
+
+# what was sent, computed or entered about a profile, and what only serves to refuse or order such rows
+DATA: tuple[type[Base], ...] = (
+    IngestedRecord,
+    Event,
+    Import,
+    ManualRefund,
+    PaymentPayer,
+    Recompute,
+    ErasedIdentifier,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Retired:
+    """How much an archive of profiles ended; `rows_removed` counts the purged rows."""
+
+    profiles_archived: int
+    api_keys_revoked: int
+    memberships_removed: int
+    invitations_revoked: int
+    connections_disconnected: int
+    rows_removed: int
+
+
+def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke_reason: str = "person") -> Retired:
+    """Archive the profiles that still live, end everything that opens them, and purge their rows.
+
+    Keys are revoked, places on the profile and invitations to it end (`revoke_reason`), connections lose their
+    token, authorizations of apps end. Whatever may be read of an archived profile is a row that says so.
+    """
+    chosen = sa.select(Profile.id).where(Profile.archived_at.is_(None)).with_for_update().order_by(Profile.id)
+    ids = [one for part in _parts(sorted(profile_ids)) for one in session.scalars(chosen.where(Profile.id.in_(part)))]
+    retired = Retired(
+        profiles_archived=_changed(session, Profile, Profile.id, ids, archived_at=at),
+        api_keys_revoked=_revoke_keys(session, ids, at),
+        memberships_removed=_removed(session, ProfileMembership, ids),
+        invitations_revoked=_revoke_invitations(session, ids, at, revoke_reason),
+        connections_disconnected=_disconnect(session, ids),
+        rows_removed=remove_rows(session, ids),
+    )
+    _end_authorizations(session, ids, at)
+    session.add_all(Purge(profile_id=one, requested_at=at) for one in ids)
+    session.flush()
+    return retired
+
+
+def remove_rows(session: Session, profile_ids: Sequence[str]) -> int:
+    """Delete what `DATA` holds of the profiles; gives how many rows that were."""
+    return sum(_removed(session, model, profile_ids) for model in DATA)
+
+
+def _revoke_keys(session: Session, ids: Sequence[str], at: datetime) -> int:
+    alive = sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > at)
+    return _changed(session, ApiKey, ApiKey.profile_id, ids, ApiKey.revoked_at.is_(None), alive, revoked_at=at)
+
+
+def _revoke_invitations(session: Session, ids: Sequence[str], at: datetime, reason: str) -> int:
+    pending = (Invitation.status == "pending", Invitation.expires_at > at)
+    return _changed(
+        session, Invitation, Invitation.profile_id, ids, *pending, status="revoked", revoke_reason=reason, revoked_at=at
+    )
+
+
+def _disconnect(session: Session, ids: Sequence[str]) -> int:
+    open_ = Connection.status != "disconnected"
+    return _changed(session, Connection, Connection.profile_id, ids, open_, status="disconnected", token="")
+
+
+def _end_authorizations(session: Session, ids: Sequence[str], at: datetime) -> int:
+    of, open_ = OAuthAuthorization.profile_id, OAuthAuthorization.status.in_(("requested", "granted"))
+    return _changed(session, OAuthAuthorization, of, ids, open_, status="revoked", revoked_at=at)
+
+
+def _changed(session: Session, model: type[Base], of: Any, ids: Sequence[str], *where: Any, **to: Any) -> int:
+    change = sa.update(model).where(*where).values(**to)
+    return sum(_rows(session, change.where(of.in_(part))) for part in _parts(ids))
+
+
+def _removed(session: Session, model: type[Base], ids: Sequence[str]) -> int:
+    column = cast(Any, model).profile_id
+    return sum(_rows(session, sa.delete(model).where(column.in_(part))) for part in _parts(ids))
+
+
+def _rows(session: Session, statement: sa.Update | sa.Delete) -> int:
+    result = session.execute(statement, execution_options={"synchronize_session": False})
+    return cast("sa.CursorResult[Any]", result).rowcount
+
+
+def _parts(ids: Sequence[str]) -> Iterator[Sequence[str]]:
+    return (ids[start : start + IDS] for start in range(0, len(ids), IDS))

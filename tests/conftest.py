@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -47,30 +48,42 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A migrated, empty SQLite database that tests get copies of: migrating costs more than most of them."""
+    from api.db import close_engines
+    from api.migrate import upgrade
+
+    path = tmp_path_factory.mktemp("migrated") / "operational.db"
+    upgrade(f"sqlite:///{path}")
+    # closing the last connection brings everything into the one file
+    close_engines(f"sqlite:///{path}")
+    return path
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest, home: Path) -> Iterator[str]:
     """Address of a migrated, empty operational database; each test that asks runs on SQLite and on Postgres."""
     from api.db import close_engines
-    from api.migrate import upgrade
-    from tests.fixtures.postgres import create_database
+    from tests.fixtures.postgres import create_database, drop_database
 
     if request.param == "sqlite":
-        url = f"sqlite:///{home / 'operational.db'}"
-    else:
-        url = create_database(request.getfixturevalue("postgres_server"), f"t{uuid.uuid4().hex}")
-    upgrade(url)
+        yield request.getfixturevalue("sqlite_url")
+        return
+    server, name = request.getfixturevalue("postgres_server"), f"t{uuid.uuid4().hex}"
+    url = create_database(server, name, template=request.getfixturevalue("postgres_template"))
     yield url
     close_engines(url)
+    drop_database(server, name)
 
 
 @pytest.fixture
-def sqlite_url(home: Path) -> Iterator[str]:
+def sqlite_url(home: Path, sqlite_template: Path) -> Iterator[str]:
     """Address of a migrated SQLite database in the state folder, for tests that are not about the database."""
     from api.db import close_engines
-    from api.migrate import upgrade
 
+    shutil.copyfile(sqlite_template, home / "operational.db")
     url = f"sqlite:///{home / 'operational.db'}"
-    upgrade(url)
     yield url
     close_engines(url)
 

@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api.app import create_app
+from api.http import Application
 from api.models import Profile
 from api.snapshot import Snapshots
 from tests.factories import accounts, notes
@@ -35,9 +36,16 @@ class Caller:
         return self("POST", path, **options)
 
 
+@pytest.fixture(scope="session")
+def assembled(tmp_path_factory: pytest.TempPathFactory) -> Application:
+    """The application, put together once: that costs more than most tests, and settings are read with each request."""
+    return create_app(Settings(home=tmp_path_factory.mktemp("nobody")), more=[notes.bp])
+
+
 @pytest.fixture
-def client(settings: Settings) -> FlaskClient:
-    return create_app(settings, more=[notes.bp]).test_client()
+def client(assembled: Application, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
+    monkeypatch.setitem(assembled.config, "SETTINGS", settings)
+    return assembled.test_client()
 
 
 @pytest.fixture

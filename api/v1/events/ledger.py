@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+import uuid
+from datetime import UTC, datetime
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
@@ -10,14 +11,13 @@ from sqlalchemy.orm import Session
 
 from api import errors
 from api.db import new_id, now
-from api.models import Event, Run
+from api.models import Event, IngestedRecord, Run
+from api.next_snapshot import expected_at
 from api.v1.events.ingest import accept, withdraw
 from api.v1.events.records import Sent
 from api.warehouse_ids import uuid_v8
 
 DATASET = "conversions"
-# how long the pipeline may take to notice that something was sent
-NOTICE = timedelta(seconds=60)
 
 
 def event_id(profile_id: str, key: str) -> str:
@@ -64,17 +64,28 @@ def retract(session: Session, profile_id: str, key: str) -> tuple[Event, bool]:
     return event, False
 
 
-def visibility(session: Session, event: Event) -> tuple[str, datetime | None]:
-    """Where reads show the event, and when the next snapshot is due, by how long the last one took."""
+def visibility(session: Session, event: Event, key: str | None) -> tuple[str, datetime | None]:
+    """Where reads show the event of `key`, and when the next snapshot is due; None before the first one."""
     if event.is_test or event.retracted_at is not None:
         return "never", None
-    published = sa.select(Run).where(Run.published_at.is_not(None)).order_by(Run.id.desc()).limit(1)
-    run = session.scalars(published).one_or_none()
-    if run is None or run.published_at is None:
-        return "next_snapshot", None
-    if event.received_at < run.started_at:
+    published = sa.select(Run.published_at).where(Run.published_at.is_not(None)).order_by(Run.id.desc()).limit(1)
+    last = session.scalar(published)
+    landed = _landed_at(session, event, key)
+    if last is not None and landed is not None and landed < last:
         return "published", None
-    return "next_snapshot", now() + NOTICE + (run.published_at - run.started_at)
+    return "next_snapshot", expected_at(session) if last is not None else None
+
+
+def _landed_at(session: Session, event: Event, key: str | None) -> datetime | None:
+    """When the event's record was taken up by a build, which its batch's UUIDv7 tells; one build writes at a time."""
+    batch = session.scalar(
+        sa.select(IngestedRecord.landed_batch).where(
+            IngestedRecord.profile_id == event.profile_id,
+            IngestedRecord.dataset == DATASET,
+            IngestedRecord.record_key == key,
+        )
+    )
+    return datetime.fromtimestamp((uuid.UUID(batch).int >> 80) / 1000, UTC) if batch else None
 
 
 def _claim(session: Session, profile_id: str, key: str, sent: Sent) -> tuple[Event, bool]:

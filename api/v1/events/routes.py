@@ -44,7 +44,7 @@ def ingest_event(body: dict[str, Any]) -> dict[str, Any]:
     if reference is not None and not just_sent(session(), auth.current().profile.id, [reference]):
         raise errors.UNKNOWN_CUSTOMER_REF()
     event, is_new = ledger.keep(session(), auth.current().profile.id, key, sent)
-    visible, visible_by = ledger.visibility(session(), event)
+    visible, visible_by = ledger.visibility(session(), event, key)
     return {
         "event_id": event.id,
         "status": "accepted" if is_new else "duplicate",

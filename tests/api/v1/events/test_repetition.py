@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
 from api import db
-from api.models import AuditEntry, Event, IdempotencyRecord, Profile, Run
+from api.models import AuditEntry, IdempotencyRecord, Run
 from api.v1.events import ledger
 from api.v1.events.records import Sent, sent
 from api.v1.events.schemas import EventBody
+from orchestration.ingested import land_ingested
+from orchestration.lake import Lake
 from tests.api.v1.events.conftest import PAYMENT, Sender
 from tests.factories import accounts
 from touchledger.settings import Settings
@@ -176,18 +178,23 @@ def test_a_test_event_is_taken_back_without_a_trace(sender: Sender, landing: Lan
     assert landing() == []
 
 
-def test_the_answer_says_when_the_event_will_be_seen(sender: Sender, settings: Settings, profile: Profile) -> None:
-    begun = db.now() - timedelta(hours=1)
-    with db.transaction(settings.operational_url) as session:
-        session.add(Run(started_at=begun, published_at=begun + timedelta(seconds=40), snapshot_id="s"))
+def test_the_answer_says_when_the_event_will_be_seen(sender: Sender, settings: Settings) -> None:
+    def published(began: datetime) -> None:
+        with db.transaction(settings.operational_url) as session:
+            session.add(Run(started_at=began, published_at=db.now(), snapshot_id=db.new_id()))
+
+    published(db.now() - timedelta(seconds=40))
     answer = sender.accepted(PAYMENT)
+    due = datetime.fromisoformat(answer["visible_by"])
     assert answer["visible"] == "next_snapshot"
-    with db.transaction(settings.operational_url) as session:
-        event = session.get_one(Event, 1)
-        _, expected = ledger.visibility(session, event)
-        assert expected is not None
-        assert timedelta(seconds=99) < expected - db.now() <= timedelta(seconds=100)
-        session.add(Run(started_at=db.now(), published_at=db.now(), snapshot_id="t"))
+    assert timedelta(seconds=98) < due - db.now() <= timedelta(seconds=102)
+    published(db.now())
+    assert sender.accepted(PAYMENT)["visible"] == "next_snapshot", "that run took up nothing that was sent"
+    lake = Lake(settings.lake)
+    lake.prepare()
+    assert len(land_ingested(settings.operational_url, lake)) == 1
+    assert sender.accepted(PAYMENT)["visible"] == "next_snapshot", "taken up, and not yet published"
+    published(db.now())
     again = sender.accepted(PAYMENT)
     assert (again["visible"], again["visible_by"]) == ("published", None)
 

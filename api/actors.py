@@ -35,9 +35,11 @@ def told(session: Session, named: Iterable[tuple[str, str | None]]) -> dict[tupl
         for user in session.scalars(sa.select(User).where(User.id.in_(ids["user"]))):
             names[user.id] = user.display_name
     if ids["key"]:
-        names |= dict(session.execute(sa.select(ApiKey.id, ApiKey.name).where(ApiKey.id.in_(ids["key"]))).tuples())
+        named_keys = session.execute(sa.select(ApiKey.id, ApiKey.name).where(ApiKey.id.in_(ids["key"])))
+        names |= {row.id: row.name for row in named_keys}
     if ids["app"]:
-        names |= dict(session.execute(sa.select(App.id, App.name).where(App.id.in_(ids["app"]))).tuples())
+        named_apps = session.execute(sa.select(App.id, App.name).where(App.id.in_(ids["app"])))
+        names |= {row.id: row.name for row in named_apps}
     return {who: {"kind": who[0], "id": who[1], "display": names.get(who[1] or "", "Touchledger")} for who in wanted}
 
 

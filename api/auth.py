@@ -49,7 +49,7 @@ LIMITS = {Kind.API_KEY: 60, Kind.USER_TOKEN: 120, Kind.SESSION: 240, Kind.APP: 1
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The caller of one request. `account` is what rate and idempotency are kept under; rotated keys share it.
+    """The caller of one request. `account` is what the rate is kept under; rotated keys share it.
 
     `scopes` are what the credential itself carries: a key's own, or what a user token's grants map to; a session
     carries all, since its person's membership decides. `reach` is what this request is about.
@@ -85,6 +85,11 @@ class Principal:
         if self.user_id is None:
             raise LookupError("no person is behind this credential")
         return self.user_id
+
+    @property
+    def writer(self) -> str:
+        """What Idempotency-Keys are kept under: the person, whichever session or token they write with."""
+        return f"user:{self.user_id}" if self.user_id else self.account
 
     @property
     def app_id(self) -> str | None:

@@ -450,8 +450,8 @@ DATABASE_UNAVAILABLE = Code(
 WEAK_PASSWORD = Code(
     "weak_password",
     422,
-    "The new password is too short.",
-    "The new password is shorter than the minimum.",
+    "The new password is too short or too long.",
+    "A new password has 15 to 256 characters.",
 )
 COMPROMISED_PASSWORD = Code(
     "compromised_password",

@@ -144,7 +144,10 @@ def partner_only(
 
 
 def public(view: View) -> View:
-    """Mark a view that needs no credential. Without `guarded` or `public` a route does not import."""
+    """Mark a view that needs no credential. Without `guarded` or `public` a route does not import.
+
+    Under /api it refuses unknown query names and large bodies as every other route does.
+    """
     return _attach(Guard(None, 0, frozenset()))(view)
 
 
@@ -155,12 +158,14 @@ def guard_of(view: Any) -> Guard | None:
 
 def _attach(guard: Guard) -> Callable[[View], View]:
     def decorator(view: View) -> View:
-        known = EVERYWHERE | query_names(view)
+        known = query_names(view) | (frozenset() if guard.is_public else EVERYWHERE)
 
         @wraps(view)
         def entered(*args: Any, **kwargs: Any) -> Any:
             if not guard.is_public:
                 kwargs |= _admit(guard, kwargs)
+            # links to pages may carry whatever their senders count by
+            if not guard.is_public or request.path.startswith("/api/"):
                 _refuse_query(known)
                 _refuse_size(guard)
             return view(*args, **kwargs)

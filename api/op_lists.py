@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -25,14 +25,14 @@ class ListQuery(CursorQuery):
 class By:
     """One column of a list's order. `value` reads it off a row; the last column of an order is an id."""
 
-    column: sa.ColumnElement[Any]
+    column: sa.SQLColumnExpression[Any]
     value: Callable[[Any], Any]
     descending: bool = False
 
 
 def page(
     session: Session,
-    statement: sa.Select[Any],
+    statement: sa.Select[*tuple[Any, ...]],
     order: Sequence[By],
     query: Mapping[str, Any],
     *,
@@ -73,4 +73,5 @@ def _written(value: Any) -> Any:
 
 
 def _read(value: Any, by: By) -> Any:
-    return datetime.fromisoformat(value) if isinstance(by.column.type, sa.types.TypeDecorator) else value
+    kept = cast(sa.ColumnElement[Any], by.column).type
+    return datetime.fromisoformat(value) if isinstance(kept, sa.types.TypeDecorator) else value

@@ -15,6 +15,7 @@ from api.guard import Grain, Guard
 from api.roles import Role
 
 REFUSALS = (400, 401, 403, 404, 429, 500, 503)
+REFUSALS_OF_OPEN_WRITES = (400, 401, 404, 409, 413, 429, 500, 503)
 SCHEMES: dict[Kind, tuple[str, dict[str, str]]] = {
     Kind.API_KEY: ("apiKey", {"type": "http", "scheme": "bearer", "description": "An API key, `tl_live_…`."}),
     Kind.USER_TOKEN: ("userToken", {"type": "http", "scheme": "bearer", "description": "A user token, `tl_user_…`."}),
@@ -120,7 +121,8 @@ def _envelope(schema: type[ma.Schema], many: bool) -> type[ma.Schema]:
 def describe_guard(doc: dict[str, Any], doc_info: dict[str, Any], **_: Any) -> dict[str, Any]:
     """Give an operation its refusals; flask-smorest calls it for every operation, `build` adds the security."""
     guard: Guard = doc_info["guard"]
-    refusals = {} if guard.is_public else {status: HTTPStatus(status).name for status in REFUSALS}
+    known = REFUSALS if not guard.is_public else REFUSALS_OF_OPEN_WRITES if "requestBody" in doc else ()
+    refusals = {status: HTTPStatus(status).name for status in known}
     doc["responses"] = {**refusals, **doc.get("responses", {})}
     doc["operationId"] = doc_info["operation"]
     doc["x-guard"] = guard

@@ -6,6 +6,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api import context, errors
+from api.db import now
 from api.models import ApiKey, Membership, Profile, Workspace
 
 PLANS = ("starter", "growth", "agency", "enterprise")
@@ -81,6 +82,7 @@ def _counts(workspace: Workspace, profile_id: str | None) -> dict[str, sa.Select
         "api_keys": count_of(
             ApiKey.profile_id == (profile_id or ""),
             ApiKey.revoked_at.is_(None),
+            sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > now()),
             ApiKey.rotated_to_id.is_(None),
         ),
     }

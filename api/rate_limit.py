@@ -62,15 +62,17 @@ def settle(
     return live, Allowance(limit, limit - used, _seconds(window))
 
 
-def charge(session: Session, bucket: str, *, units: int, limit: int, moment: int | None = None) -> Allowance:
+def charge(
+    session: Session, bucket: str, *, units: int, limit: int, window: int = WINDOW, moment: int | None = None
+) -> Allowance:
     """Charge `units` to a bucket within the caller's transaction; a refusal changes nothing.
 
-    The row stays locked until the transaction ends, so keep the transaction short.
+    A bucket has the same `window` every time. Its row stays locked until the transaction ends, so keep that short.
     """
     connection = session.connection()
     before = _locked_uses(connection, bucket)
     at = _now(connection) if moment is None else moment
-    after, allowance = settle(before, at, units=units, limit=limit)
+    after, allowance = settle(before, at, units=units, limit=limit, window=window)
     if allowance.retry_after is None and units:
         connection.execute(WRITE, {"name": bucket, "after": after})
     return allowance

@@ -20,18 +20,19 @@ from api.guard import MEBIBYTE, View
 from api.idempotency import Answer, Claim
 
 
-def idempotent(*, once_shown: Sequence[str] = ()) -> Callable[[View], View]:
+def idempotent(*, once_shown: Sequence[str] = (), keyed: bool = True) -> Callable[[View], View]:
     """Make a view a unit of work that honours Idempotency-Key; stands directly above `response`.
 
     Every POST, PUT, PATCH and DELETE needs it. `once_shown` names members of `data` that hold secrets: they are not
-    stored, and a replay carries null in their place.
+    stored, and a replay carries null in their place. Where nobody is known to keep a key for, and with `keyed=False`,
+    a key must be well formed and is not kept: what is kept holds a quick hash of the body, which may be a password.
     """
 
     def decorator(view: View) -> View:
         @wraps(view)
         def once(*args: Any, **kwargs: Any) -> Response:
             key = idempotency.read_key(request.headers.get("Idempotency-Key"))
-            claimed = _claim(key) if key else None
+            claimed = _claim(key) if key and keyed and "principal" in g else None
             if isinstance(claimed, Answer):
                 return _replay(claimed)
             with _settled(claimed):
@@ -103,7 +104,7 @@ def _claim(key: str) -> Claim | Answer:
     query = urlencode(sorted(request.args.items(multi=True)))
     print_ = idempotency.fingerprint(request.method, request.path, query, _canonical_body())
     with db.transaction(_url(), durable=False) as unit:
-        return idempotency.claim(unit, account=auth.current().account, key=key, print_=print_)
+        return idempotency.claim(unit, account=auth.current().writer, key=key, print_=print_)
 
 
 def _canonical_body() -> bytes:

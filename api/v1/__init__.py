@@ -6,6 +6,7 @@ from api.http import Blueprint
 from api.v1 import ads, analytics, campaigns, conversions, payments, quality
 from api.v1.attribution import ad_people, recompute, settings
 from api.v1.campaigns import comparison
+from api.v1.credentials import api_keys, entering, me, tokens
 from api.v1.customers import erasures, journeys, link_tokens
 from api.v1.events import routes as events
 from api.v1.imports import routes as imports
@@ -30,4 +31,8 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     journeys.bp,
     link_tokens.bp,
     profile_listing.bp,
+    entering.bp,
+    me.bp,
+    tokens.bp,
+    api_keys.bp,
 )

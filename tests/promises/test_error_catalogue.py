@@ -23,10 +23,6 @@ AWAITED_TEXT = """
     media_expired
     chatapp_payment_required
     audit_timeout
-    weak_password
-    compromised_password
-    current_password_required
-    current_password_invalid
     demo_purge_blocked
     workspace_archived
     audience_tos_required
@@ -47,7 +43,6 @@ AWAITED_TEXT = """
     social_connection_required
     social_page_login_required
     destination_conflict
-    invalid_state
 """
 AWAITED = frozenset(AWAITED_TEXT.split())
 

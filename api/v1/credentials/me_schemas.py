@@ -1,0 +1,112 @@
+"""What the /me routes accept and answer."""
+
+from __future__ import annotations
+
+from marshmallow import Schema, fields, validate
+
+from api.bodies import Text
+from api.roles import ROLES
+from api.scopes import GRANTS
+
+LOCALES = ("en", "es")
+TOKEN_STATUSES = ("active", "expired", "revoked")
+ORIGINS = ("session", "oauth")
+_UUID = {"format": "uuid"}
+
+
+class Place(Schema):
+    """One workspace of the person."""
+
+    workspace_id = fields.String(required=True, metadata=_UUID)
+    name = fields.String(required=True)
+    role = fields.String(required=True, metadata={"enum": list(ROLES)})
+    profile_ids = fields.List(
+        fields.String(metadata=_UUID),
+        required=True,
+        allow_none=True,
+        metadata={"description": "The profiles a guest can open; null for all of the workspace."},
+    )
+
+
+class Me(Schema):
+    """The signed-in person."""
+
+    user_id = fields.String(required=True, metadata=_UUID)
+    email = fields.String(required=True)
+    email_verified = fields.Boolean(required=True)
+    first_name = fields.String(required=True, allow_none=True)
+    last_name = fields.String(required=True, allow_none=True)
+    locale = fields.String(required=True, metadata={"enum": list(LOCALES)})
+    memberships = fields.List(fields.Nested(Place), required=True)
+
+
+class MeBody(Schema):
+    first_name = Text(80, allow_none=True)
+    last_name = Text(80, allow_none=True)
+    locale = fields.String(validate=validate.OneOf(LOCALES, error="must be en or es"))
+
+
+class SessionRow(Schema):
+    """One live session."""
+
+    is_paged = True
+
+    id = fields.String(required=True, metadata=_UUID)
+    created_at = fields.DateTime(required=True)
+    last_seen_at = fields.DateTime(required=True, metadata={"description": "To the minute."})
+    user_agent = fields.String(required=True, allow_none=True)
+    current = fields.Boolean(required=True, metadata={"description": "Whether this request came with it."})
+
+
+class EndedSession(Schema):
+    id = fields.String(required=True, metadata=_UUID)
+    ended = fields.Boolean(required=True)
+    ended_at = fields.DateTime(required=True)
+
+
+class TokenBody(Schema):
+    name = Text(80, load_default="agent token")
+    grants = fields.List(
+        fields.String(validate=validate.OneOf(GRANTS, error=f"must be one of {', '.join(GRANTS)}")),
+        load_default=lambda: ["mcp:read"],
+        validate=validate.Length(1, len(GRANTS), error=f"holds 1 to {len(GRANTS)} grants"),
+    )
+    expires_in_days = fields.Integer(
+        strict=True, load_default=90, validate=validate.Range(1, 365, error="must be from 1 to 365")
+    )
+
+
+class TokenFacts(Schema):
+    id = fields.String(required=True, metadata=_UUID)
+    name = fields.String(required=True)
+    prefix = fields.String(required=True, metadata={"description": "How the token begins."})
+    grants = fields.List(fields.String(metadata={"enum": list(GRANTS)}), required=True)
+    scopes = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "What the grants map to; the membership may give less."},
+    )
+    rate_limit_units_per_minute = fields.Integer(required=True)
+    expires_at = fields.DateTime(required=True)
+    created_at = fields.DateTime(required=True)
+
+
+class MintedToken(TokenFacts):
+    token = fields.String(
+        required=True, allow_none=True, metadata={"description": "`tl_user_…`; shown this once."}
+    )  # fmt: skip
+
+
+class TokenRow(TokenFacts):
+    """One user token of the person."""
+
+    is_paged = True
+
+    status = fields.String(required=True, metadata={"enum": list(TOKEN_STATUSES)})
+    last_used_at = fields.DateTime(required=True, allow_none=True, metadata={"description": "To the minute."})
+    origin = fields.String(required=True, metadata={"enum": list(ORIGINS)})
+
+
+class RevokedToken(Schema):
+    id = fields.String(required=True, metadata=_UUID)
+    status = fields.String(required=True, metadata={"enum": list(TOKEN_STATUSES)})

@@ -5,19 +5,16 @@ In the order of refusals.
 
 from __future__ import annotations
 
-import difflib
-import uuid
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-import marshmallow as ma
 from flask import g, request
 from sqlalchemy.orm import Session
 
-from api import auth, context, db, errors, rate_limit, reach
+from api import asked, auth, context, db, errors, rate_limit, reach
 from api.auth import Kind, Principal
 from api.models import Workspace
 from api.roles import Role
@@ -28,7 +25,6 @@ View = TypeVar("View", bound=Callable[..., Any])
 READERS = frozenset({Kind.API_KEY, Kind.USER_TOKEN, Kind.SESSION})
 PEOPLE = frozenset({Kind.USER_TOKEN, Kind.SESSION})
 MEBIBYTE = 1024 * 1024
-EVERYWHERE = frozenset({"profile_id", "workspace_id"})
 WRITES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
 
 
@@ -158,7 +154,7 @@ def guard_of(view: Any) -> Guard | None:
 
 def _attach(guard: Guard) -> Callable[[View], View]:
     def decorator(view: View) -> View:
-        known = query_names(view) | (frozenset() if guard.is_public else EVERYWHERE)
+        known = asked.query_names(view) | (frozenset() if guard.is_public else asked.EVERYWHERE)
 
         @wraps(view)
         def entered(*args: Any, **kwargs: Any) -> Any:
@@ -166,8 +162,8 @@ def _attach(guard: Guard) -> Callable[[View], View]:
                 kwargs |= _admit(guard, kwargs)
             # links to pages may carry whatever their senders count by
             if not guard.is_public or request.path.startswith("/api/"):
-                _refuse_query(known)
-                _refuse_size(guard)
+                asked.refuse_names(known)
+                asked.refuse_size(guard.max_body, sized=request.method in WRITES)
             return view(*args, **kwargs)
 
         entered.guard = guard  # type: ignore[attr-defined]
@@ -175,16 +171,6 @@ def _attach(guard: Guard) -> Callable[[View], View]:
         return cast(View, entered)
 
     return decorator
-
-
-def query_names(view: Any) -> set[str]:
-    """The names of all query parameters that the view's `arguments` decorators declare."""
-    names: set[str] = set()
-    for parameter in getattr(view, "_apidoc", {}).get("arguments", {}).get("parameters", []):
-        if parameter["in"] == "query":
-            schema: ma.Schema = parameter["schema"]() if isinstance(parameter["schema"], type) else parameter["schema"]
-            names |= {field.data_key or name for name, field in schema.fields.items()}
-    return names
 
 
 def _admit(guard: Guard, path: Mapping[str, str]) -> dict[str, str]:
@@ -206,7 +192,7 @@ def _admit(guard: Guard, path: Mapping[str, str]) -> dict[str, str]:
 def _within(session: Session, guard: Guard, path: Mapping[str, str]) -> errors.ApiError | None:
     try:
         _refuse_rate(g.allowance)
-        g.ids = {name: _uuid(name, path[name]) for name in guard.uuids}
+        g.ids = {name: asked.as_uuid(name, path[name]) for name in guard.uuids}
         g.principal = replace(g.principal, reach=_reached(session, guard, g.principal, {**path, **g.ids}))
         _refuse_short_of(session, guard, g.principal)
     except errors.ApiError as refusal:
@@ -215,7 +201,7 @@ def _within(session: Session, guard: Guard, path: Mapping[str, str]) -> errors.A
 
 
 def _reached(session: Session, guard: Guard, principal: Principal, path: Mapping[str, str]) -> reach.Reach:
-    profile_id, workspace_id = _one_of("profile_id", path), _one_of("workspace_id", path)
+    profile_id, workspace_id = asked.one_of("profile_id", path), asked.one_of("workspace_id", path)
     if principal.own_profile is not None:
         context.meta(profile_id=principal.own_profile.id)
         return reach.of_key(principal.own_profile, workspace_id=workspace_id, profile_id=profile_id)
@@ -297,43 +283,3 @@ def _refuse_rate(allowance: rate_limit.Allowance) -> None:
     if allowance.retry_after is not None:
         headers = {"Retry-After": str(allowance.retry_after)}
         raise errors.RATE_LIMIT_EXCEEDED(reason="request_rate", headers=headers)
-
-
-def _one_of(name: str, path: Mapping[str, str]) -> str | None:
-    named = _named(name)
-    if name in path and named not in {None, path[name]}:
-        raise errors.INVALID_PARAMETER(f"{name} is one in the path and another in the query.")
-    return path.get(name, named)
-
-
-def _named(name: str) -> str | None:
-    values = request.args.getlist(name)
-    if len(values) > 1:
-        raise errors.INVALID_PARAMETER(f"{name} is given more than once.")
-    return _uuid(name, values[0]) if values else None
-
-
-def _uuid(name: str, value: str) -> str:
-    try:
-        given = uuid.UUID(value)
-    except ValueError:
-        given = None
-    if given is None or str(given) != value.lower():
-        raise errors.INVALID_PARAMETER(f"{name} is not a UUID.")
-    return str(given)
-
-
-def _refuse_query(known: Collection[str]) -> None:
-    for name, values in request.args.lists():
-        if name not in known:
-            nearest = difflib.get_close_matches(name, sorted(known), n=1)
-            hint = f" Did you mean {nearest[0]}?" if nearest else ""
-            raise errors.INVALID_PARAMETER(f"{name[:80]} is not a parameter of this route.{hint}")
-        if len(values) > 1:
-            raise errors.INVALID_PARAMETER(f"{name} is given more than once.")
-
-
-def _refuse_size(guard: Guard) -> None:
-    request.max_content_length = guard.max_body
-    if request.method in WRITES and (request.content_length or 0) > guard.max_body:
-        raise errors.PAYLOAD_TOO_LARGE(f"The body may hold at most {guard.max_body} bytes.")

@@ -116,6 +116,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         """Dump what the view returns with a schema, into the envelope."""
         return cast(Callable[[View], View], super().response(status_code, schema, **options))
 
+    def alt_response(self, status_code: int, **options: Any) -> Callable[[View], View]:
+        """Describe another status a view answers with; it returns `(data, status)` for it."""
+        return cast(Callable[[View], View], super().alt_response(status_code, **options))
+
     @staticmethod
     def _make_doc_response_schema(schema: ma.Schema | None) -> Any:
         return openapi.envelope_of(schema)

@@ -12,6 +12,7 @@ from api.v1.events import routes as events
 from api.v1.imports import routes as imports
 from api.v1.partner import routes as partner
 from api.v1.profiles import listing as profile_listing
+from api.v1.workspaces import routes as workspaces
 
 BLUEPRINTS: tuple[Blueprint, ...] = (
     campaigns.bp,
@@ -35,4 +36,5 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     me.bp,
     tokens.bp,
     api_keys.bp,
+    workspaces.bp,
 )

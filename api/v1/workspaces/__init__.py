@@ -1,0 +1,1 @@
+"""Workspaces: their life, their settings, what happened in them, and what is due in them."""

@@ -1,0 +1,93 @@
+"""The end of a workspace: nobody opens it, its profiles or their data any more; who owned it may ask what became of it.
+
+Sessions and user tokens stay, since they belong to people. So do audit entries and the log of personal data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, cast
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api.models import Invitation, Membership, OAuthAuthorization, Profile, ProfileMembership, Workspace
+from api.purge import retire
+from api.roles import Role
+
+REASON = "workspace_archived"
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """What became of a workspace; `is_first` is False when it had been archived before."""
+
+    is_first: bool
+    at: datetime
+    counts: Mapping[str, int]
+    profiles_purged: int
+
+
+def archive(session: Session, *, workspace_id: str, at: datetime) -> Archive:
+    """Archive the workspace, or tell the archive that was; there is no way back."""
+    # of two that ask at once the second finds it archived
+    workspace = session.get_one(Workspace, workspace_id, with_for_update=True)
+    if workspace.archived_at is not None:
+        counts = {**workspace.archive_counts}
+        return Archive(False, workspace.archived_at, counts, counts.pop("profiles_purged"))
+    owners = _owners(session, workspace_id)
+    counts = _end(session, workspace_id, at)
+    purged = counts["profiles_archived"]
+    workspace.archived_at, workspace.archived_owner_ids = at, owners
+    workspace.archive_counts = {**counts, "profiles_purged": purged}
+    session.flush()
+    return Archive(True, at, counts, purged)
+
+
+def _end(session: Session, workspace_id: str, at: datetime) -> dict[str, int]:
+    profiles = session.scalars(sa.select(Profile.id).where(Profile.workspace_id == workspace_id)).all()
+    # what is retained or paused beside these has no tables yet, so there is none of it
+    retired = retire(session, profiles, at=at, revoke_reason=REASON)
+    invitations = retired.invitations_revoked + _revoke_invitations(session, workspace_id, at)
+    memberships = _remove_memberships(session, workspace_id)
+    _end_authorizations(session, workspace_id, at)
+    return {
+        "profiles_archived": retired.profiles_archived,
+        "memberships_removed": memberships,
+        "invitations_revoked": invitations,
+        "api_keys_revoked": retired.api_keys_revoked,
+        "webhook_subscriptions_paused": 0,
+        "retained_conversion_exports": 0,
+        "retained_signal_audit_rows": 0,
+    }
+
+
+def _owners(session: Session, workspace_id: str) -> list[str]:
+    chosen = sa.select(Membership.user_id).where(Membership.workspace_id == workspace_id)
+    return sorted(session.scalars(chosen.where(Membership.role == Role.OWNER.word)))
+
+
+def _revoke_invitations(session: Session, workspace_id: str, at: datetime) -> int:
+    pending = sa.update(Invitation).where(
+        Invitation.workspace_id == workspace_id, Invitation.status == "pending", Invitation.expires_at > at
+    )
+    return _rows(session, pending.values(status="revoked", revoke_reason=REASON, revoked_at=at))
+
+
+def _remove_memberships(session: Session, workspace_id: str) -> int:
+    of_workspace = sa.select(Membership.id).where(Membership.workspace_id == workspace_id)
+    _rows(session, sa.delete(ProfileMembership).where(ProfileMembership.membership_id.in_(of_workspace)))
+    return _rows(session, sa.delete(Membership).where(Membership.workspace_id == workspace_id))
+
+
+def _end_authorizations(session: Session, workspace_id: str, at: datetime) -> None:
+    open_ = OAuthAuthorization.status.in_(("requested", "granted"))
+    ended = sa.update(OAuthAuthorization).where(OAuthAuthorization.workspace_id == workspace_id, open_)
+    _rows(session, ended.values(status="revoked", revoked_at=at))
+
+
+def _rows(session: Session, statement: sa.Update | sa.Delete) -> int:
+    result = session.execute(statement, execution_options={"synchronize_session": False})
+    return cast("sa.CursorResult[Any]", result).rowcount

@@ -1,0 +1,99 @@
+"""New workspaces: a person's own, and one that an app makes for one of its users."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api.models import App, Membership, OAuthAuthorization, User, UserSession, UserToken, Workspace
+from api.roles import Role
+
+# asked for again within it, the same name of the same person is the same workspace
+REPEAT_WINDOW = timedelta(minutes=10)
+
+
+def own(
+    session: Session, *, user_id: str, by_agent: bool, body: dict[str, Any], at: datetime
+) -> tuple[Workspace, bool]:
+    """The person's workspace of that name, and whether it was made just now."""
+    # whoever asks at the same moment waits here, and then finds this one
+    session.execute(sa.select(User.id).where(User.id == user_id).with_for_update())
+    earlier = _just_made(session, user_id, body["name"], at)
+    if earlier is not None:
+        return earlier, False
+    made = Workspace(
+        name=body["name"],
+        timezone=body["timezone"],
+        plan=body["plan"],
+        reporting_currency=body["currency"],
+        acquisition_source="agent" if by_agent else "direct",
+        mcp_writeback_enabled=by_agent,
+    )
+    return _owned(session, made, user_id, at), True
+
+
+def provisioned(session: Session, *, app: App, body: dict[str, Any], at: datetime) -> tuple[Workspace, User]:
+    """A workspace of the app for the person with that address, who owns it."""
+    user = person_of(session, body["user"], at)
+    made = Workspace(name=body["name"], timezone=body["timezone"])
+    made.acquisition_source, made.provisioned_by_app_id = "oauth", app.id
+    return _owned(session, made, user.id, at), user
+
+
+def person_of(session: Session, named: dict[str, Any], at: datetime) -> User:
+    """The person whose verified address it is, or a new one without a password.
+
+    Whoever signed up with the address and never proved that it is theirs loses what they sign in with: the account is
+    the app's user's from now on.
+    """
+    found = session.scalars(sa.select(User).where(User.email == named["email"]).with_for_update()).one_or_none()
+    if found is not None and found.email_verified_at is not None:
+        return found
+    if found is None:
+        found = User(email=named["email"])
+        session.add(found)
+    else:
+        _shut_out(session, found, at)
+    found.first_name, found.last_name = named["first_name"], named["last_name"]
+    session.flush()
+    return found
+
+
+def _shut_out(session: Session, squatter: User, at: datetime) -> None:
+    squatter.password_hash = None
+    for model in (UserSession, UserToken):
+        ended = sa.update(model).where(model.user_id == squatter.id, model.revoked_at.is_(None))
+        session.execute(ended.values(revoked_at=at))
+    allowed = OAuthAuthorization.status.in_(("requested", "granted"))
+    agreed = sa.update(OAuthAuthorization).where(OAuthAuthorization.user_id == squatter.id, allowed)
+    session.execute(agreed.values(status="revoked", revoked_at=at))
+
+
+def _just_made(session: Session, user_id: str, name: str, at: datetime) -> Workspace | None:
+    # an owner since the workspace's first moment is the person who made it
+    made = (
+        sa.select(Workspace)
+        .join(Membership, Membership.workspace_id == Workspace.id)
+        .where(
+            Membership.user_id == user_id,
+            Membership.created_at == Workspace.created_at,
+            Workspace.name == name,
+            Workspace.provisioned_by_app_id.is_(None),
+            Workspace.archived_at.is_(None),
+            Workspace.created_at > at - REPEAT_WINDOW,
+        )
+        .order_by(Workspace.created_at.desc())
+    )
+    return session.scalars(made.limit(1)).one_or_none()
+
+
+def _owned(session: Session, made: Workspace, user_id: str, at: datetime) -> Workspace:
+    made.created_at = at
+    session.add(made)
+    session.flush()
+    session.add(Membership(workspace_id=made.id, user_id=user_id, role=Role.OWNER.word, created_at=at))
+    session.flush()
+    return made

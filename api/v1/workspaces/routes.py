@@ -1,0 +1,177 @@
+"""GET and POST /workspaces; DELETE and PATCH of one; the profiles in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, cast
+
+import sqlalchemy as sa
+
+from api import auth, context, db, op_lists, reach
+from api.audit import Attempt, record
+from api.auth import Kind
+from api.guard import PEOPLE, caller_guarded, workspace_guarded
+from api.http import Blueprint
+from api.models import Profile, Workspace
+from api.op_lists import By, ListQuery
+from api.roles import Role
+from api.scopes import Scope
+from api.v1.profiles.shape import ProfileShape
+from api.v1.profiles.shape import told as profiles_told
+from api.v1.workspaces import creation
+from api.v1.workspaces.archive import archive
+from api.v1.workspaces.schemas import (
+    Archived,
+    CreatedWorkspace,
+    OwnWorkspaceBody,
+    ProvisionedWorkspaceBody,
+    WorkspaceBody,
+    WorkspaceChange,
+    WorkspaceProfilesQuery,
+)
+from api.v1.workspaces.shape import WorkspaceShape, told
+from api.writing import actor, idempotent, session
+
+bp = Blueprint("workspaces", __name__, description="Workspaces: the containers of members, plan and profiles.")
+
+ORDER = (
+    By(Workspace.name.expression, lambda row: row.Workspace.name),
+    By(Workspace.id.expression, lambda row: row.Workspace.id),
+)
+PROFILE_ORDER = (
+    By(Profile.name.expression, lambda profile: profile.name),
+    By(Profile.id.expression, lambda profile: profile.id),
+)
+EITHER_BODY = {"content": {"application/json": {"schema": {"oneOf": [OwnWorkspaceBody, ProvisionedWorkspaceBody]}}}}
+
+
+@bp.route("/workspaces")
+@caller_guarded(scope=Scope.ANALYTICS_READ)
+@bp.arguments(ListQuery, location="query")
+@bp.response(200, WorkspaceShape(many=True))
+def workspace_list(query: dict[str, Any]) -> list[dict[str, Any]]:
+    """The workspaces that the caller belongs to"""
+    caller = auth.current()
+    wanted = cast("sa.Select[Any]", reach.workspaces_of(caller.person))
+    named = caller.reach.workspace
+    if named is not None:
+        wanted = wanted.where(Workspace.id == named.id)
+    filters = {"workspace_id": named.id if named else None}
+    with db.transaction(context.settings().operational_url, durable=False) as reading:
+        rows = op_lists.page(
+            reading, wanted, ORDER, query, route="/workspaces", owner=caller.person, filters=filters
+        )  # fmt: skip
+        return told(reading, [(row.Workspace, row.Membership.role) for row in rows], caller.person)
+
+
+@bp.route("/workspaces", methods=["POST"])
+@caller_guarded(scope=Scope.WORKSPACES_WRITE, kinds={*PEOPLE, Kind.APP})
+@bp.doc(requestBody=EITHER_BODY)
+@bp.arguments(WorkspaceBody)
+@idempotent()
+@bp.response(201, CreatedWorkspace)
+@bp.alt_response(200, schema=CreatedWorkspace, description="The workspace made by the same request just before.")
+def create_workspace(body: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    """Create a workspace
+
+    A person's own, which a repeat within ten minutes finds again; or, for an app, one that the named user owns.
+    """
+    return _provision(body) if auth.current().kind is Kind.APP else _create(body)
+
+
+@bp.route("/workspaces/<workspace_id>", methods=["PATCH"])
+@workspace_guarded(scope=Scope.WORKSPACES_WRITE, role=Role.ADMIN)
+@bp.arguments(WorkspaceChange)
+@idempotent()
+@bp.response(200, WorkspaceShape)
+def change_workspace(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
+    """Rename a workspace, or move it to another time zone"""
+    workspace = session().get_one(Workspace, workspace_id, with_for_update=True)
+    before = {name: getattr(workspace, name) for name in body}
+    for name, value in body.items():
+        setattr(workspace, name, value)
+    details = {"target": _target(workspace), "before": before, "after": body}
+    record(session(), actor(), Attempt("workspace.updated", details), outcome="done" if before != body else "no_change")
+    caller = auth.current()
+    held = caller.reach.role or Role.GUEST
+    return told(session(), [(workspace, held.word)], caller.person)[0]
+
+
+@bp.route("/workspaces/<workspace_id>", methods=["DELETE"])
+@workspace_guarded(scope=Scope.WORKSPACES_WRITE, role=Role.OWNER, archived_too=True)
+@idempotent()
+@bp.response(200, Archived)
+def archive_workspace(workspace_id: str) -> dict[str, Any]:
+    """Archive a workspace, for ever
+
+    Its profiles are archived and their data removed, keys and invitations revoked, memberships ended. Its owners may
+    ask again and get the first archive; for everybody else it is unknown from now on.
+    """
+    done = archive(session(), workspace_id=workspace_id, at=db.now())
+    if done.is_first:
+        workspace = session().get_one(Workspace, workspace_id)
+        details = {"target": _target(workspace), "after": {**done.counts, "profiles_purged": done.profiles_purged}}
+        record(session(), actor(), Attempt("workspace.archived", details))
+    return {
+        "workspace_id": workspace_id,
+        "archived": done.is_first,
+        "archived_at": done.at,
+        "counts": done.counts,
+        "profiles_purged": done.profiles_purged,
+    }
+
+
+@bp.route("/workspaces/<workspace_id>/profiles")
+@workspace_guarded()
+@bp.arguments(WorkspaceProfilesQuery, location="query")
+@bp.response(200, ProfileShape(many=True))
+def workspace_profiles(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
+    """The profiles of a workspace that the caller can open"""
+    caller = auth.current()
+    wanted = reach.profiles_of(caller.person).where(Profile.workspace_id == workspace_id)
+    if not query["include_demo"]:
+        wanted = wanted.where(Profile.is_demo.is_(False))
+    only = caller.reach.profile.id if caller.reach.profile else None
+    if only is not None:
+        wanted = wanted.where(Profile.id == only)
+    filters = {"include_demo": query["include_demo"], "profile_id": only, "person": caller.person}
+    with db.transaction(context.settings().operational_url, durable=False) as reading:
+        rows = op_lists.page(
+            reading, wanted, PROFILE_ORDER, query, route="W/profiles", owner=workspace_id, filters=filters
+        )  # fmt: skip
+        return profiles_told(reading, rows, caller)
+
+
+def _create(body: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    caller = auth.current()
+    by_agent = caller.kind is Kind.USER_TOKEN
+    made, is_new = creation.own(session(), user_id=caller.person, by_agent=by_agent, body=body, at=db.now())
+    answer = {"workspace_id": made.id, "name": made.name, "created": is_new, "checkout": None}
+    context.meta(workspace_id=made.id)
+    if not is_new:
+        return answer, 200
+    _record_created(made, {name: body[name] for name in ("timezone", "plan", "currency")})
+    if made.plan != "starter":
+        text = "This deployment sells no plans: ask for the checkout again once it does."
+        answer["warnings"] = [{"code": "checkout_unavailable", "message": text}]
+    return answer, 201
+
+
+def _provision(body: dict[str, Any]) -> tuple[dict[str, Any], int]:
+    app = auth.current().app
+    if app is None:
+        raise LookupError("an app's credential without an app")
+    made, owner = creation.provisioned(session(), app=app, body=body, at=db.now())
+    context.meta(workspace_id=made.id)
+    _record_created(made, {"timezone": body["timezone"], "owner": owner.id})
+    answer = {"workspace_id": made.id, "name": made.name, "created": True, "checkout": None, "user_id": owner.id}
+    return answer, 201
+
+
+def _record_created(made: Workspace, after: dict[str, Any]) -> None:
+    who = replace(actor(), workspace_id=made.id)
+    record(session(), who, Attempt("workspace.created", {"target": _target(made), "after": after}))
+
+
+def _target(workspace: Workspace) -> dict[str, str]:
+    return {"kind": "workspace", "id": workspace.id, "label": workspace.name}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache, partial
 
-from api import logs, operations, responses
+from api import logos, logs, operations, responses
 from api.docs_pages import pages
 from api.guard import MEBIBYTE
 from api.http import Api, Application, Blueprint
@@ -35,6 +35,7 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
         api.register_blueprint(blueprint, url_prefix=PREFIX)
     api.register_blueprint(operations.bp)
     app.register_blueprint(pages.bp)
+    app.register_blueprint(logos.bp)
     # relative unless a public address is set: "Try it out" then asks the host the page came from
     app.extensions["openapi"] = lru_cache(
         partial(operations.described, api, server=settings.base_url if settings.public_url else "/")

@@ -11,12 +11,13 @@ from types import FrameType
 
 import structlog
 
-from api import logs, mail, mail_delivery
+from api import logos, logs, mail, mail_delivery, sender_domains
 from touchledger.settings import Settings, load
 
 log = structlog.get_logger("api.worker")
 
 LOOK_EVERY_SECONDS = 2.0
+HOURLY = 3600.0
 DAILY = 86400.0
 
 
@@ -42,7 +43,11 @@ class Chore:
 
 def chores(settings: Settings) -> list[Chore]:
     """What this deployment's worker does."""
-    found = [Chore("forget_old_mail", mail_delivery.forget_old, every=DAILY)]
+    found = [
+        Chore("forget_old_mail", mail_delivery.forget_old, every=DAILY),
+        Chore("forget_logos", logos.forget_unnamed, every=DAILY),
+        Chore("check_sender_domains", sender_domains.check_all, every=HOURLY),
+    ]
     if mail.is_configured(settings):
         found.append(Chore("deliver_mail", mail_delivery.deliver))
     return found

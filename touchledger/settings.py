@@ -55,6 +55,7 @@ class Settings(BaseSettings):
     smtp_password: SecretStr | None = None
     smtp_starttls: str = Field("on", pattern="^(on|off)$")
     smtp_from: str = Field("Touchledger <touchledger@localhost>", pattern=r"^[^\r\n]*[^\s@]@[^\s@]+$")
+    dns_resolver: str | None = Field(None, pattern=r"^(\d+(\.\d+){3}|\[[0-9a-fA-F:]+\]):\d{1,5}$")
 
     plan_limits: str = Field("on", pattern="^(on|off)$")
     log_level: str = Field("INFO", pattern="^(DEBUG|INFO|WARNING|ERROR)$")

@@ -2,6 +2,7 @@
 
 from api.models.app import App, AppSecret, Delegation
 from api.models.attribution import Recompute
+from api.models.branding import Branding, SenderDomain
 from api.models.connection import Connection
 from api.models.credential import ApiKey
 from api.models.erasure import ErasedIdentifier, Erasure
@@ -22,6 +23,7 @@ __all__ = [
     "App",
     "AppSecret",
     "AuditEntry",
+    "Branding",
     "Connection",
     "Delegation",
     "DpaAcceptance",
@@ -44,6 +46,7 @@ __all__ = [
     "RateUse",
     "Recompute",
     "Run",
+    "SenderDomain",
     "User",
     "UserSession",
     "UserToken",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from api.http import Blueprint
 from api.v1 import ads, analytics, campaigns, conversions, payments, quality
 from api.v1.attribution import ad_people, recompute, settings
+from api.v1.branding import routes as branding
+from api.v1.branding import sender_domain
 from api.v1.campaigns import comparison
 from api.v1.credentials import api_keys, entering, me, tokens
 from api.v1.customers import erasures, journeys, link_tokens
@@ -31,6 +33,8 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     conversions.bp,
     journeys.bp,
     link_tokens.bp,
+    branding.bp,
+    sender_domain.bp,
     profile_listing.bp,
     entering.bp,
     me.bp,

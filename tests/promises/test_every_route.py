@@ -19,7 +19,7 @@ from api.scopes import Scope
 from touchledger.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = {"/", "/docs", "/docs/models", "/docs/errors", "/docs/data", "/docs/assets/<name>"}
+PAGES = {"/", "/docs", "/docs/models", "/docs/errors", "/docs/data", "/docs/assets/<name>", "/logos/<name>"}
 WITHOUT_VERSION = PAGES | {"/healthz", "/readyz", "/openapi.json", "/api/v1/openapi.json"}
 PUBLIC = WITHOUT_VERSION | {f"/api/v1/auth/{act}" for act in ("sign-up", "sign-in")}
 

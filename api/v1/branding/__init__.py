@@ -1,0 +1,1 @@
+"""How a workspace looks in reports and mail, and the domain it sends under."""

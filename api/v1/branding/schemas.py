@@ -1,0 +1,82 @@
+"""What the branding routes accept and answer, field by field."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from marshmallow import Schema, ValidationError, fields, validate
+
+from api.bodies import Email, Text
+from api.body_fields import HOST
+
+LOCALES = ("en", "es")
+COLOR = r"^#[0-9A-Fa-f]{6}\Z"
+MOST_LOGO_BYTES = 5 * 1024 * 1024
+MOST_LOGO_PIXELS = 4096
+
+
+class HttpsUrl(Text):
+    """An absolute https address of a named host, without user, password or fragment."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(500, metadata={"format": "uri"}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        try:
+            parts = urlsplit(text)
+            host, _ = parts.hostname or "", parts.port
+        except ValueError:
+            raise ValidationError("must be an https address") from None
+        bare = parts.scheme == "https" and "@" not in parts.netloc and not parts.fragment
+        if not bare or not HOST.fullmatch(host) or any(sign.isspace() or sign in "<>\"'\\`" for sign in text):
+            raise ValidationError("must be an https address, such as https://shop.example/about")
+        return text
+
+
+class BrandingBody(Schema):
+    """What is absent stays as it is; null clears."""
+
+    display_name = Text(120, allow_none=True, metadata={"description": "Shown where the workspace's name would be."})
+    primary_color = fields.String(
+        allow_none=True, validate=validate.Regexp(COLOR, error="must be #RRGGBB"), metadata={"pattern": COLOR}
+    )
+    accent_color = fields.String(
+        allow_none=True, validate=validate.Regexp(COLOR, error="must be #RRGGBB"), metadata={"pattern": COLOR}
+    )
+    sender_name = Text(120, allow_none=True, metadata={"description": "Name of the sender of reports."})
+    reply_to_email = Email(allow_none=True, metadata={"description": "Where answers to reports go."})
+    website_url = HttpsUrl(allow_none=True)
+    report_footer = Text(500, allow_none=True, metadata={"description": "Printed under every report."})
+    locale = fields.String(
+        allow_none=True,
+        validate=validate.OneOf(LOCALES, error="must be en or es"),
+        metadata={"description": "Language of reports unless one is asked for; null is en."},
+    )
+
+
+class BrandingRow(Schema):
+    display_name = fields.String(required=True, allow_none=True)
+    logo_url = fields.String(
+        required=True, allow_none=True, metadata={"format": "uri", "description": "Public; another with every upload."}
+    )
+    primary_color = fields.String(required=True, allow_none=True)
+    accent_color = fields.String(required=True, allow_none=True)
+    sender_name = fields.String(required=True, allow_none=True)
+    reply_to_email = fields.String(required=True, allow_none=True)
+    website_url = fields.String(required=True, allow_none=True)
+    report_footer = fields.String(required=True, allow_none=True)
+    locale = fields.String(required=True, metadata={"enum": list(LOCALES)})
+    updated_at = fields.DateTime(required=True, allow_none=True, metadata={"description": "Null: never set."})
+
+
+class Logo(Schema):
+    logo_url = fields.String(required=True, metadata={"format": "uri"})
+    width = fields.Integer(required=True)
+    height = fields.Integer(required=True)
+    mime_type = fields.String(required=True, metadata={"enum": ["image/png", "image/jpeg", "image/webp"]})
+
+
+class Deleted(Schema):
+    deleted = fields.Boolean(required=True, metadata={"description": "False when there was none."})

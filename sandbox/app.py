@@ -13,8 +13,9 @@ from typing import Any
 from flask import Flask, Response, request
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
-from sandbox import meta_ads, shopify, stripe
+from sandbox import meta_ads, shopify, stripe, stripe_selling
 from sandbox.faults import CONTROL, ConnectionCut, FaultPlan, install
+from sandbox.stripe_billing import Billing
 from sandbox.world import WorldHolder, build
 from touchledger.settings import Settings
 
@@ -30,10 +31,12 @@ def create_sandbox(holder: WorldHolder, bucket: shopify.Bucket | None = None) ->
     app.url_map.strict_slashes = False
     plan = FaultPlan()
     install(app, plan)
-    faces = (meta_ads.blueprint(holder), shopify.blueprint(holder, bucket), stripe.blueprint(holder))
+    billing = Billing()
+    faces = (meta_ads.blueprint(holder), shopify.blueprint(holder, bucket), stripe.blueprint(holder, billing))
     for vendor, face in zip(FACES, faces, strict=True):
         app.register_blueprint(face, url_prefix=f"/{vendor}")
     _control(app, holder, plan)
+    stripe_selling.control(app, billing)
     return app
 
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
-from sandbox.faces import accepted
 from sandbox.journeys import Journeys
 from sandbox.money import Payment
 from sandbox.refusals import stripe_error
+from sandbox.stripe_billing import Billing
 from sandbox.stripe_objects import (
     Object,
     charge,
@@ -22,6 +22,7 @@ from sandbox.stripe_objects import (
     refund,
     subscription,
 )
+from sandbox.stripe_selling import carries_key, selling
 from sandbox.world import WorldHolder
 
 KINDS = (
@@ -85,15 +86,19 @@ def _customers(journeys: Journeys, payments: tuple[Payment, ...]) -> list[Object
     return [customer(person, first[person.index]) for person in journeys.people if person.index in first]
 
 
-def blueprint(holder: WorldHolder) -> Blueprint:
-    """`/v1/<kind>` and `/v1/<kind>/<id>`, newest first, with Stripe's cursors, filters, errors and headers."""
+def blueprint(holder: WorldHolder, billing: Billing) -> Blueprint:
+    """`/v1/<kind>` and `/v1/<kind>/<id>`, newest first, with Stripe's cursors, filters, errors and headers.
+
+    Beside the world's payments, which never change, `billing` sells plans.
+    """
     face = Blueprint("stripe", __name__)
     # the journeys of a world never change, only the day on which its ads are looked at
     stripe = Stripe(holder.world.journeys)
+    selling(face, billing)
 
     @face.before_request
     def check_key() -> Response | None:
-        return None if accepted("stripe", request) else stripe_error(401, "Invalid API Key provided")
+        return None if carries_key() else stripe_error(401, "Invalid API Key provided")
 
     @face.after_request
     def name_request(response: Response) -> Response:
@@ -114,6 +119,8 @@ def blueprint(holder: WorldHolder) -> Blueprint:
     @face.get("/v1/<kind>/<number>")
     def one(kind: str, number: str) -> Response:
         row = stripe.known(kind).by_id[kind].get(number)
+        if row is None and kind == "subscriptions":
+            row = billing.subscriptions.get(number)
         if row is None:
             message = f"No such {kind.removesuffix('s')}: '{number}'"
             raise Refusal(404, message, code="resource_missing", param="id")

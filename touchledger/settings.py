@@ -57,6 +57,12 @@ class Settings(BaseSettings):
     smtp_from: str = Field("Touchledger <touchledger@localhost>", pattern=r"^[^\r\n]*[^\s@]@[^\s@]+$")
     dns_resolver: str | None = Field(None, pattern=r"^(\d+(\.\d+){3}|\[[0-9a-fA-F:]+\]):\d{1,5}$")
 
+    billing_url: str = "https://api.stripe.com"
+    billing_secret: SecretStr | None = None
+    billing_webhook_secret: SecretStr | None = None
+    billing_prices: dict[str, str] = Field({}, description="the processor's price ids by growth_month, growth_year, …")
+    billing_storefront_app: str | None = Field(None, pattern="^[a-z0-9-]{1,100}$")
+
     plan_limits: str = Field("on", pattern="^(on|off)$")
     log_level: str = Field("INFO", pattern="^(DEBUG|INFO|WARNING|ERROR)$")
 

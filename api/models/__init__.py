@@ -3,6 +3,7 @@
 from api.models.app import App, AppSecret, Delegation
 from api.models.attribution import Recompute
 from api.models.branding import Branding, SenderDomain
+from api.models.billing import Handoff, HookDelivery, Subscription
 from api.models.connection import Connection
 from api.models.credential import ApiKey
 from api.models.erasure import ErasedIdentifier, Erasure
@@ -30,6 +31,8 @@ __all__ = [
     "ErasedIdentifier",
     "Erasure",
     "Event",
+    "Handoff",
+    "HookDelivery",
     "IdempotencyRecord",
     "Import",
     "IngestedRecord",
@@ -47,6 +50,7 @@ __all__ = [
     "Recompute",
     "Run",
     "SenderDomain",
+    "Subscription",
     "User",
     "UserSession",
     "UserToken",

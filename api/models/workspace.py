@@ -16,6 +16,8 @@ class Workspace(Base):
 
     `acquisition_source` is direct, agent, oauth or storefront; with oauth `provisioned_by_app_id` names the app. Once
     archived, `archived_owner_ids` may still ask for the archive result, which `archive_counts` keeps.
+
+    `plan` is what counts now: after `plan_ends_at`, when a trial or an unpaid period is over, that is starter.
     """
 
     __tablename__ = "workspaces"
@@ -23,7 +25,8 @@ class Workspace(Base):
     id: Mapped[str] = mapped_column(sa.String(36), primary_key=True, default=new_id)
     name: Mapped[str] = mapped_column(sa.String(120))
     timezone: Mapped[str] = mapped_column(sa.String(64), default="UTC")
-    plan: Mapped[str] = mapped_column(sa.String(16), default="starter")
+    stated_plan: Mapped[str] = mapped_column("plan", sa.String(16), default="starter")
+    plan_ends_at: Mapped[datetime | None]
     is_healthcare_agency: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     acquisition_source: Mapped[str] = mapped_column(sa.String(16), default="direct", server_default="direct")
     provisioned_by_app_id: Mapped[str | None] = mapped_column(sa.String(36), index=True)
@@ -38,3 +41,13 @@ class Workspace(Base):
     archived_at: Mapped[datetime | None]
     archived_owner_ids: Mapped[list[str]] = mapped_column(default=list, server_default="[]")
     archive_counts: Mapped[dict[str, Any]] = mapped_column(default=dict, server_default="{}")
+
+    @property
+    def plan(self) -> str:
+        """starter, growth, agency or enterprise. Setting it makes it last; `api.subscriptions` sets an end too."""
+        is_over = self.plan_ends_at is not None and now() >= self.plan_ends_at
+        return "starter" if is_over else self.stated_plan
+
+    @plan.setter
+    def plan(self, plan: str) -> None:
+        self.stated_plan, self.plan_ends_at = plan, None

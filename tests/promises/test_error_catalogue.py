@@ -15,7 +15,6 @@ ROOT = Path(__file__).resolve().parents[2]
 AWAITED_TEXT = """
     connection_not_ready
     connection_revoked
-    provider_error
     account_connected_elsewhere
     event_already_exported
     feature_retired

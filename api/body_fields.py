@@ -1,4 +1,4 @@
-"""Strict members of a JSON body: host names, time zones, currencies, and booleans that are booleans."""
+"""Strict members of a JSON body: ids, host names, time zones, currencies, and booleans that are booleans."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ MOST_HOSTS = 50
 _LABEL = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 HOST = re.compile(rf"({_LABEL}\.)+{_LABEL}")
 LONGEST_HOST = 253
+UUID = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
 
 class Flag(fields.Boolean):
@@ -25,6 +26,19 @@ class Flag(fields.Boolean):
         if not isinstance(value, bool):
             raise ValidationError("must be true or false")
         return value
+
+
+class Uuid(fields.String):
+    """A UUID with its hyphens, in any case; loads in lower case."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(metadata={"format": "uuid", "pattern": f"^{UUID}$"}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = str(super()._deserialize(value, attr, data, **kwargs))
+        if not re.fullmatch(UUID, text):
+            raise ValidationError("must be a UUID")
+        return text.lower()
 
 
 class Host(fields.String):

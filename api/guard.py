@@ -52,6 +52,7 @@ class Guard:
     role: Role = Role.GUEST
     archived_too: bool = False
     key_needs_scope: bool = True
+    app_bucket: rate_limit.Bucket | None = None
 
     @property
     def scopes(self) -> list[Scope]:
@@ -121,14 +122,15 @@ def caller_guarded(
     max_body: int = MEBIBYTE,
     uuids: Collection[str] = (),
     key_needs_scope: bool = True,
+    app_bucket: rate_limit.Bucket | None = None,
 ) -> Callable[[View], View]:
     """Let a view that is about the caller alone be reached by `kinds`; a user token's grant must give `scope`.
 
     For `/me`, the lists of what the caller belongs to, creations, and everything an app does: the view finds what it
-    works on through `api/reach.py`, never by a raw id.
+    works on through `api/reach.py`, never by a raw id. An app's calls count in `app_bucket` instead of `units`.
     """
     guard = Guard(scope, units, frozenset(kinds), max_body, tuple(uuids), needs_entitlement=False, grain=Grain.CALLER)
-    return _attach(replace(guard, key_needs_scope=key_needs_scope))
+    return _attach(replace(guard, key_needs_scope=key_needs_scope, app_bucket=app_bucket))
 
 
 def partner_only(
@@ -180,13 +182,21 @@ def _admit(guard: Guard, path: Mapping[str, str]) -> dict[str, str]:
         principal = auth.authenticate(session, given)
         _refuse_kind(principal, guard)
         auth.require_address(principal, request.remote_addr)
-        allowance = rate_limit.charge(session, principal.account, units=guard.units, limit=principal.limit)
+        own = guard.app_bucket if principal.kind is Kind.APP else None
+        units = 0 if own else guard.units
+        g.allowance = rate_limit.charge(session, principal.account, units=units, limit=principal.limit)
         # what was charged stays charged, whatever is refused from here on
-        g.principal, g.allowance = principal, allowance
-        refusal = _within(session, guard, path)
+        g.principal, refusal = principal, _spent(session, principal, own) if own else None
+        refusal = refusal or _within(session, guard, path)
     if refusal is not None:
         raise refusal
     return cast("dict[str, str]", g.ids)
+
+
+def _spent(session: Session, principal: Principal, own: rate_limit.Bucket) -> errors.ApiError | None:
+    name = f"{principal.account}:{own.reason}"
+    found = rate_limit.charge(session, name, units=1, limit=own.limit, window=own.window)
+    return None if found.retry_after is None else _rate_exceeded(own.reason, found.retry_after)
 
 
 def _within(session: Session, guard: Guard, path: Mapping[str, str]) -> errors.ApiError | None:
@@ -281,5 +291,8 @@ def _route() -> str:
 
 def _refuse_rate(allowance: rate_limit.Allowance) -> None:
     if allowance.retry_after is not None:
-        headers = {"Retry-After": str(allowance.retry_after)}
-        raise errors.RATE_LIMIT_EXCEEDED(reason="request_rate", headers=headers)
+        raise _rate_exceeded("request_rate", allowance.retry_after)
+
+
+def _rate_exceeded(reason: str, seconds: int) -> errors.ApiError:
+    return errors.RATE_LIMIT_EXCEEDED(reason=reason, headers={"Retry-After": str(seconds)})

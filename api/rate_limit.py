@@ -27,6 +27,15 @@ Uses = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
+class Bucket:
+    """An allowance beside the request's: `limit` calls in any `window` (microseconds); `reason` names its refusal."""
+
+    reason: str
+    limit: int
+    window: int
+
+
+@dataclass(frozen=True, slots=True)
 class Allowance:
     """What is left of a bucket. `retry_after` (whole seconds, at least 1) is set when the request was refused."""
 

@@ -1,11 +1,14 @@
 """The operational tables, one module per aggregate."""
 
+from api.models.agreement import AgreementSignature
 from api.models.app import App, AppSecret, Delegation
 from api.models.attribution import Recompute
 from api.models.branding import Branding, SenderDomain
 from api.models.billing import Handoff, HookDelivery, Subscription
+from api.models.audience import AudienceExclusion
 from api.models.connection import Connection
 from api.models.credential import ApiKey
+from api.models.entitlement import Entitlement
 from api.models.erasure import ErasedIdentifier, Erasure
 from api.models.ingest import Event, Import, IngestedRecord
 from api.models.oauth import DpaAcceptance, OAuthAuthorization
@@ -17,17 +20,21 @@ from api.models.profile import Profile
 from api.models.publication import Run
 from api.models.purge import Purge
 from api.models.request import AuditEntry, IdempotencyRecord, RateUse
+from api.models.tracking import TrackingKey
 from api.models.workspace import Workspace
 
 __all__ = [
+    "AgreementSignature",
     "ApiKey",
     "App",
     "AppSecret",
+    "AudienceExclusion",
     "AuditEntry",
     "Branding",
     "Connection",
     "Delegation",
     "DpaAcceptance",
+    "Entitlement",
     "ErasedIdentifier",
     "Erasure",
     "Event",
@@ -51,6 +58,7 @@ __all__ = [
     "Run",
     "SenderDomain",
     "Subscription",
+    "TrackingKey",
     "User",
     "UserSession",
     "UserToken",

@@ -13,6 +13,7 @@ from api.v1.customers import erasures, journeys, link_tokens
 from api.v1.events import routes as events
 from api.v1.imports import routes as imports
 from api.v1.partner import routes as partner
+from api.v1.profiles import creation as profile_creation
 from api.v1.profiles import listing as profile_listing
 from api.v1.workspaces import routes as workspaces
 
@@ -41,4 +42,5 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     tokens.bp,
     api_keys.bp,
     workspaces.bp,
+    profile_creation.bp,
 )

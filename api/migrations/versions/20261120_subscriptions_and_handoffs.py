@@ -7,7 +7,7 @@ from alembic import op
 from api.db import UtcDateTime
 
 revision = '0e5d1cc6122e'
-down_revision = '64497db82a68'
+down_revision = 'aad67b1e47e9'
 branch_labels = None
 depends_on = None
 

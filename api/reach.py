@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api import errors
+from api.db import now
 from api.models import App, Delegation, Membership, Profile, ProfileMembership, User, Workspace
 from api.roles import ROLES, Role, scopes_of
 from api.scopes import Scope
+
+SEEN_STEP = timedelta(minutes=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ def of_person(
     membership = session.scalars(chosen).one_or_none()
     if membership is None:
         raise errors.NOT_FOUND()
+    _mark_seen(session, membership)
     role, permissions = ROLES[membership.role], tuple(membership.permissions)
     if profile and role is Role.GUEST:
         place = _place(session, membership, profile)
@@ -133,6 +138,13 @@ def is_healthcare(workspace: Workspace, profile: Profile) -> bool:
 def person(session: Session, user_id: str) -> User:
     """The person behind a session or a user token."""
     return session.get_one(User, user_id)
+
+
+def _mark_seen(session: Session, membership: Membership) -> None:
+    at = now()
+    if membership.last_seen_at is None or at - membership.last_seen_at >= SEEN_STEP:
+        # a statement, which finds nothing to change where the membership is taken away meanwhile
+        session.execute(sa.update(Membership).where(Membership.id == membership.id).values(last_seen_at=at))
 
 
 def _place(session: Session, membership: Membership, profile: Profile) -> ProfileMembership:

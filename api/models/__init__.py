@@ -3,9 +3,9 @@
 from api.models.agreement import AgreementSignature
 from api.models.app import App, AppSecret, Delegation
 from api.models.attribution import Recompute
-from api.models.branding import Branding, SenderDomain
-from api.models.billing import Handoff, HookDelivery, Subscription
 from api.models.audience import AudienceExclusion
+from api.models.billing import Handoff, HookDelivery, Subscription
+from api.models.branding import Branding, SenderDomain
 from api.models.connection import Connection
 from api.models.credential import ApiKey
 from api.models.entitlement import Entitlement

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.http import Blueprint
-from api.v1 import ads, analytics, campaigns, conversions, payments, quality
+from api.v1 import ads, analytics, campaigns, conversions, members, payments, quality
 from api.v1.attribution import ad_people, recompute, settings
 from api.v1.branding import routes as branding
 from api.v1.branding import sender_domain
@@ -43,4 +43,5 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     api_keys.bp,
     workspaces.bp,
     profile_creation.bp,
+    members.bp,
 )

@@ -23,7 +23,6 @@ AWAITED_TEXT = """
     chatapp_payment_required
     audit_timeout
     demo_purge_blocked
-    workspace_archived
     audience_tos_required
     platform_safe_audiences_disabled
     platform_safe_required

@@ -1,0 +1,79 @@
+"""/workspaces/{workspaceId}/members: the people of a workspace, as kept by the app that provisioned it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from api import context, db, errors
+from api.audit import Attempt, record
+from api.auth import Kind
+from api.guard import caller_guarded
+from api.op_lists import ListQuery
+from api.roles import ROLES
+from api.v1.members import memberships, rows
+from api.v1.members.routes import bp
+from api.v1.members.schemas import Member, MemberBody, PutMember, RemovedMember
+from api.writing import actor, idempotent, session
+
+
+@bp.route("/workspaces/<workspace_id>/members")
+@caller_guarded(kinds={Kind.APP}, uuids=["workspace_id"])
+@bp.arguments(ListQuery, location="query")
+@bp.response(200, Member(many=True))
+def member_list(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
+    """The people of a workspace that the app provisioned"""
+    with db.transaction(context.settings().operational_url, durable=False) as unit:
+        return rows.page(unit, workspace_id, query, route="/members", to_app=True)
+
+
+@bp.route("/workspaces/<workspace_id>/members", methods=["PUT"])
+@caller_guarded(kinds={Kind.APP}, uuids=["workspace_id"])
+@bp.arguments(MemberBody)
+@idempotent()
+@bp.response(201, PutMember)
+@bp.alt_response(200, schema=PutMember, success=True)
+def put_member(body: dict[str, Any], workspace_id: str) -> tuple[dict[str, Any], int]:
+    """Add a person to a workspace that the app provisioned, or change what they may do
+
+    Answers 201 for a new member and 200 for one there already. Nobody is sent any mail.
+    """
+    workspace = memberships.locked(session(), workspace_id)
+    user = memberships.known_as(
+        session(), body["email"], first_name=body.get("first_name"), last_name=body.get("last_name")
+    )
+    membership = memberships.of_user(session(), workspace.id, user.id)
+    created, before = membership is None, membership and memberships.told(membership)
+    if membership is None:
+        membership = memberships.add(
+            session(),
+            workspace=workspace,
+            user_id=user.id,
+            role=ROLES[body["role"]],
+            permissions=body.get("permissions", []),
+            profile_ids=body.get("profile_ids"),
+        )
+    else:
+        memberships.change(session(), workspace=workspace, membership=membership, wanted=body, by=None)
+    _record("member.add" if created else "member.change", user.id, before=before, after=memberships.told(membership))
+    return {**rows.one(session(), membership, to_app=True), "created": created}, 201 if created else 200
+
+
+@bp.route("/workspaces/<workspace_id>/members/<user_id>", methods=["DELETE"])
+@caller_guarded(kinds={Kind.APP}, uuids=["workspace_id", "user_id"])
+@idempotent()
+@bp.response(200, RemovedMember)
+def remove_member(workspace_id: str, user_id: str) -> dict[str, Any]:
+    """Remove a person from a workspace that the app provisioned"""
+    workspace = memberships.locked(session(), workspace_id)
+    membership = memberships.of_user(session(), workspace.id, user_id)
+    if membership is None:
+        raise errors.NOT_FOUND("There is no such member.")
+    before = memberships.told(membership)
+    memberships.remove(session(), workspace=workspace, membership=membership, by=None)
+    _record("member.remove", user_id, before=before)
+    return {"user_id": user_id, "removed": True, "keys_revoked": 0}
+
+
+def _record(action: str, user_id: str, **change: Any) -> None:
+    target = {"kind": "member", "id": user_id, "label": None}
+    record(session(), actor(), Attempt(action, {"target": target, **change}, category="members"))

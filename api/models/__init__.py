@@ -12,6 +12,7 @@ from api.models.entitlement import Entitlement
 from api.models.erasure import ErasedIdentifier, Erasure
 from api.models.ingest import Event, Import, IngestedRecord
 from api.models.oauth import DpaAcceptance, OAuthAuthorization
+from api.models.one_time import OneTimeToken
 from api.models.outbox import OutgoingMail
 from api.models.payment import ManualRefund, PaymentPayer
 from api.models.person import Invitation, Membership, ProfileMembership, User, UserSession, UserToken
@@ -47,6 +48,7 @@ __all__ = [
     "ManualRefund",
     "Membership",
     "OAuthAuthorization",
+    "OneTimeToken",
     "OutgoingMail",
     "PaymentPayer",
     "PiiAccess",

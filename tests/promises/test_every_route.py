@@ -20,8 +20,9 @@ from touchledger.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {"/", "/docs", "/docs/models", "/docs/errors", "/docs/data", "/docs/assets/<name>", "/logos/<name>"}
+OPEN_ACTS = ("sign-up", "sign-in", "verify-email", "password-reset", "password-reset/confirm")
 WITHOUT_VERSION = PAGES | {"/healthz", "/readyz", "/openapi.json", "/api/v1/openapi.json"}
-PUBLIC = WITHOUT_VERSION | {f"/api/v1/auth/{act}" for act in ("sign-up", "sign-in")}
+PUBLIC = WITHOUT_VERSION | {f"/api/v1/auth/{act}" for act in OPEN_ACTS}
 
 
 @pytest.fixture

@@ -36,12 +36,14 @@ bp = Blueprint("auth", __name__, description="Signing up, in and out, and passwo
 def sign_up(body: dict[str, Any]) -> dict[str, Any]:
     """Become a person of this deployment
 
-    An address that is known already is refused; ten tries an hour and network.
+    A mail with a code confirms the address, where this deployment sends mail; work can begin without. An address that
+    is known already is refused. Ten tries an hour for a network.
     """
     sign_in.spend_try(_url(), sign_in.SIGN_UP, caller=request.remote_addr)
     passwords.refuse_unfit(body["password"])
     names = {name: body[name] for name in ("first_name", "last_name")}
-    user = people.sign_up(session(), email=body["email"], password_hash=passwords.hashed(body["password"]), **names)
+    fresh = passwords.hashed(body["password"])
+    user = people.sign_up(session(), context.settings(), email=body["email"], password_hash=fresh, **names)
     opened, token = sign_in.open_session(session(), user_id=user.id, user_agent=request.user_agent.string)
     return {
         "user_id": user.id,

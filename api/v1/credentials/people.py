@@ -8,12 +8,26 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from api import db, errors
+from api import db, errors, one_time, reach
+from api.db import now
 from api.models import User
+from api.v1.credentials import letters
+from touchledger.settings import Settings
 
 
-def sign_up(session: Session, *, email: str, password_hash: str, first_name: str | None, last_name: str | None) -> User:
-    """A new person; 409 invalid_state/sign_up_refused for a known address, also when two come at once."""
+def sign_up(
+    session: Session,
+    settings: Settings,
+    *,
+    email: str,
+    password_hash: str,
+    first_name: str | None,
+    last_name: str | None,
+) -> User:
+    """A new person, who gets a mail to confirm the address.
+
+    409 invalid_state/sign_up_refused for a known address, also when two come at once.
+    """
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     row = insert(User).values(
         email=email, password_hash=password_hash, first_name=first_name, last_name=last_name
@@ -21,7 +35,10 @@ def sign_up(session: Session, *, email: str, password_hash: str, first_name: str
     made = session.execute(row.on_conflict_do_nothing().returning(User.id)).scalar()
     if made is None:
         raise errors.INVALID_STATE("This address cannot sign up.", reason="sign_up_refused")
-    return session.get_one(User, made)
+    user = session.get_one(User, made)
+    token = one_time.issue(session, user_id=user.id, purpose="email_verification")
+    letters.write(session, settings, to=user, kind="email_verification", token=token)
+    return user
 
 
 def stored_password(url: str, *, user_id: str) -> str | None:
@@ -36,3 +53,32 @@ def set_password(session: Session, *, user_id: str, checked: str | None, passwor
     if user.password_hash != checked:
         raise errors.CURRENT_PASSWORD_INVALID()
     user.password_hash = password_hash
+    one_time.end_all(session, user_id=user_id, purpose="password_reset")
+
+
+def ask_for_reset(session: Session, settings: Settings, *, email: str) -> None:
+    """Write to the person of an address, if there is one who may be written to; nobody learns which."""
+    user = session.scalars(sa.select(User).where(User.email == email)).one_or_none()
+    if user is not None and not _is_written_to(session, user.id):
+        user = None
+    token = one_time.issue(session, user_id=user.id if user else None, purpose="password_reset")
+    if user is not None:
+        letters.write(session, settings, to=user, kind="password_reset", token=token)
+
+
+def reset_password(session: Session, *, user_id: str, password_hash: str) -> None:
+    """Set a password whatever the one before; whoever could is reached by mail, so the address is confirmed too."""
+    session.get_one(User, user_id, with_for_update=True).password_hash = password_hash
+    verify_address(session, user_id=user_id)
+
+
+def verify_address(session: Session, *, user_id: str) -> None:
+    """Keep when the address was first confirmed."""
+    user = session.get_one(User, user_id)
+    user.email_verified_at = user.email_verified_at or now()
+
+
+def _is_written_to(session: Session, user_id: str) -> bool:
+    """Whoever belongs only to workspaces that an app provisioned gets no mail."""
+    sources = [workspace.acquisition_source for workspace in session.scalars(reach.workspaces_of(user_id))]
+    return not sources or any(source != "oauth" for source in sources)

@@ -1,0 +1,64 @@
+"""Tokens that a mail carries: each for one purpose, one use and one hour; only their digests are kept."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Literal
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api import credentials, errors
+from api.db import now
+from api.models import OneTimeToken
+
+Purpose = Literal["password_reset", "email_verification"]
+LIFE = timedelta(hours=1)
+PREFIX = "tl_rst"
+
+
+def issue(session: Session, *, user_id: str | None, purpose: Purpose) -> str:
+    """A new token, which ends the earlier ones of the same purpose; forgets those that have expired.
+
+    For nobody it opens nothing, and takes as long to make.
+    """
+    at = now()
+    earlier = sa.and_(OneTimeToken.user_id == user_id, OneTimeToken.kind == purpose)
+    session.execute(sa.delete(OneTimeToken).where(sa.or_(earlier, OneTimeToken.expires_at <= at)))
+    token = credentials.mint(PREFIX)
+    session.add(
+        OneTimeToken(
+            kind=purpose, user_id=user_id, digest=credentials.digest(token), created_at=at, expires_at=at + LIFE
+        )
+    )
+    return token
+
+
+def require_live(session: Session, token: str, purpose: Purpose) -> None:
+    """404 not_found unless the token could be used now."""
+    if session.scalar(sa.select(OneTimeToken.id).where(*_live(token, purpose))) is None:
+        raise errors.NOT_FOUND()
+
+
+def use(session: Session, token: str, purpose: Purpose) -> str:
+    """The person of a token, which is then spent; 404 not_found for any that does not open anything."""
+    spent = sa.update(OneTimeToken).where(*_live(token, purpose)).values(used_at=now()).returning(OneTimeToken.user_id)
+    user_id = session.scalar(spent)
+    if user_id is None:
+        raise errors.NOT_FOUND()
+    return user_id
+
+
+def end_all(session: Session, *, user_id: str, purpose: Purpose) -> None:
+    """End what is still on its way to a person."""
+    session.execute(sa.delete(OneTimeToken).where(OneTimeToken.user_id == user_id, OneTimeToken.kind == purpose))
+
+
+def _live(token: str, purpose: Purpose) -> tuple[sa.ColumnElement[bool], ...]:
+    return (
+        OneTimeToken.digest == credentials.digest(token),
+        OneTimeToken.kind == purpose,
+        OneTimeToken.user_id.is_not(None),
+        OneTimeToken.used_at.is_(None),
+        OneTimeToken.expires_at > now(),
+    )

@@ -71,6 +71,10 @@ class Settings(BaseSettings):
     def _absolute(cls, value: Path) -> Path:
         return value.expanduser().resolve()
 
+    def __hash__(self) -> int:
+        # what is open is kept by settings, and a field that holds a mapping has no hash of its own
+        return hash(self.home)
+
     @property
     def operational_url(self) -> str:
         """SQLAlchemy address of the operational database; holds a password on Postgres, so never log it."""

@@ -58,3 +58,8 @@ def test_the_signing_key_is_made_once_and_readable_by_its_owner_only(home: Path)
     assert Settings(home=home).signing_key() == first
     assert (home / "secret.key").stat().st_mode & 0o777 == 0o600
     assert [path.name for path in home.iterdir()] == ["secret.key"]
+
+
+def test_whatever_is_set_settings_can_name_what_is_open(home: Path) -> None:
+    priced = Settings(home=home, billing_prices={"growth_month": "price_1"})
+    assert {priced: 1, Settings(home=home): 2}[priced] == 1

@@ -22,6 +22,7 @@ HERE = Path(__file__).parent
 SWAGGER = Path(str(files("flask_swagger_ui"))) / "dist"
 ASSETS = {
     "style.css": (HERE / "assets" / "style.css", "text/css"),
+    "form.css": (HERE.parent / "pages" / "assets" / "form.css", "text/css"),
     "mark.svg": (HERE / "assets" / "mark.svg", "image/svg+xml"),
     "reference.js": (HERE / "assets" / "reference.js", "text/javascript"),
     "reference.css": (HERE / "assets" / "reference.css", "text/css"),

@@ -12,6 +12,7 @@ from api.models.entitlement import Entitlement
 from api.models.erasure import ErasedIdentifier, Erasure
 from api.models.ingest import Event, Import, IngestedRecord
 from api.models.oauth import DpaAcceptance, OAuthAuthorization
+from api.models.oauth_grants import OAuthClient, OAuthCode, OAuthRefreshToken
 from api.models.one_time import OneTimeToken
 from api.models.outbox import OutgoingMail
 from api.models.payment import ManualRefund, PaymentPayer
@@ -48,6 +49,9 @@ __all__ = [
     "ManualRefund",
     "Membership",
     "OAuthAuthorization",
+    "OAuthClient",
+    "OAuthCode",
+    "OAuthRefreshToken",
     "OneTimeToken",
     "OutgoingMail",
     "PaymentPayer",

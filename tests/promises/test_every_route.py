@@ -21,6 +21,10 @@ from touchledger.settings import Settings
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {"/", "/docs", "/docs/models", "/docs/errors", "/docs/data", "/docs/assets/<name>", "/logos/<name>"}
 OPEN_ACTS = ("sign-up", "sign-in", "verify-email", "password-reset", "password-reset/confirm")
+PAGES |= {"/sign-in", "/sign-out"}
+# the bodies of these are OAuth's own, and described there
+PAGES |= {"/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource"}
+PAGES |= {"/oauth/register", "/oauth/authorize", "/oauth/token", "/oauth/revoke"}
 WITHOUT_VERSION = PAGES | {"/healthz", "/readyz", "/openapi.json", "/api/v1/openapi.json"}
 PUBLIC = WITHOUT_VERSION | {f"/api/v1/auth/{act}" for act in OPEN_ACTS}
 

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from api.db import Base
 from api.models import (
     ApiKey,
+    AudienceExclusion,
     Connection,
     ErasedIdentifier,
     Event,
@@ -43,6 +44,7 @@ DATA: tuple[type[Base], ...] = (
     PaymentPayer,
     Recompute,
     ErasedIdentifier,
+    AudienceExclusion,
 )
 
 

@@ -13,8 +13,10 @@ from api.v1.customers import erasures, journeys, link_tokens
 from api.v1.events import routes as events
 from api.v1.imports import routes as imports
 from api.v1.partner import routes as partner
+from api.v1.profiles import app_routes as profiles_of_apps
 from api.v1.profiles import creation as profile_creation
 from api.v1.profiles import listing as profile_listing
+from api.v1.profiles import settings as profile_settings
 from api.v1.workspaces import routes as workspaces
 
 BLUEPRINTS: tuple[Blueprint, ...] = (
@@ -45,4 +47,6 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     workspaces.bp,
     profile_creation.bp,
     members.bp,
+    profile_settings.bp,
+    profiles_of_apps.bp,
 )

@@ -9,13 +9,15 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from api import errors, plans, provisioning, reach, tracking_keys
+from api import errors, plans, reach, tracking_keys
 from api.auth import WITHHELD
 from api.credentials import mint_api_key
+from api.db import now
 from api.models import ApiKey, App, Delegation, Membership, Profile, User, Workspace
 from api.roles import Role
 from api.scopes import CONNECT_SCOPES, Scope
 from api.v1.profiles import places
+from api.v1.workspaces import creation
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +83,13 @@ def _place(session: Session, app: App, body: Mapping[str, Any]) -> tuple[Workspa
     """The workspace, and who the call made or found to own it."""
     named = body["user"]
     if body["workspace_id"] is None:
-        made = {name: body[name] for name in ("name", "timezone", "currency")}
-        owner = provisioning.person(session, **named)
-        return provisioning.workspace(session, app, owner=owner, **made), owner.id
+        made, owner = creation.provisioned(session, app=app, body=dict(body), at=now())
+        made.reporting_currency = body["currency"]
+        return made, owner.id
     workspace = reach.of_app(session, app, workspace_id=body["workspace_id"], profile_id=None).workspace
     if workspace is None:
         raise errors.NOT_FOUND()
-    return workspace, _joined(session, workspace, provisioning.person(session, **named)) if named else None
+    return workspace, _joined(session, workspace, creation.person_of(session, named, now())) if named else None
 
 
 def _joined(session: Session, workspace: Workspace, user: User) -> str:

@@ -53,13 +53,23 @@ def person_of(session: Session, named: dict[str, Any], at: datetime) -> User:
     if found is not None and found.email_verified_at is not None:
         return found
     if found is None:
-        found = User(email=named["email"])
-        session.add(found)
+        found = _new(session, named["email"])
     else:
         _shut_out(session, found, at)
     found.first_name, found.last_name = named["first_name"], named["last_name"]
     session.flush()
     return found
+
+
+def _new(session: Session, email: str) -> User:
+    try:
+        with session.begin_nested():
+            made = User(email=email)
+            session.add(made)
+    except sa.exc.IntegrityError:
+        # somebody else made it meanwhile, just so
+        return session.scalars(sa.select(User).where(User.email == email)).one()
+    return made
 
 
 def _shut_out(session: Session, squatter: User, at: datetime) -> None:

@@ -18,6 +18,7 @@ from sandbox.ad_catalogue import ACCOUNTS, SHOP_HOST
 from sandbox.faces import TOKENS
 from sandbox.shopify_objects import SHOP
 from sandbox.world import build
+from touchledger.demo_person import ensure_person
 from touchledger.demo_records import events, files
 from touchledger.settings import Settings
 
@@ -58,6 +59,7 @@ def ensure_demo(settings: Settings) -> Demo:
         is_new = session.get(Profile, DEMO_PROFILE_ID) is None
         if is_new:
             _create(session)
+        ensure_person(session, settings.home, DEMO_WORKSPACE_ID)
         _connect(session, settings)
         key = _key(session, settings.home / "demo.key")
         if is_new or not is_made:

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from touchledger.demo import Demo
+from touchledger.demo_person import EMAIL, NAME
 from touchledger.settings import Settings
 
 DAYS = 28
@@ -77,6 +78,7 @@ Errors     {base}/docs/errors
 Data docs  {base}/docs/data
 Dagster    http://127.0.0.1:{settings.dagster_port}
 API key    {found.key}
+Sign in    {base}/sign-in as {EMAIL}, password in {settings.home / NAME}
 
 curl -H 'Authorization: Bearer {found.key}' '{base}{found.path}'
 

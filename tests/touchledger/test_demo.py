@@ -7,11 +7,13 @@ import pytest
 import sqlalchemy as sa
 from pydantic import SecretStr
 
+from api.app import create_app
 from api.credentials import digest
 from api.db import transaction
 from api.migrate import upgrade
 from api.models import ApiKey, Connection, IngestedRecord, Profile
 from sandbox.world import build
+from touchledger import demo_person
 from touchledger.demo import DEMO_PROFILE_ID, Demo, OtherDemoError, ensure_demo
 from touchledger.demo_records import events
 from touchledger.settings import Settings
@@ -108,3 +110,16 @@ def test_connections_follow_the_sandbox_to_another_port(settings: Settings) -> N
 def test_the_marker_names_the_settings_of_the_world(settings: Settings) -> None:
     assert isinstance(ensure_demo(settings), Demo)
     assert json.loads((settings.home / "demo.json").read_text())["demo_people"] == "150"
+
+
+def test_the_demos_owner_signs_in_with_the_password_of_the_state_folder(settings: Settings) -> None:
+    ensure_demo(settings)
+    path = settings.home / demo_person.NAME
+    client = create_app(settings).test_client()
+    body = {"email": demo_person.EMAIL, "password": path.read_text()}
+    token = client.post("/api/v1/auth/sign-in", json=body).get_json()["data"]["token"]
+    answer = client.get("/api/v1/workspaces", headers={"Authorization": f"Bearer {token}"}).get_json()
+    assert [(row["name"], row["role"]) for row in answer["data"]] == [("Touchledger demo", "owner")]
+    assert path.stat().st_mode & 0o777 == 0o600
+    ensure_demo(settings)
+    assert path.read_text() == body["password"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache, partial
 
-from api import logos, logs, operations, responses
+from api import logos, logs, operations, responses, usage
 from api.docs_pages import pages
 from api.guard import MEBIBYTE
 from api.http import Api, Application, Blueprint
@@ -33,6 +33,7 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
     # they run last to first: the log line sees the answer as it leaves
     app.after_request(logs.access)
     app.after_request(responses.finish)
+    app.after_request(usage.settle)
     api = Api(app)
     for blueprint in (*BLUEPRINTS, *more):
         api.register_blueprint(blueprint, url_prefix=PREFIX)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 from flask import g, request
 from sqlalchemy.orm import Session
 
-from api import asked, auth, context, db, errors, rate_limit, reach
+from api import asked, auth, context, db, errors, rate_limit, reach, usage
 from api.auth import Kind, Principal
 from api.models import Workspace
 from api.roles import Role
@@ -188,6 +188,7 @@ def _admit(guard: Guard, path: Mapping[str, str]) -> dict[str, str]:
         # what was charged stays charged, whatever is refused from here on
         g.principal, refusal = principal, _spent(session, principal, own) if own else None
         refusal = refusal or _within(session, guard, path)
+        usage.admit(session, g.principal, units=0 if g.allowance.retry_after else units, refusal=refusal)
     if refusal is not None:
         raise refusal
     return cast("dict[str, str]", g.ids)

@@ -23,6 +23,7 @@ from api.models.publication import Run
 from api.models.purge import Purge
 from api.models.request import AuditEntry, IdempotencyRecord, RateUse
 from api.models.tracking import TrackingKey
+from api.models.usage import CredentialUse
 from api.models.workspace import Workspace
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "AuditEntry",
     "Branding",
     "Connection",
+    "CredentialUse",
     "Delegation",
     "DpaAcceptance",
     "Entitlement",

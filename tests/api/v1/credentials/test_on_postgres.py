@@ -43,5 +43,8 @@ def test_from_sign_up_to_a_revoked_key(deployment: Settings, database_url: str) 
     for status in ("active", "expiring"):
         assert [row["status"] for row in data(here.get(f"{path}?status={status}"))] == [status]
     assert Caller(client, new["key"]).get("/notes").status_code == 200
+    assert Caller(client, new["key"]).get("/notes?limt=1").status_code == 400
+    usage = data(here.get(f"/workspaces/{profile.workspace_id}/api-usage?key_id={new['id']}"))["keys"][0]
+    assert (usage["requests"], usage["units"], usage["refused_4xx"]) == (2, 2, 1)
     data(here.post(f"{path}/{new['id']}/revoke"))
     assert Caller(client, new["key"]).get("/notes").status_code == 401

@@ -203,8 +203,11 @@ def _of_key(session: Session, sought: str, _: Presented) -> Principal | None:
     if row is None or not hmac.compare_digest(row.ApiKey.digest, sought) or not _is_live(row.ApiKey, now()):
         return None
     key: ApiKey = row.ApiKey
-    _mark_used(key)
     app = session.get(App, key.app_id) if key.app_id else None
+    if app is not None and app.status != "active":
+        # also a key that was minted while its app was being suspended
+        return None
+    _mark_used(key)
     scopes = frozenset(key.scopes)
     ips = tuple(key.allowed_ips)
     return Principal(Kind.API_KEY, key.id, f"key:{key.lineage_id}", scopes, None, app, row.Profile, ips)

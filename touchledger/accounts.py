@@ -52,7 +52,7 @@ def _own_workspace(session: Session) -> Workspace:
 def mint_key(settings: Settings, *, profile_id: str, scopes: Sequence[str], name: str, app: str | None = None) -> str:
     """A new API key in plain text, which is kept nowhere; with the name of an `app` it is that app's partner key.
 
-    An app is made by its first key. Raises BadParameter for an unknown profile or scope.
+    An app is made by its first key. Raises BadParameter for an unknown profile or scope, and a suspended app.
     """
     unknown = [scope for scope in scopes if scope not in set(Scope)]
     if unknown:
@@ -73,4 +73,6 @@ def _app_named(session: Session, name: str) -> App:
         app = App(name=name)
         session.add(app)
         session.flush()
+    if app.status != "active":
+        raise click.BadParameter(f"the app {name!r} is suspended", param_hint="--app")
     return app

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.http import Blueprint
-from api.v1 import ads, analytics, campaigns, conversions, members, payments, quality
+from api.v1 import ads, analytics, apps, campaigns, conversions, members, payments, quality
 from api.v1.attribution import ad_people, recompute, settings
 from api.v1.branding import routes as branding
 from api.v1.branding import sender_domain
@@ -50,4 +50,5 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     members.bp,
     profile_settings.bp,
     profiles_of_apps.bp,
+    apps.bp,
 )

@@ -138,7 +138,7 @@ def _found(session: Session, token: str) -> tuple[Invitation, Workspace]:
     known = session.scalars(chosen).one_or_none() if credentials.is_well_formed(token, PREFIX) else None
     if known is None:
         raise errors.NOT_FOUND("There is no such invitation.")
-    workspace = memberships.locked(session, known.workspace_id)
+    workspace = memberships.locked(session, known.workspace_id, archived_too=True)
     # read again: another request may have answered it while this one waited for the workspace
     return session.scalars(chosen.execution_options(populate_existing=True)).one(), workspace
 

@@ -15,10 +15,16 @@ from api.roles import ROLES, Role
 from api.v1.members import places
 
 
-def locked(session: Session, workspace_id: str) -> Workspace:
-    """The workspace as it is now, which nobody else changes the people of until this unit of work is over."""
+def locked(session: Session, workspace_id: str, *, archived_too: bool = False) -> Workspace:
+    """The workspace as it is now, which nobody else changes the people of until this unit of work is over.
+
+    404 not_found when it was archived since the caller was let in.
+    """
     chosen = sa.select(Workspace).where(Workspace.id == workspace_id).with_for_update()
-    return session.scalars(chosen.execution_options(populate_existing=True)).one()
+    workspace = session.scalars(chosen.execution_options(populate_existing=True)).one()
+    if workspace.archived_at is not None and not archived_too:
+        raise errors.NOT_FOUND()
+    return workspace
 
 
 def find(session: Session, workspace_id: str, membership_id: str) -> Membership:

@@ -1,0 +1,163 @@
+"""What the routes of registered apps accept and answer, field by field."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from marshmallow import Schema, ValidationError, fields, validate
+
+from api.actors import ActorShape
+from api.bodies import Text
+from api.dpa import STATES
+from api.scopes import CONNECT_SCOPES
+from api.v1.members.schemas import NeedsOne
+
+STATUSES = ("active", "suspended")
+LONGEST_URL = 2000
+MOST_REDIRECTS = 10
+MOST_GRACE_DAYS = 90
+
+
+class HttpsUrl(Text):
+    """An absolute https address with a host, and without user or fragment."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(LONGEST_URL, metadata={"format": "uri", "pattern": "^https://"}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        try:
+            parts = urlsplit(text)
+            # the port is read for its ValueError
+            whole = parts.scheme == "https" and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            whole = False
+        if not whole or "#" in text or "@" in parts.netloc or not text.isprintable() or " " in text:
+            raise ValidationError("must be an https address without user or fragment")
+        return text
+
+
+def _name(**options: Any) -> Text:
+    return Text(
+        80, metadata={"description": "Shown to people who are asked for access; no other app has it."}, **options
+    )
+
+
+def _redirects(**options: Any) -> fields.List[str]:
+    within = validate.Length(1, MOST_REDIRECTS, error=f"must hold 1 to {MOST_REDIRECTS} addresses")
+    about = {"description": "Where people may be sent back to, compared character by character."}
+    return fields.List(HttpsUrl(), validate=within, metadata=about, **options)
+
+
+def _connect_scopes(**options: Any) -> fields.List[str]:
+    known = validate.OneOf(tuple(CONNECT_SCOPES), error=f"must be one of {', '.join(CONNECT_SCOPES)}")
+    within = validate.Length(max=len(CONNECT_SCOPES), error="names a scope twice")
+    about = {"description": "What the app may ask people for."}
+    return fields.List(fields.String(validate=known), validate=within, metadata=about, **options)
+
+
+class AppBody(Schema):
+    """A new app."""
+
+    name = _name(required=True)
+    description = Text(500, low=0, load_default=None, allow_none=True)
+    logo_url = HttpsUrl(load_default=None, allow_none=True)
+    redirect_uris = _redirects(required=True)
+    connect_scopes = _connect_scopes(load_default=list)
+
+
+class AppChange(NeedsOne):
+    """What to change; a member left out keeps its value."""
+
+    name = _name()
+    description = Text(500, low=0, allow_none=True)
+    logo_url = HttpsUrl(allow_none=True)
+    redirect_uris = _redirects()
+    connect_scopes = _connect_scopes()
+    status = fields.String(
+        validate=validate.OneOf(STATUSES, error=f"must be one of {', '.join(STATUSES)}"),
+        metadata={"description": "Suspending revokes every key of the app at once; they stay revoked."},
+    )
+
+
+class RotateBody(Schema):
+    grace_days = fields.Integer(
+        strict=True,
+        load_default=7,
+        validate=validate.Range(0, MOST_GRACE_DAYS, error=f"must be from 0 to {MOST_GRACE_DAYS}"),
+        metadata={"description": "Days for which the secrets so far still work."},
+    )
+
+
+class DpaShape(Schema):
+    """Where an app stands with the data processing agreement."""
+
+    state = fields.String(required=True, metadata={"enum": list(STATES)})
+    version = fields.String(required=True, allow_none=True, metadata={"description": "The version that was signed."})
+    current_version = fields.String(required=True)
+    accepted_by = fields.Nested(ActorShape, required=True, allow_none=True)
+    accepted_at = fields.DateTime(required=True, allow_none=True)
+    withdrawn_at = fields.DateTime(required=True, allow_none=True)
+
+
+class AppShape(Schema):
+    """One app that the workspace registered."""
+
+    is_paged = True
+
+    app_id = fields.UUID(required=True)
+    client_id = fields.String(required=True)
+    name = fields.String(required=True)
+    description = fields.String(required=True, allow_none=True)
+    logo_url = fields.String(required=True, allow_none=True)
+    redirect_uris = fields.List(fields.String(), required=True)
+    connect_scopes = fields.List(fields.String(), required=True)
+    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    profiles_count = fields.Integer(required=True, metadata={"description": "Live profiles provisioned or adopted."})
+    created_at = fields.DateTime(required=True)
+    dpa = fields.Nested(DpaShape, required=True)
+
+
+class NewApp(AppShape):
+    client_secret = fields.String(required=True, allow_none=True, metadata={"description": "Shown once."})
+
+
+class NewSecret(Schema):
+    client_secret = fields.String(required=True, allow_none=True, metadata={"description": "Shown once."})
+    previous_expires_at = fields.DateTime(
+        required=True, metadata={"description": "When the last of the secrets so far ends."}
+    )
+
+
+class DpaText(Schema):
+    """The agreement that is to be accepted now."""
+
+    version = fields.String(required=True)
+    texts = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
+    text_hash = fields.String(
+        required=True, metadata={"description": "SHA-256 of the English text followed by the Spanish one, in UTF-8."}
+    )
+
+
+class DpaBody(Schema):
+    """A signature; version and text_hash say which text was read."""
+
+    version = Text(16, required=True)
+    text_hash = Text(64, required=True)
+    signatory_name = Text(120, required=True)
+    signatory_title = Text(120, required=True)
+
+
+class DpaAccepted(DpaShape):
+    profiles_covered = fields.Integer(required=True, metadata={"description": "Live profiles that the app provisions."})
+
+
+class WithdrawBody(Schema):
+    reason = Text(500, low=0, load_default=None, allow_none=True)
+
+
+class DpaWithdrawn(DpaShape):
+    exports_gated = fields.Integer(
+        required=True, metadata={"description": "Live profiles of the app whose exports are held back."}
+    )

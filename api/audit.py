@@ -16,10 +16,10 @@ CATEGORIES = ("classification", "credentials", "members", "campaigns", "exports"
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """What somebody tried: `action` as `noun.verb`, and what it was about. No secrets, no personal data.
+    """What somebody tried: `action` as `noun.happened`, and what it was about. No secrets, no personal data.
 
-    `details` may hold `target` ({kind, id, label}), `before` and `after`, which `GET W/audit` shows as such.
-    `category` is one of `CATEGORIES`.
+    `details` may hold `target` (see the function), `before` and `after`, which `GET W/audit` shows as such; anything
+    else is shown with `after`. `category` is one of `CATEGORIES`.
     """
 
     action: str
@@ -36,6 +36,11 @@ class Actor:
     workspace_id: str | None = None
     profile_id: str | None = None
     request_id: str | None = None
+
+
+def target(kind: str, id_: str, label: str | None = None) -> dict[str, str | None]:
+    """What an attempt was about, as the trail shows it."""
+    return {"kind": kind, "id": id_, "label": label}
 
 
 def record(session: Session, actor: Actor, attempt: Attempt, *, outcome: str = "done") -> None:

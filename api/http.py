@@ -40,8 +40,12 @@ from werkzeug.exceptions import HTTPException
 from api import context, errors, openapi
 from api.arguments import ArgumentsParser
 from api.guard import WRITES, View, guard_of
+from api.reading import timestamp
 
 log = structlog.get_logger("api")
+
+# one spelling for every instant of every answer, whichever schema tells it
+ma.fields.DateTime.SERIALIZATION_FUNCS = {**ma.fields.DateTime.SERIALIZATION_FUNCS, "iso": timestamp}
 
 RETRY_DATABASE = {"Retry-After": "2"}
 

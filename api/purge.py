@@ -20,6 +20,7 @@ from api.models import (
     Connection,
     ErasedIdentifier,
     Event,
+    Handoff,
     Import,
     IngestedRecord,
     Invitation,
@@ -30,6 +31,7 @@ from api.models import (
     ProfileMembership,
     Purge,
     Recompute,
+    TrackingKey,
 )
 
 # one statement binds at most so many ids
@@ -63,8 +65,8 @@ class Retired:
 def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke_reason: str = "person") -> Retired:
     """Archive the profiles that still live, end everything that opens them, and purge their rows.
 
-    Keys are revoked, places on the profile and invitations to it end (`revoke_reason`), connections lose their
-    token, authorizations of apps end. Whatever may be read of an archived profile is a row that says so.
+    Keys of the API and of trackers are revoked, places on the profile and invitations to it end (`revoke_reason`),
+    connections lose their token, authorizations of apps and open hand-offs end.
     """
     chosen = sa.select(Profile.id).where(Profile.archived_at.is_(None)).with_for_update().order_by(Profile.id)
     ids = [one for part in _parts(sorted(profile_ids)) for one in session.scalars(chosen.where(Profile.id.in_(part)))]
@@ -77,6 +79,9 @@ def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke
         rows_removed=remove_rows(session, ids),
     )
     _end_authorizations(session, ids, at)
+    _changed(session, TrackingKey, TrackingKey.profile_id, ids, TrackingKey.revoked_at.is_(None), revoked_at=at)
+    pending = Handoff.status == "pending"
+    _changed(session, Handoff, Handoff.profile_id, ids, pending, status="canceled", ended_at=at)
     session.add_all(Purge(profile_id=one, requested_at=at) for one in ids)
     session.flush()
     return retired

@@ -22,6 +22,7 @@ from api.models.profile import Profile
 from api.models.publication import Run
 from api.models.purge import Purge
 from api.models.request import AuditEntry, IdempotencyRecord, RateUse
+from api.models.seen import TabSeen
 from api.models.tracking import TrackingKey
 from api.models.usage import CredentialUse
 from api.models.workspace import Workspace
@@ -66,6 +67,7 @@ __all__ = [
     "Run",
     "SenderDomain",
     "Subscription",
+    "TabSeen",
     "TrackingKey",
     "User",
     "UserSession",

@@ -17,6 +17,7 @@ from api.v1.profiles import app_routes as profiles_of_apps
 from api.v1.profiles import creation as profile_creation
 from api.v1.profiles import listing as profile_listing
 from api.v1.profiles import settings as profile_settings
+from api.v1.workspaces import currency, logs, tabs
 from api.v1.workspaces import routes as workspaces
 
 BLUEPRINTS: tuple[Blueprint, ...] = (
@@ -51,4 +52,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     profile_settings.bp,
     profiles_of_apps.bp,
     apps.bp,
+    logs.bp,
+    currency.bp,
+    tabs.bp,
 )

@@ -37,6 +37,10 @@ KEPT = {
     "invitations": "revoked",
     "oauth_authorizations": "revoked",
     "connections": "disconnected",
+    "tracking_keys": "revoked",
+    "handoffs": "canceled",
+    "entitlements": "what an app had switched on",
+    "agreement_signatures": "evidence of a contract",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from api import auth, context, db, errors
-from api.audit import Attempt, record
+from api.audit import Attempt, record, target
 from api.guard import guarded
 from api.http import Blueprint
 from api.models import Recompute
@@ -29,8 +29,9 @@ def request_recompute(_body: dict[str, Any]) -> dict[str, Any]:
     in the snapshot that answers it; `expected_at` says by when.
     """
     recompute, made = ask(session(), auth.current().profile.id)
-    details = {"recompute_id": recompute.id, "was_open": not made}
-    record(session(), actor(), Attempt("recompute.request", details))
+    details = {"target": target("recompute", recompute.id)}
+    attempt = Attempt("recompute.requested", details)
+    record(session(), actor(), attempt, outcome="done" if made else "no_change")
     return told(session(), recompute)
 
 

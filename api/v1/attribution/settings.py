@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from api import auth, context, db
-from api.audit import Attempt, record
+from api.audit import Attempt, record, target
 from api.guard import guarded
 from api.http import Blueprint
 from api.models import Profile
@@ -49,7 +49,13 @@ def change_attribution_settings(body: dict[str, Any]) -> dict[str, Any]:
     """
     profile = session().get_one(Profile, auth.current().profile.id, with_for_update=True)
     changed = _change(profile, body)
-    record(session(), actor(), Attempt("attribution_settings.update", {"changed": changed}))
+    details = {
+        "target": target("profile", profile.id, profile.name),
+        "before": {name: before for name, (before, _) in changed.items()},
+        "after": {name: after for name, (_, after) in changed.items()},
+    }
+    outcome = "done" if changed else "no_change"
+    record(session(), actor(), Attempt("attribution_settings.changed", details), outcome=outcome)
     if changed:
         ask_anew(session(), profile.id)
     return _told(session(), profile)

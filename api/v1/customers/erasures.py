@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from api import auth, context, db, errors
-from api.audit import Attempt, record
+from api.audit import Attempt, record, target
 from api.erased import Person, digest
 from api.erased_records import erased_digests, redact_records, remember
 from api.guard import partner_only
@@ -58,7 +58,7 @@ def erase_customer(body: dict[str, Any]) -> dict[str, Any]:
     # records redacted now land under their new names: the build that finishes the erasure must find those too
     remember(session(), key, profile_id=profile.id, erasure_id=erasure.id, ids=person.renamed_ids())
     erasure.counts = {**erasure.counts, "identities_removed": len(ids), "events_redacted": redacted}
-    record(session(), actor(), Attempt("customer.erase", {"erasure_id": erasure.id}))
+    record(session(), actor(), Attempt("customer.erased", {"target": target("erasure", erasure.id)}, "privacy"))
     return receipt(erasure)
 
 

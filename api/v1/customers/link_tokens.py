@@ -81,7 +81,7 @@ def mint_link_tokens(body: dict[str, Any]) -> dict[str, Any]:
         persons = _persons(people, profile_id, body["customers"])
     expires = (db.now() + timedelta(days=body["ttl_days"])).replace(microsecond=0)
     details = {"customers": len(persons), "ttl_days": body["ttl_days"], "purpose": body["purpose"]}
-    audit.record(session(), actor(), audit.Attempt("link_tokens.mint", details))
+    audit.record(session(), actor(), audit.Attempt("link_tokens.minted", {"after": details}, "privacy"))
     pii_log.record(
         session(),
         principal=auth.current(),

@@ -67,7 +67,8 @@ def retract_event(idempotency_key: str) -> dict[str, Any]:
     """
     event, was_before = ledger.retract(session(), auth.current().profile.id, idempotency_key)
     if not was_before:
-        audit.record(session(), actor(), audit.Attempt("event.retract", {"event_id": event.id}))
+        details = {"target": audit.target("event", event.id)}
+        audit.record(session(), actor(), audit.Attempt("event.retracted", details))
     return {
         "idempotency_key": idempotency_key,
         "event_id": event.id,

@@ -57,7 +57,8 @@ def import_upload() -> dict[str, Any]:
     made, is_due = uploads.queue(session(), profile_id, dataset, file.filename or "", sha256)
     if is_due:
         uploads.put(file.stream, context.settings().inbox / profile_id / dataset, f"{sha256}{form}")
-        audit.record(session(), actor(), audit.Attempt("import.create", {"import_id": made.id, "dataset": dataset}))
+        details = {"target": audit.target("import", made.id, dataset)}
+        audit.record(session(), actor(), audit.Attempt("import.created", details))
     return _row(made)
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from api import auth, context, db, errors, pagination, pii_log
-from api.audit import Attempt, record
+from api.audit import Attempt, record, target
 from api.customer_keys import customer_key
 from api.guard import guarded
 from api.http import Blueprint
@@ -99,9 +99,13 @@ def assign_payer(selector: dict[str, str], payment_ref: str) -> dict[str, Any]:
     if payers.assign(session(), _profile_id(), payment_ref, payer):
         ask_anew(session(), _profile_id())
     key, previous = _customer(payer.person_ref), _customer(before.person_ref if before else payment["person_ref"])
-    details = {"payment_ref": payment_ref, "customer_key": key, "previous_customer_key": previous}
-    record(session(), actor(), Attempt("payment.assign_payer", details))
-    return details
+    changed = {
+        "target": target("payment", payment_ref),
+        "before": {"customer_key": previous},
+        "after": {"customer_key": key},
+    }
+    record(session(), actor(), Attempt("payment.payer_assigned", changed))
+    return {"payment_ref": payment_ref, "customer_key": key, "previous_customer_key": previous}
 
 
 @bp.route("/payments/<payment_ref>/refund", methods=["POST"])
@@ -119,7 +123,9 @@ def refund_payment(body: dict[str, Any], payment_ref: str) -> dict[str, Any]:
         raise errors.MANUAL_REFUND_EXISTS()
     amount = refunds.possible(body, payment)
     refund = refunds.enter(session(), _profile_id(), payment_ref, amount, body)
-    record(session(), actor(), Attempt("payment.refund", {"payment_ref": payment_ref, "amount": body["amount"]}))
+    entered = {"amount": body["amount"], "currency": body["currency"]}
+    details = {"target": target("payment", payment_ref), "after": entered}
+    record(session(), actor(), Attempt("payment.refunded", details))
     left = payment["value"] - payment["refunded"] - amount
     return {
         "refund_id": refund.id,
@@ -140,7 +146,7 @@ def withdraw_refund(payment_ref: str) -> dict[str, Any]:
     if refund is None:
         return {"deleted": False}
     refunds.withdraw(session(), refund)
-    record(session(), actor(), Attempt("payment.withdraw_refund", {"payment_ref": payment_ref}))
+    record(session(), actor(), Attempt("payment.refund_withdrawn", {"target": target("payment", payment_ref)}))
     return {"deleted": True}
 
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from api import billing
 from api.models import Invitation, Membership, OAuthAuthorization, Profile, ProfileMembership, Workspace
 from api.purge import retire
 from api.roles import Role
@@ -53,6 +54,7 @@ def _end(session: Session, workspace_id: str, at: datetime) -> dict[str, int]:
     invitations = retired.invitations_revoked + _revoke_invitations(session, workspace_id, at)
     memberships = _remove_memberships(session, workspace_id)
     _end_authorizations(session, workspace_id, at)
+    billing.cancel(session, workspace_id)
     return {
         "profiles_archived": retired.profiles_archived,
         "memberships_removed": memberships,

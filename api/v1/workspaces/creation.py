@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from api.models import App, Membership, OAuthAuthorization, User, UserSession, UserToken, Workspace
 from api.roles import Role
+from api.subscriptions import begin_trial
 
 # asked for again within it, the same name of the same person is the same workspace
 REPEAT_WINDOW = timedelta(minutes=10)
@@ -27,12 +28,13 @@ def own(
     made = Workspace(
         name=body["name"],
         timezone=body["timezone"],
-        plan=body["plan"],
         reporting_currency=body["currency"],
         acquisition_source="agent" if by_agent else "direct",
         mcp_writeback_enabled=by_agent,
     )
-    return _owned(session, made, user_id, at), True
+    _owned(session, made, user_id, at)
+    begin_trial(session, workspace=made, plan=body["plan"])
+    return made, True
 
 
 def provisioned(session: Session, *, app: App, body: dict[str, Any], at: datetime) -> tuple[Workspace, User]:

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 
-from api import auth, context, db, op_lists, reach
-from api.audit import Attempt, record
+from api import auth, billing, context, db, op_lists, reach
+from api.audit import Attempt, record, target
 from api.auth import Kind
 from api.guard import PEOPLE, caller_guarded, workspace_guarded
 from api.http import Blueprint
@@ -90,7 +90,7 @@ def change_workspace(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     before = {name: getattr(workspace, name) for name in body}
     for name, value in body.items():
         setattr(workspace, name, value)
-    details = {"target": _target(workspace), "before": before, "after": body}
+    details = {"target": target("workspace", workspace.id, workspace.name), "before": before, "after": body}
     record(session(), actor(), Attempt("workspace.updated", details), outcome="done" if before != body else "no_change")
     caller = auth.current()
     held = caller.reach.role or Role.GUEST
@@ -110,7 +110,10 @@ def archive_workspace(workspace_id: str) -> dict[str, Any]:
     done = archive(session(), workspace_id=workspace_id, at=db.now())
     if done.is_first:
         workspace = session().get_one(Workspace, workspace_id)
-        details = {"target": _target(workspace), "after": {**done.counts, "profiles_purged": done.profiles_purged}}
+        details = {
+            "target": target("workspace", workspace.id, workspace.name),
+            "after": {**done.counts, "profiles_purged": done.profiles_purged},
+        }
         record(session(), actor(), Attempt("workspace.archived", details))
     return {
         "workspace_id": workspace_id,
@@ -151,10 +154,7 @@ def _create(body: dict[str, Any]) -> tuple[dict[str, Any], int]:
     if not is_new:
         return answer, 200
     _record_created(made, {name: body[name] for name in ("timezone", "plan", "currency")})
-    if made.plan != "starter":
-        text = "This deployment sells no plans: ask for the checkout again once it does."
-        answer["warnings"] = [{"code": "checkout_unavailable", "message": text}]
-    return answer, 201
+    return {**answer, **_checkout(made, body["plan"])}, 201
 
 
 def _provision(body: dict[str, Any]) -> tuple[dict[str, Any], int]:
@@ -168,10 +168,18 @@ def _provision(body: dict[str, Any]) -> tuple[dict[str, Any], int]:
     return answer, 201
 
 
+def _checkout(made: Workspace, plan: str) -> dict[str, Any]:
+    """The page to pay on, or why there is none; starter costs nothing."""
+    if plan == "starter":
+        return {}
+    asked = billing.checkout(session(), workspace=made, plan=plan)
+    if asked.handoff is not None:
+        return {"checkout": asked.handoff}
+    message = asked.problem.message if asked.problem else ""
+    return {"warnings": [{"code": "checkout_unavailable", "message": message}]}
+
+
 def _record_created(made: Workspace, after: dict[str, Any]) -> None:
     who = replace(actor(), workspace_id=made.id)
-    record(session(), who, Attempt("workspace.created", {"target": _target(made), "after": after}))
-
-
-def _target(workspace: Workspace) -> dict[str, str]:
-    return {"kind": "workspace", "id": workspace.id, "label": workspace.name}
+    details = {"target": target("workspace", made.id, made.name), "after": after}
+    record(session(), who, Attempt("workspace.created", details))

@@ -52,8 +52,8 @@ def test_a_request_is_queued_and_says_by_when_it_is_answered(writer: Caller, set
     }  # fmt: skip
     with db.transaction(settings.operational_url) as session:
         entry = session.scalars(sa.select(AuditEntry)).one()
-        assert (entry.action, entry.outcome) == ("recompute.request", "done")
-        assert entry.details == {"recompute_id": data["recompute_id"], "was_open": False}
+        assert (entry.action, entry.outcome) == ("recompute.requested", "done")
+        assert entry.details == {"target": {"kind": "recompute", "id": data["recompute_id"], "label": None}}
 
 
 @pytest.mark.parametrize("status", ["queued", "running"])

@@ -76,8 +76,10 @@ def test_a_change_is_answered_stored_audited_and_queued(
     assert data["recompute"]["status"] == "queued"
     assert data["recompute"]["expected_at"] > data["recompute"]["requested_at"]
     assert caller.get(PATH).get_json()["data"] == data
-    changed = {"lookback_days": [90, 30], "inherit_recurring": [True, False], "own_domains": [[], ["shop.example"]]}
-    assert audited(settings) == [("attribution_settings.update", "done", {"changed": changed})]
+    ((action, outcome, details),) = audited(settings)
+    assert (action, outcome) == ("attribution_settings.changed", "done")
+    assert details["before"] == {"lookback_days": 90, "inherit_recurring": True, "own_domains": []}
+    assert details["after"] == {"lookback_days": 30, "inherit_recurring": False, "own_domains": ["shop.example"]}
     assert [one.status for one in recomputes(settings)] == ["queued"]
 
 
@@ -91,7 +93,8 @@ def test_settings_sent_as_they_are_queue_nothing_but_are_audited(put: Callable[.
     data = put(DEFAULTS).get_json()["data"]
     assert data["recompute"] is None
     assert recomputes(settings) == []
-    assert audited(settings) == [("attribution_settings.update", "done", {"changed": {}})]
+    ((action, outcome, details),) = audited(settings)
+    assert (action, outcome, details["after"]) == ("attribution_settings.changed", "no_change", {})
 
 
 def test_a_second_change_joins_the_waiting_recompute(put: Callable[..., Any]) -> None:

@@ -183,5 +183,5 @@ def test_only_keyed_hashes_are_kept_and_the_trail_names_nobody(
         erasure = session.scalars(sa.select(Erasure)).one()
     assert len(digests) == 3
     assert not set(digests) & {identifier_id(profile.id, "email", EMAIL)}
-    assert entries == [{"erasure_id": erasure.id}]
+    assert entries == [{"target": {"kind": "erasure", "id": erasure.id, "label": None}}]
     assert str(erasure.secret) not in repr(erasure)

@@ -86,7 +86,8 @@ def test_a_token_and_the_audit_name_nobody(minter: Caller, signing: Settings) ->
     assert b"ann" not in readable and b"example" not in readable and ANN[:8].encode() not in readable
     with db.transaction(signing.operational_url) as session:
         entry = session.scalars(sa.select(AuditEntry)).one()
-    assert (entry.action, entry.details) == ("link_tokens.mint", {"customers": 1, "ttl_days": 30, "purpose": None})
+    assert (entry.action, entry.category) == ("link_tokens.minted", "privacy")
+    assert entry.details == {"after": {"customers": 1, "ttl_days": 30, "purpose": None}}
 
 
 def test_one_nobody_refuses_all(minter: Caller, signing: Settings, profile: Profile) -> None:

@@ -140,7 +140,7 @@ def test_an_event_is_taken_back_once(sender: Sender, landing: Landing, settings:
     assert (sent_first["conversion_key"], "_deleted" in sent_first) == ("order-1-paid", False)
     assert (withdrawn["conversion_key"], withdrawn["_deleted"]) == ("order-1-paid", True)
     with db.transaction(settings.operational_url) as session:
-        assert [row.action for row in session.scalars(sa.select(AuditEntry))] == ["event.retract"]
+        assert [row.action for row in session.scalars(sa.select(AuditEntry))] == ["event.retracted"]
 
 
 def test_a_key_that_was_taken_back_stays_taken(sender: Sender, landing: Landing) -> None:

@@ -184,7 +184,7 @@ def test_one_key_imports_one_file_whatever_the_boundary(uploader: Uploader, sett
         409, "idempotency_key_conflict",
     )  # fmt: skip
     with db.transaction(settings.operational_url) as session:
-        assert [row.action for row in session.scalars(sa.select(AuditEntry))] == ["import.create"]
+        assert [row.action for row in session.scalars(sa.select(AuditEntry))] == ["import.created"]
 
 
 def test_imports_are_listed_newest_first_page_by_page(uploader: Uploader, settings: Settings) -> None:

@@ -10,9 +10,12 @@ import sqlalchemy as sa
 import time_machine
 
 from api import db
-from api.models import App, AuditEntry, Membership, User, UserSession, UserToken, Workspace
+from api.app import create_app
+from api.models import App, AuditEntry, Handoff, Membership, Subscription, User, UserSession, UserToken, Workspace
 from tests.api.v1.workspaces.conftest import Ask, data, refusal
-from tests.factories import people
+from tests.factories import billing, people
+from tests.fixtures.sandbox import RunningSandbox
+from touchledger.settings import Settings
 
 
 @pytest.fixture
@@ -73,11 +76,38 @@ def test_an_archived_workspace_is_not_found_again(ask: Ask, url: str, ada: User)
     assert second["workspace_id"] != first["workspace_id"]
 
 
-def test_a_paid_plan_is_given_at_once_and_never_waits_for_billing(ask: Ask, url: str, ada: User) -> None:
+def test_a_paid_plan_is_tried_at_once_and_never_waits_for_billing(ask: Ask, url: str, ada: User) -> None:
     made = data(ask("POST", "/workspaces", people.session_of(url, ada), json={"name": "A", "plan": "agency"}), 201)
     assert only(url, Workspace).plan == "agency"
+    trial = only(url, Subscription)
+    assert (trial.workspace_id, trial.trial_plan) == (made["workspace_id"], "agency")
+    assert trial.trial_end - trial.trial_start == timedelta(days=14)
     assert made["checkout"] is None
     assert [warning["code"] for warning in made["warnings"]] == ["checkout_unavailable"]
+
+
+def test_where_plans_are_sold_the_answer_names_the_page_to_pay_on_once(
+    settings: Settings, sandbox: RunningSandbox, url: str, ada: User
+) -> None:
+    seller = create_app(billing.selling(settings, sandbox)).test_client()
+    headers = {"Authorization": f"Bearer {people.session_of(url, ada)}"}
+
+    def create(**body: str) -> Any:
+        return seller.post("/api/v1/workspaces", json=body, headers=headers)
+
+    made = data(create(name="A", plan="growth"), 201)
+    handoff = only(url, Handoff)
+    assert "warnings" not in made
+    assert (made["checkout"]["id"], made["checkout"]["url"]) == (handoff.id, handoff.url)
+    assert (handoff.workspace_id, handoff.plan) == (made["workspace_id"], "growth")
+    assert data(create(name="A", plan="growth"), 200)["checkout"] is None
+    assert data(create(name="B"), 201)["checkout"] is None
+    sandbox.plan({"route": "checkout/sessions$", "kind": "status", "status": 500, "times": None})
+    refused = data(create(name="C", plan="growth"), 201)
+    assert (refused["checkout"], refused["warnings"][0]["code"]) == (None, "checkout_unavailable")
+    assert only(url, Handoff).id == handoff.id
+    seller.delete(f"/api/v1/workspaces/{made['workspace_id']}", headers=headers)
+    assert only(url, Handoff).status == "canceled"
 
 
 def test_each_caller_has_a_body_of_its_own(ask: Ask, url: str, ada: User) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import sqlalchemy as sa
@@ -124,3 +125,8 @@ def test_the_profiles_of_a_workspace_are_those_the_person_opens(
     assert [row["name"] for row in data(ask("GET", f"{w}/profiles?limit=2&cursor={cursor}", viewer))] == ["Shop"]
     mixed = ask("GET", f"{w}/profiles?limit=2&cursor={cursor}&include_demo=false", viewer)
     assert refusal(mixed) == (400, "invalid_parameter", None)
+
+
+def test_instants_leave_in_utc_to_the_millisecond(ask: Ask, session: str) -> None:
+    (row,) = data(ask("GET", "/workspaces", session))
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", row["created_at"])

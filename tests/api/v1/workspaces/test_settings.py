@@ -1,0 +1,101 @@
+"""W/reporting-currency and W/tab-counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import time_machine
+
+from api import db
+from api.models import Connection, Profile, User
+from api.roles import Role
+from tests.api.v1.workspaces.conftest import Ask, data, refusal
+from tests.factories import people
+
+TABS = {"top_performers", "recommendations", "experiments", "reports", "connections", "exports"}
+
+
+def test_the_currency_is_read_changed_and_remembers_who_did_it(
+    ask: Ask, url: str, w: str, owner: User, session: str, as_role: Callable[..., str]
+) -> None:
+    path = f"{w}/reporting-currency"
+    untouched = {"currency": "USD", "is_default": True, "updated_at": None, "updated_by": None}
+    assert data(ask("GET", path, as_role(Role.VIEWER))) == untouched
+    assert data(ask("PATCH", path, session, json={"currency": "USD"})) == untouched
+    agent = people.token_of(url, owner, grants=["mcp:write"])
+    changed = data(ask("PATCH", path, agent, json={"currency": "EUR"}))
+    assert (changed["currency"], changed["is_default"]) == ("EUR", False)
+    assert changed["updated_by"] == {"kind": "user_token", "id": owner.id, "display": "Ada"}
+    assert data(ask("GET", path, session)) == changed
+    rows = data(ask("GET", f"{w}/audit", session))
+    assert [(row["action"], row["outcome"]) for row in rows] == [
+        ("reporting_currency.changed", "done"),
+        ("reporting_currency.changed", "no_change"),
+    ]
+    assert (rows[0]["before"], rows[0]["after"]) == ({"currency": "USD"}, {"currency": "EUR"})
+
+
+def test_a_currency_that_is_none_and_a_person_who_may_not_are_refused(
+    ask: Ask, url: str, w: str, owner: User, session: str, as_role: Callable[..., str]
+) -> None:
+    path = f"{w}/reporting-currency"
+    for body in ({}, {"currency": "usd"}, {"currency": "ZZZ"}, {"currency": None}, {"currency": "EUR", "more": 1}):
+        assert refusal(ask("PATCH", path, session, json=body)) == (422, "validation_error", None), body
+    body = {"currency": "EUR"}
+    assert refusal(ask("PATCH", path, as_role(Role.EDITOR), json=body)) == (403, "forbidden", "role_required")
+    assert refusal(ask("GET", path, as_role(Role.GUEST))) == (403, "forbidden", "role_required")
+    reader = people.token_of(url, owner)
+    assert refusal(ask("PATCH", path, reader, json=body)) == (403, "insufficient_scope", None)
+    assert data(ask("GET", path, session))["currency"] == "USD"
+
+
+def broken(url: str, profile: Profile, status: str) -> None:
+    with db.transaction(url) as session:
+        one = Connection(profile_id=profile.id, provider="stripe", kind="payments", display_name="Till", status=status)
+        one.external_account_id, one.base_url, one.token = db.new_id(), "https://p", "t"
+        session.add(one)
+
+
+def test_tabs_count_what_needs_somebody_among_ones_own_profiles(
+    ask: Ask, url: str, w: str, profile: Profile, session: str, as_role: Callable[..., str]
+) -> None:
+    with db.transaction(url) as unit:
+        sibling = Profile(workspace_id=profile.workspace_id, name="S", timezone="UTC", reporting_currency="USD")
+        unit.add(sibling)
+    for of, status in ((profile, "needs_action"), (sibling, "reconnect_required"), (sibling, "active")):
+        broken(url, of, status)
+    counted = data(ask("GET", f"{w}/tab-counts", session))
+    assert set(counted["tabs"]) == set(counted["since"]) == TABS
+    assert counted["tabs"] == {**dict.fromkeys(TABS, 0), "connections": 2}
+    assert data(ask("GET", f"{w}/tab-counts", as_role(Role.GUEST)))["tabs"]["connections"] == 1
+    one = ask("GET", f"{w}/tab-counts?profile_id={sibling.id}", session)
+    assert data(one)["tabs"]["connections"] == 1
+
+
+def test_a_tab_is_counted_from_the_last_look_and_before_it_from_joining(
+    ask: Ask, w: str, owner: User, session: str, as_role: Callable[..., str]
+) -> None:
+    start = db.now().replace(microsecond=0)
+    before = data(ask("GET", f"{w}/tab-counts", session))["since"]
+    assert len(set(before.values())) == 1
+    with time_machine.travel(start + timedelta(hours=1), tick=False):
+        seen = data(ask("POST", f"{w}/tab-counts/seen", session, json={"tab": "reports"}))
+        assert datetime.fromisoformat(seen["seen_at"]) == start + timedelta(hours=1)
+        guest = as_role(Role.GUEST)
+        assert data(ask("POST", f"{w}/tab-counts/seen", guest, json={"tab": "exports"}))["tab"] == "exports"
+    with time_machine.travel(start + timedelta(hours=2), tick=False):
+        again = data(ask("POST", f"{w}/tab-counts/seen", session, json={"tab": "reports"}))
+        after = data(ask("GET", f"{w}/tab-counts", session))["since"]
+        assert datetime.fromisoformat(after["reports"]) == datetime.fromisoformat(again["seen_at"])
+        assert {**after, "reports": None} == {**before, "reports": None}
+        asked = f"{w}/tab-counts?since=2026-01-02T03:04:05Z"
+        assert set(data(ask("GET", asked, session))["since"].values()) == {"2026-01-02T03:04:05.000Z"}
+
+
+def test_a_tab_or_an_instant_that_is_none_is_refused(ask: Ask, w: str, session: str) -> None:
+    for body in ({}, {"tab": "inbox"}, {"tab": None}):
+        answer = ask("POST", f"{w}/tab-counts/seen", session, json=body)
+        assert refusal(answer) == (422, "validation_error", None)
+    for since in ("yesterday", "2026-01-02T03:04:05", "2100-01-01T00:00:00Z"):
+        assert refusal(ask("GET", f"{w}/tab-counts?since={since}", session)) == (400, "invalid_parameter", None)

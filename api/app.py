@@ -11,7 +11,7 @@ from api.guard import MEBIBYTE
 from api.http import Api, Application, Blueprint
 from api.oauth import consent
 from api.oauth import routes as oauth
-from api.pages import sign_in
+from api.pages import invitations, sign_in
 from api.v1 import BLUEPRINTS
 from touchledger.settings import Settings
 
@@ -38,7 +38,7 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
     for blueprint in (*BLUEPRINTS, *more):
         api.register_blueprint(blueprint, url_prefix=PREFIX)
     api.register_blueprint(operations.bp)
-    for plain in (pages.bp, logos.bp, oauth.bp, consent.bp, sign_in.bp):
+    for plain in (pages.bp, logos.bp, oauth.bp, consent.bp, sign_in.bp, invitations.bp):
         app.register_blueprint(plain)
     # relative unless a public address is set: "Try it out" then asks the host the page came from
     app.extensions["openapi"] = lru_cache(

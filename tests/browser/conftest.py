@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 from werkzeug.serving import make_server
 
 from api.app import create_app
 from api.migrate import upgrade
+from tests.browser.place import Place
+from tests.browser.place import served as serve_people
 from tests.factories import served
 from touchledger.settings import Settings
 
@@ -47,3 +49,24 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """A deployment that people sign in to."""
+    with serve_people(tmp_path_factory.mktemp("people")) as place:
+        yield place
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page on a phone, which must not complain."""
+    context = browser.new_context(viewport={"width": 390, "height": 800})
+    opened = context.new_page()
+    complaints: list[str] = []
+    opened.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    context.close()
+    # a refused sign-in is an error to the browser, and is meant
+    assert [one for one in complaints if "status of 4" not in one] == []

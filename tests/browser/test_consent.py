@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from werkzeug.serving import make_server
 
-from api import db, passwords
-from api.app import create_app
-from api.migrate import upgrade
-from api.models import App, User
-from tests.api.oauth.walk import Walker
-from tests.factories import accounts, people
-from touchledger.settings import Settings
+from api import db
+from api.models import App
+from tests.browser.place import EMAIL, PASSWORD, Place, overflow, sign_in
+from tests.factories import people
 
 pytestmark = pytest.mark.browser
-PASSWORD = "a long enough sentence"
 # WCAG's contrast of an element's text with the nearest opaque background
 CONTRAST = """element => {
   const rgb = text => text.match(/[\\d.]+/g).map(Number);
@@ -34,86 +25,6 @@ CONTRAST = """element => {
   const [a, b] = [light(rgb(getComputedStyle(element).color)), light(colour)].sort((x, y) => y - x);
   return (a + 0.05) / (b + 0.05);
 }"""
-EMAIL = "a.person.with.a.very.long.address.indeed@a-rather-long-domain-name.example.com"
-
-
-class Callback(BaseHTTPRequestHandler):
-    """What a program on the person's machine listens with."""
-
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        self.wfile.write(b"<!doctype html><title>back</title><p>Back in the program.</p>")
-
-    def log_message(self, *_: object) -> None:
-        """Quiet."""
-
-
-@dataclass(frozen=True)
-class Place:
-    """A deployment with one person, and a program that listens on this machine."""
-
-    address: str
-    settings: Settings
-    back: str
-
-    def register(self, name: str = "Campaign assistant") -> str:
-        """The id of a new agent."""
-        walker = Walker(create_app(self.settings).test_client(), redirect_uri=self.back)
-        return str(walker.register(client_name=name).get_json()["client_id"])
-
-    def asking(self, client_id: str, **changed: str) -> str:
-        """Where the agent sends the person."""
-        asked = Walker(create_app(self.settings).test_client(), client_id, self.back).asking(**changed)
-        return f"{self.address}/oauth/authorize?{urlencode(asked)}"
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    settings = Settings(home=tmp_path_factory.mktemp("consent"))
-    url = settings.operational_url
-    upgrade(url)
-    ada = people.user(url, email=EMAIL)
-    with db.transaction(url) as session:
-        session.get_one(User, ada.id).password_hash = passwords.hashed(PASSWORD)
-    for name in ("Bakery", "A shop with a name that goes on and on and on until nobody reads it any more"):
-        people.member(url, ada, accounts.profile(url, name=name).workspace_id)
-    server = make_server("127.0.0.1", 0, create_app(settings), threaded=True)
-    listening = HTTPServer(("127.0.0.1", 0), Callback)
-    threads = [threading.Thread(target=one.serve_forever) for one in (server, listening)]
-    for thread in threads:
-        thread.start()
-    yield Place(f"http://127.0.0.1:{server.server_port}", settings, f"http://127.0.0.1:{listening.server_port}/back")
-    for one in (server, listening):
-        one.shutdown()
-    for thread in threads:
-        thread.join()
-    server.server_close()
-    listening.server_close()
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 390, "height": 800})
-    opened = context.new_page()
-    complaints: list[str] = []
-    opened.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    yield opened
-    context.close()
-    # a refused sign-in is an error to the browser, and is meant
-    assert [one for one in complaints if "status of 4" not in one] == []
-
-
-def sign_in(page: Page) -> None:
-    page.get_by_label("E-mail address").fill(EMAIL)
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-
-
-def overflow(page: Page) -> int:
-    return int(page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))
 
 
 def test_a_person_signs_in_and_lets_an_agent_in(page: Page, place: Place) -> None:

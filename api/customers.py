@@ -23,6 +23,12 @@ _PEOPLE = """
 select identifier_id, person_ref from person_identifiers
 where profile_key = $profile_key and identifier_id = any($ids)
 """
+# the identifier that gave the person its id comes last, and so is what a dict keeps: a person holds it longest
+_KEPT_LONGEST = """
+select person_ref, identifier_id from person_identifiers
+where profile_key = $profile_key and person_ref = any($refs)
+order by person_ref, alias_ref = person_ref, identifier_id desc
+"""
 _ALIVE = """
 select distinct person_ref from person_identifiers
 where profile_key = $profile_key and person_ref = any($refs)
@@ -45,6 +51,10 @@ class Directory:
     def alive(self, person_ids: Collection[str]) -> set[str]:
         """Which of these people are in the snapshot, under this id."""
         return {person for (person,) in self._rows(_ALIVE, refs=list(person_ids))}
+
+    def identifier_of(self, person_ids: Collection[str]) -> dict[str, str]:
+        """Of each of these people that is in the snapshot the identifier id that is kept longest."""
+        return dict(self._rows(_KEPT_LONGEST, refs=list(person_ids)))
 
     def _rows(self, sql: str, **bound: list[str]) -> list[tuple[Any, ...]]:
         if self._reader is None or not any(bound.values()):

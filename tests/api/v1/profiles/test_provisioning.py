@@ -194,5 +194,5 @@ def test_a_suspended_app_and_a_plain_key_provision_nothing(ask: Ask, url: str, p
         kept = session.merge(app.app)
         kept.status = "suspended"
     assert refusal(ask("POST", "/profiles", app.header, DEALER)) == (403, "forbidden", "app_suspended")
-    partner = accounts.secret(url, profile, app_id=app.app.id)
+    partner = accounts.secret(url, profile, app_id=people.app(url).app.id)
     assert refusal(ask("POST", "/profiles", partner, DEALER)) == (403, "forbidden", "api_key_not_allowed")

@@ -26,6 +26,7 @@ from api.models.seen import TabSeen
 from api.models.tracking import TrackingKey
 from api.models.usage import CredentialUse
 from api.models.workspace import Workspace
+from api.models.writeback import Writeback
 
 __all__ = [
     "AgreementSignature",
@@ -73,4 +74,5 @@ __all__ = [
     "UserSession",
     "UserToken",
     "Workspace",
+    "Writeback",
 ]

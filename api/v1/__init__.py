@@ -8,7 +8,7 @@ from api.v1.attribution import ad_people, recompute, settings
 from api.v1.branding import routes as branding
 from api.v1.branding import sender_domain
 from api.v1.campaigns import comparison
-from api.v1.credentials import api_keys, api_usage, entering, me, resetting, tokens
+from api.v1.credentials import api_keys, api_usage, entering, mcp, me, resetting, tokens
 from api.v1.customers import erasures, journeys, link_tokens
 from api.v1.events import routes as events
 from api.v1.imports import routes as imports
@@ -47,6 +47,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     tokens.bp,
     api_keys.bp,
     api_usage.bp,
+    mcp.bp,
     workspaces.bp,
     profile_creation.bp,
     members.bp,

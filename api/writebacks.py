@@ -1,0 +1,48 @@
+"""Changes that agents ask ad platforms for: allowed by the workspace, and kept whatever becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from api import errors
+from api.auth import Kind, Principal
+from api.models import UserToken, Workspace, Writeback
+
+
+def begin(
+    session: Session,
+    *,
+    by: Principal,
+    operation: str,
+    target: Mapping[str, Any],
+    request: Mapping[str, Any],
+    dry_run: bool,
+    request_id: str,
+    idempotency_key: str | None = None,
+) -> Writeback | None:
+    """Keep what a user token is about to ask a platform for; None for every other credential.
+
+    `operation` is `noun.verb`, for example `campaign.pause`; `target` is {kind, platform_id, name}. Commit before the
+    platform is asked. 403 forbidden/writeback_disabled unless the workspace lets agents write.
+    """
+    if by.kind is not Kind.USER_TOKEN:
+        return None
+    workspace = session.get_one(Workspace, by.profile.workspace_id)
+    if not workspace.mcp_writeback_enabled:
+        raise errors.FORBIDDEN("This workspace does not let agents change ad platforms.", reason="writeback_disabled")
+    kept = Writeback(workspace_id=workspace.id, profile_id=by.profile.id, user_id=by.person, operation=operation)
+    kept.token_prefix = session.get_one(UserToken, by.id).prefix
+    kept.target, kept.request, kept.dry_run = dict(target), dict(request), dry_run
+    kept.idempotency_key, kept.request_id = idempotency_key, request_id
+    session.add(kept)
+    session.flush()
+    return kept
+
+
+def settle(session: Session, kept: Writeback, *, outcome: str, error_code: str | None = None) -> None:
+    """Say how it ended: dry_run, done, refused or failed."""
+    row = session.get_one(Writeback, kept.id)
+    row.outcome, row.error_code = outcome, error_code

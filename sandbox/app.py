@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import socket
@@ -13,7 +14,7 @@ from typing import Any
 from flask import Flask, Response, request
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
-from sandbox import meta_ads, shopify, stripe, stripe_selling
+from sandbox import meta_ads, shop, shopify, stripe, stripe_selling
 from sandbox.faults import CONTROL, ConnectionCut, FaultPlan, install
 from sandbox.stripe_billing import Billing
 from sandbox.world import WorldHolder, build
@@ -44,6 +45,19 @@ def _control(app: Flask, holder: WorldHolder, plan: FaultPlan) -> None:
     @app.get(f"{CONTROL}/health")
     def health() -> dict[str, Any]:
         return {"status": "ok", "faces": sorted(FACES), "as_of": holder.world.as_of.isoformat()}
+
+    @app.get(f"{CONTROL}/shop")
+    def described_shop() -> dict[str, Any]:
+        files = {name: base64.b64encode(content).decode() for name, content in shop.sent(holder.world).items()}
+        return {
+            "name": shop.NAME,
+            "timezone": shop.TIME_ZONE,
+            "currency": shop.CURRENCY,
+            "own_domains": shop.OWN_DOMAINS,
+            "payment_hosts": shop.PAYMENT_HOSTS,
+            "accounts": shop.accounts(),
+            "files": files,
+        }
 
     @app.get(f"{CONTROL}/faults")
     def faults() -> dict[str, Any]:

@@ -14,17 +14,14 @@ from api.db import transaction
 from api.models import ApiKey, Connection, Profile, Workspace
 from api.scopes import DEFAULT_SCOPES
 from api.v1.events.ingest import accept
-from sandbox.ad_catalogue import ACCOUNTS, SHOP_HOST
-from sandbox.faces import TOKENS
-from sandbox.shopify_objects import SHOP
+from sandbox import shop
+from sandbox.shop_records import events, files
 from sandbox.world import build
 from touchledger.demo_person import ensure_person
-from touchledger.demo_records import events, files
 from touchledger.settings import Settings
 
 DEMO_WORKSPACE_ID = "01900000-0000-7000-8000-000000000d00"
 DEMO_PROFILE_ID = "01900000-0000-7000-8000-000000000d01"
-STORE_HANDLE = SHOP["myshopifyDomain"].partition(".")[0]
 MADE = "demo.json"
 
 
@@ -74,18 +71,18 @@ def _asked(settings: Settings) -> str:
 
 
 def _create(session: Session) -> None:
-    session.add(Workspace(id=DEMO_WORKSPACE_ID, name="Touchledger demo", timezone="America/New_York"))
+    session.add(Workspace(id=DEMO_WORKSPACE_ID, name="Touchledger demo", timezone=shop.TIME_ZONE))
     session.flush()
     session.add(
         Profile(
             id=DEMO_PROFILE_ID,
             workspace_id=DEMO_WORKSPACE_ID,
-            name="Demo: Alder & Finch",
-            timezone="America/New_York",
-            reporting_currency="USD",
+            name=shop.NAME,
+            timezone=shop.TIME_ZONE,
+            reporting_currency=shop.CURRENCY,
             is_demo=True,
-            own_domains=[SHOP_HOST],
-            payment_hosts=["checkout.stripe.com"],
+            own_domains=list(shop.OWN_DOMAINS),
+            payment_hosts=list(shop.PAYMENT_HOSTS),
         )
     )
     session.flush()
@@ -93,24 +90,12 @@ def _create(session: Session) -> None:
 
 def _connect(session: Session, settings: Settings) -> None:
     """Four connections with fixed ids, pointed at wherever the sandbox listens now."""
-    ads = [("meta", "ad_platform", row.name, row.id, row.currency, row.time_zone) for row in ACCOUNTS]
-    store = ("shopify", "store", SHOP["name"], STORE_HANDLE, SHOP["currencyCode"], SHOP["ianaTimezone"])
-    payments = ("stripe", "payments", "Alder & Finch payments", "acct_1AlderFinch", "USD", "UTC")
-    for index, (provider, kind, name, account, currency, zone) in enumerate([*ads, store, payments]):
+    for index, account in enumerate(shop.accounts()):
         number = f"{DEMO_PROFILE_ID[:-2]}1{index}"
         connection = session.get(Connection, number) or Connection(
-            id=number,
-            profile_id=DEMO_PROFILE_ID,
-            provider=provider,
-            kind=kind,
-            display_name=name,
-            external_account_id=account,
-            currency=currency,
-            timezone=zone,
-            token=TOKENS[provider],
-            is_sandbox=True,
+            id=number, profile_id=DEMO_PROFILE_ID, is_sandbox=True, **account
         )
-        connection.base_url = f"{settings.sandbox_url}/{provider}"
+        connection.base_url = f"{settings.sandbox_url}/{account['provider']}"
         session.add(connection)
 
 

@@ -13,7 +13,7 @@ from api.v1.customers import erasures, journeys, link_tokens
 from api.v1.events import routes as events
 from api.v1.imports import routes as imports
 from api.v1.partner import routes as partner
-from api.v1.profiles import agreement, exclusions
+from api.v1.profiles import agreement, demo, exclusions
 from api.v1.profiles import app_routes as profiles_of_apps
 from api.v1.profiles import creation as profile_creation
 from api.v1.profiles import listing as profile_listing
@@ -59,4 +59,5 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     tabs.bp,
     exclusions.bp,
     agreement.bp,
+    demo.bp,
 )

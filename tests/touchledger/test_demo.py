@@ -12,10 +12,10 @@ from api.credentials import digest
 from api.db import transaction
 from api.migrate import upgrade
 from api.models import ApiKey, Connection, IngestedRecord, Profile
+from sandbox.shop_records import events
 from sandbox.world import build
 from touchledger import demo_person
 from touchledger.demo import DEMO_PROFILE_ID, Demo, OtherDemoError, ensure_demo
-from touchledger.demo_records import events
 from touchledger.settings import Settings
 
 

@@ -53,11 +53,12 @@ def create_profile(body: dict[str, Any]) -> Any:
     return ProfileShape().dump(told(session(), [profile], caller)[0])
 
 
-def add(workspace: Workspace, body: Mapping[str, Any], **more: Any) -> Profile:
+def add(workspace: Workspace, body: Mapping[str, Any], *, may_share_name: bool = False, **more: Any) -> Profile:
     """A new profile in the workspace, with a tracking key, if plan and name allow it; audited."""
     plans.require_profile_room(session(), workspace)
     places.refuse_archived(session(), workspace)
-    places.refuse_same_name(session(), workspace.id, body["name"])
+    if not may_share_name:
+        places.refuse_same_name(session(), workspace.id, body["name"])
     profile = Profile(
         workspace_id=workspace.id,
         name=body["name"],

@@ -47,7 +47,7 @@ def files(world: World) -> dict[str, bytes]:
     """What lies in folders, by path under the profile's inbox (`_shared/` where no profile owns it)."""
     deals = [_conversion(row) for row in world.outcomes if row.source == "crm"]
     return {
-        "conversions/crm-deals.jsonl.gz": _json_lines(deals),
+        "conversions/crm-deals.jsonl.gz": packed(deals),
         "people/crm-contacts.csv": _csv(_contacts(world)),
         "_shared/fx_rates/reference-rates.csv": _csv(_rates(world)),
     }
@@ -162,7 +162,8 @@ def _csv(rows: Iterable[Mapping[str, Any]]) -> bytes:
     return text.getvalue().encode()
 
 
-def _json_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
+def packed(rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """Rows as compressed lines of JSON."""
     text = "".join(f"{json.dumps(row, sort_keys=True)}\n" for row in rows)
     # no time in the header: the same rows are the same bytes, and the same bytes are one import
     return gzip.compress(text.encode(), mtime=0)

@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from api import logos, logs, operations, responses, usage
 from api.docs_pages import pages
 from api.guard import MEBIBYTE
+from api.hooks import payments
 from api.http import Api, Application, Blueprint
 from api.oauth import consent
 from api.oauth import routes as oauth
@@ -40,6 +41,7 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
     api.register_blueprint(operations.bp)
     for plain in (pages.bp, logos.bp, oauth.bp, consent.bp, sign_in.bp, invitations.bp):
         app.register_blueprint(plain)
+    api.register_blueprint(payments.bp)
     # relative unless a public address is set: "Try it out" then asks the host the page came from
     app.extensions["openapi"] = lru_cache(
         partial(operations.described, api, server=settings.base_url if settings.public_url else "/")

@@ -22,6 +22,8 @@ ALLOWANCES: dict[str, dict[str, int | None]] = {
     "bulk_reports": {"starter": 0, "growth": None, "agency": None, "enterprise": None},
 }
 
+COUNTED = frozenset({"active_profiles", "members", "guests", "api_keys"})
+
 
 def allowance(workspace: Workspace, name: str) -> int | None:
     """How much of `name` the plan allows; None for no limit, and for all when TOUCHLEDGER_PLAN_LIMITS is off."""

@@ -44,6 +44,12 @@ def idempotent(*, once_shown: Sequence[str] = (), keyed: bool = True) -> Callabl
     return decorator
 
 
+def unkeyed(view: View) -> View:
+    """Mark a write whose sender sends no Idempotency-Key: what it delivers carries an id of its own, kept once."""
+    view.idempotent = True  # type: ignore[attr-defined]
+    return view
+
+
 def session() -> Session:
     """The session of this write; it begins with its first statement and is committed when the view has returned."""
     return cast(Session, g.session)

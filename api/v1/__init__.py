@@ -5,6 +5,8 @@ from __future__ import annotations
 from api.http import Blueprint
 from api.v1 import ads, analytics, apps, campaigns, conversions, members, payments, quality
 from api.v1.attribution import ad_people, recompute, settings
+from api.v1.billing import handoffs
+from api.v1.billing import routes as billing
 from api.v1.branding import routes as branding
 from api.v1.branding import sender_domain
 from api.v1.campaigns import comparison
@@ -60,4 +62,6 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     exclusions.bp,
     agreement.bp,
     demo.bp,
+    billing.bp,
+    handoffs.bp,
 )

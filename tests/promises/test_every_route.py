@@ -26,6 +26,7 @@ PAGES |= {"/sign-in", "/sign-out", "/invitations"}
 PAGES |= {"/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource"}
 PAGES |= {"/oauth/register", "/oauth/authorize", "/oauth/token", "/oauth/revoke"}
 WITHOUT_VERSION = PAGES | {"/healthz", "/readyz", "/openapi.json", "/api/v1/openapi.json"}
+WITHOUT_VERSION |= {"/hooks/payments/<provider>"}
 PUBLIC = WITHOUT_VERSION | {f"/api/v1/auth/{act}" for act in OPEN_ACTS}
 
 

@@ -1,0 +1,1 @@
+"""Callbacks of providers: signed, kept once by delivery, answered at once."""

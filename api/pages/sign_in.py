@@ -1,20 +1,28 @@
-"""Signing in and out with a browser."""
+"""Signing up, in and out with a browser."""
 
 from __future__ import annotations
 
-import unicodedata
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
+from marshmallow import EXCLUDE, ValidationError
 
-from api import context, db, errors, sign_in
+from api import context, db, errors, passwords, sign_in
 from api.db import now
 from api.guard import public
 from api.pages import browser
+from api.v1.credentials import people
+from api.v1.credentials.entering_schemas import SignInBody, SignUpBody
 
 # nobody is sent anywhere else after signing in, whatever a link says
 PLACES = ("/oauth/authorize?", "/invitations", "/handoffs/")
 LONGEST = 8000
+TOLD = {
+    "rate_limit_exceeded": "That was tried too often. Wait a few minutes, then try again.",
+    "weak_password": f"The password needs {passwords.SHORTEST} to {passwords.LONGEST} characters.",
+    "compromised_password": "This password is known from breaches. Choose another one.",
+    "invalid_state": "There is an account with this address already. Sign in instead.",
+}
 
 bp = Blueprint("people_pages", __name__, template_folder="templates")
 
@@ -34,16 +42,40 @@ def begin() -> Response:
     """Begin a session, and go where the person was going."""
     if not browser.is_ours(request.form.get(browser.FIELD)):
         return browser.stale_form()
-    email, password = _text("email").strip().lower(), _text("password")
     try:
-        verified = sign_in.verify(_url(), email=email, password=password, caller=request.remote_addr)
+        typed = SignInBody(unknown=EXCLUDE).load(request.form)
+        verified = sign_in.verify(_url(), **typed, caller=request.remote_addr)
         with db.unit(_url()) as session:
             _, token = sign_in.begin(session, verified=verified, user_agent=request.user_agent.string)
-    except errors.ApiError as refusal:
-        return _refused(refusal, email)
-    response = browser.go(_next())
-    browser.keep_session(response, token)
-    return response
+    except (errors.ApiError, ValidationError) as refusal:
+        return _refused(refusal, "sign_in.html", "The e-mail address or the password is not right.", 401)
+    return _entered(token)
+
+
+@bp.get("/sign-up")
+@public
+def sign_up_page() -> Response:
+    """Make an account."""
+    return _form("sign_up.html")
+
+
+@bp.route("/sign-up", methods=["POST"])
+@public
+def join() -> Response:
+    """Make an account, and go where the person was going."""
+    if not browser.is_ours(request.form.get(browser.FIELD)):
+        return browser.stale_form()
+    try:
+        typed = SignUpBody(unknown=EXCLUDE).load({name: value for name, value in request.form.items() if value})
+        sign_in.spend_try(_url(), sign_in.SIGN_UP, caller=request.remote_addr)
+        passwords.refuse_unfit(typed["password"])
+        fresh = passwords.hashed(typed.pop("password"))
+        with db.unit(_url()) as session:
+            made = people.sign_up(session, context.settings(), password_hash=fresh, **typed)
+            _, token = sign_in.open_session(session, user_id=made.id, user_agent=request.user_agent.string)
+    except (errors.ApiError, ValidationError) as refusal:
+        return _refused(refusal, "sign_up.html", "Check the e-mail address and the names.", 422)
+    return _entered(token)
 
 
 @bp.route("/sign-out", methods=["POST"])
@@ -66,27 +98,29 @@ def way_in(after: str) -> str:
     return f"/sign-in?{urlencode({'next': after})}" if after.startswith(PLACES) else "/sign-in"
 
 
-def _form(status: int = 200, *, email: str = "", problem: str = "") -> Response:
-    return browser.page("sign_in.html", status, action=way_in(_next()), email=email, problem=problem)
+def _entered(token: str) -> Response:
+    response = browser.go(_next())
+    browser.keep_session(response, token)
+    return response
 
 
-def _refused(refusal: errors.ApiError, email: str) -> Response:
-    if refusal.code.status == 429:
-        response = _form(429, email=email, problem="That was tried too often. Wait a few minutes, then try again.")
-        response.headers.update(refusal.headers)
-        return response
-    return _form(401, email=email, problem="The e-mail address or the password is not right.")
+def _form(template: str = "sign_in.html", status: int = 200, problem: str = "") -> Response:
+    after = way_in(_next()).removeprefix("/sign-in")
+    return browser.page(template, status, after=after, typed=request.form, problem=problem, shortest=passwords.SHORTEST)
+
+
+def _refused(refusal: errors.ApiError | ValidationError, template: str, otherwise: str, status: int) -> Response:
+    code = refusal.code if isinstance(refusal, errors.ApiError) else None
+    response = _form(template, code.status if code else status, TOLD.get(code.code if code else "", otherwise))
+    if isinstance(refusal, errors.ApiError) and "Retry-After" in refusal.headers:
+        response.headers["Retry-After"] = refusal.headers["Retry-After"]
+    return response
 
 
 def _next() -> str:
     wanted = request.args.get("next", "")
     fits = wanted.startswith(PLACES) and len(wanted) <= LONGEST and wanted.isascii() and wanted.isprintable()
     return wanted if fits else "/"
-
-
-def _text(name: str) -> str:
-    text = unicodedata.normalize("NFC", request.form.get(name, "")[:LONGEST])
-    return "".join(sign for sign in text if sign != "\0" and not 0xD800 <= ord(sign) <= 0xDFFF)
 
 
 def _url() -> str:

@@ -8,6 +8,7 @@ import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,9 @@ from touchledger.settings import Settings
 
 # what make targets say to the tests; settings of the machine must not reach them
 OF_TESTS = {"TOUCHLEDGER_NO_SKIP", "TOUCHLEDGER_KILLS", "TOUCHLEDGER_FUZZ_EXAMPLES"}
+
+# folders whose fixtures of the session take minutes; every worker has a session of its own
+TOGETHER = {"tests/dbt_project", "tests/laws"}
 
 pytest_plugins = ["tests.fixtures.postgres"]
 if importlib.util.find_spec("tests.fixtures.sandbox"):
@@ -26,6 +30,22 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: needs Debian's Chromium")
     for name in [name for name in os.environ if name.startswith("TOUCHLEDGER_") and name not in OF_TESTS]:
         del os.environ[name]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With --dist loadfile the tests of `TOGETHER` go to one worker each, which builds their warehouses once."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
+
+    class ByFolder(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file = str(super()._split_scope(nodeid))
+            folder = file.rpartition("/")[0]
+            return folder if folder in TOGETHER else file
+
+    return ByFolder(config, log)
 
 
 @pytest.hookimpl(hookwrapper=True)

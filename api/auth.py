@@ -17,16 +17,24 @@ from flask import g
 from sqlalchemy.orm import Session
 
 from api import credentials, errors
-from api.db import now
+from api.db import UtcDateTime, now
 from api.models import ApiKey, App, AppSecret, Profile, UserSession, UserToken, Workspace
 from api.reach import Reach, is_healthcare
 from api.scopes import GRANTS, Scope
 
+
+def _live(kind: type[ApiKey] | type[UserToken] | type[UserSession]) -> tuple[sa.ColumnElement[bool], ...]:
+    """In the statement, so that an ended credential takes the way of one that never was, and its time."""
+    unexpired = sa.or_(kind.expires_at.is_(None), kind.expires_at > AT)
+    return kind.digest == SOUGHT, kind.revoked_at.is_(None), unexpired
+
+
 # built once: putting a statement together costs more than running it
 SOUGHT: sa.BindParameter[str] = sa.bindparam("sought")
-KEY = sa.select(ApiKey, Profile).join(Profile, Profile.id == ApiKey.profile_id).where(ApiKey.digest == SOUGHT)
-TOKEN = sa.select(UserToken).where(UserToken.digest == SOUGHT)
-SESSION = sa.select(UserSession).where(UserSession.digest == SOUGHT)
+AT: sa.BindParameter[datetime] = sa.bindparam("at", type_=UtcDateTime())
+KEY = sa.select(ApiKey, Profile).join(Profile, Profile.id == ApiKey.profile_id).where(*_live(ApiKey))
+TOKEN = sa.select(UserToken).where(*_live(UserToken))
+SESSION = sa.select(UserSession).where(*_live(UserSession))
 SECRET = sa.select(AppSecret, App).join(App, App.id == AppSecret.app_id).where(AppSecret.digest == SOUGHT)
 
 LAST_USED_STEP = timedelta(minutes=1)
@@ -199,8 +207,8 @@ def require_address(principal: Principal, address: str | None) -> None:
 
 
 def _of_key(session: Session, sought: str, _: Presented) -> Principal | None:
-    row = session.execute(KEY, {"sought": sought}).one_or_none()
-    if row is None or not hmac.compare_digest(row.ApiKey.digest, sought) or not _is_live(row.ApiKey, now()):
+    row = session.execute(KEY, {"sought": sought, "at": now()}).one_or_none()
+    if row is None or not hmac.compare_digest(row.ApiKey.digest, sought):
         return None
     key: ApiKey = row.ApiKey
     app = session.get(App, key.app_id) if key.app_id else None
@@ -214,8 +222,8 @@ def _of_key(session: Session, sought: str, _: Presented) -> Principal | None:
 
 
 def _of_token(session: Session, sought: str, _: Presented) -> Principal | None:
-    token = session.scalars(TOKEN, {"sought": sought}).one_or_none()
-    if token is None or not hmac.compare_digest(token.digest, sought) or not _is_live(token, now()):
+    token = session.scalars(TOKEN, {"sought": sought, "at": now()}).one_or_none()
+    if token is None or not hmac.compare_digest(token.digest, sought):
         return None
     _mark_used(token)
     scopes = frozenset(scope.value for grant in token.grants for scope in GRANTS.get(grant, ()))
@@ -223,8 +231,8 @@ def _of_token(session: Session, sought: str, _: Presented) -> Principal | None:
 
 
 def _of_session(session: Session, sought: str, _: Presented) -> Principal | None:
-    row = session.scalars(SESSION, {"sought": sought}).one_or_none()
-    if row is None or not hmac.compare_digest(row.digest, sought) or not _is_live(row, now()):
+    row = session.scalars(SESSION, {"sought": sought, "at": now()}).one_or_none()
+    if row is None or not hmac.compare_digest(row.digest, sought):
         return None
     if now() >= row.last_seen_at + IDLE:
         return None
@@ -250,10 +258,6 @@ _FINDERS = {
     Kind.SESSION: _of_session,
     Kind.APP: _of_app,
 }
-
-
-def _is_live(credential: ApiKey | UserToken | UserSession, at: datetime) -> bool:
-    return credential.revoked_at is None and (credential.expires_at is None or at < credential.expires_at)
 
 
 def _mark_used(credential: ApiKey | UserToken) -> None:

@@ -13,7 +13,8 @@ from api.auth import LIMITS, Kind
 from api.db import now
 from api.guard import caller_guarded
 from api.http import Blueprint
-from api.models import UserToken
+from api.models import OAuthAuthorization, UserToken
+from api.oauth import families
 from api.op_lists import By, ListQuery
 from api.scopes import GRANTS, Scope
 from api.v1.credentials.me_schemas import MintedToken, RevokedToken, TokenBody, TokenRow
@@ -71,15 +72,16 @@ def mint_token(body: dict[str, Any]) -> dict[str, Any]:
 def revoke_token(token_id: str) -> dict[str, Any]:
     """Revoke one of the own user tokens
 
-    A token that an agent got by consent ends with all others of the same consent.
+    A token that an agent got by consent ends with the consent, and all else that was issued under it.
     """
     token = session().get(UserToken, token_id, with_for_update=True)
     if token is None or token.user_id != auth.current().person:
         raise errors.NOT_FOUND()
     if token.revoked_at is None:
-        same = UserToken.id == token.id if token.family_id is None else UserToken.family_id == token.family_id
-        ended = sa.update(UserToken).where(same, UserToken.revoked_at.is_(None)).values(revoked_at=now())
-        session().execute(ended)
+        consent = session().get(OAuthAuthorization, token.family_id) if token.family_id else None
+        if consent is not None:
+            families.end(session(), consent)
+        token.revoked_at = token.revoked_at or now()
         _record("user_token.revoke", token)
     return {"id": token.id, "status": "revoked"}
 

@@ -11,7 +11,7 @@ import time_machine
 from flask.testing import FlaskClient
 
 from api import db
-from api.models import AuditEntry, IdempotencyRecord, Profile, User, UserToken
+from api.models import AuditEntry, IdempotencyRecord, OAuthAuthorization, Profile, User, UserToken
 from api.roles import Role
 from tests.api.conftest import Caller
 from tests.api.v1.credentials.conftest import data, refusal
@@ -138,14 +138,19 @@ def test_tokens_are_listed_with_their_state(person: People, url: str) -> None:
 def test_a_consent_ends_with_any_of_its_tokens(person: People, client: FlaskClient, url: str) -> None:
     me, here = person()
     tokens = [people.token_of(url, me) for _ in range(3)]
-    family = db.new_id()
+    consent = OAuthAuthorization(kind="agent", client_id="c", client_name="C", user_id=me.id, status="granted")
     with db.transaction(url) as session:
+        session.add(consent)
+        session.flush()
         rows = session.scalars(sa.select(UserToken).order_by(UserToken.id)).all()
         for row in rows[:2]:
-            row.family_id, row.origin = family, "oauth"
+            row.family_id, row.origin = consent.id, "oauth"
     data(here("DELETE", f"/me/mcp-tokens/{rows[0].id}"))
     profiles = [Caller(client, token).get("/notes").status_code for token in tokens]
     assert profiles == [401, 401, 400]
+    with db.transaction(url) as session:
+        ended = session.get_one(OAuthAuthorization, consent.id)
+    assert (ended.status, ended.tokens_revoked) == ("revoked", 2)
     stranger = Caller(client, people.session_of(url, people.user(url)))
     assert refusal(stranger("DELETE", f"/me/mcp-tokens/{rows[2].id}")) == (404, "not_found", None)
 

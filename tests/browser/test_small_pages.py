@@ -1,11 +1,15 @@
-"""Making an account on a phone."""
+"""Making an account, and coming back from somebody else's page, on a phone."""
 
 from __future__ import annotations
+
+from datetime import timedelta
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.place import Place, overflow
+from api import db
+from api.models import Handoff, Membership, User
+from tests.browser.place import EMAIL, Place, overflow, sign_in
 
 pytestmark = pytest.mark.browser
 
@@ -22,3 +26,18 @@ def test_somebody_invited_makes_an_account_first(page: Page, place: Place) -> No
     page.get_by_label("Password").fill("a long enough sentence")
     page.get_by_role("button", name="Make an account").click()
     expect(page.get_by_text("gives fresh@example.com a place")).to_be_visible()
+
+
+def test_the_end_of_a_hand_off_is_told_after_signing_in(page: Page, place: Place) -> None:
+    with db.transaction(place.settings.operational_url) as session:
+        owner = session.query(User).filter_by(email=EMAIL).one()
+        workspace_id = session.query(Membership).filter_by(user_id=owner.id).first().workspace_id
+        ended = Handoff(workspace_id=workspace_id, kind="checkout", url="https://pay.example/x", status="completed")
+        ended.result, ended.expires_at = {"plan": "growth"}, db.now() + timedelta(hours=1)
+        session.add(ended)
+    page.goto(f"{place.address}/handoffs/{ended.id}")
+    expect(page.get_by_role("heading", level=1)).to_have_text("You are back")
+    page.get_by_role("link", name="Sign in").click()
+    sign_in(page)
+    expect(page.get_by_text("is on the plan growth now")).to_be_visible()
+    assert overflow(page) <= 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,19 +67,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-@pytest.fixture(scope="session")
-def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A migrated, empty SQLite database that tests get copies of: migrating costs more than most of them."""
-    from api.db import close_engines
-    from api.migrate import upgrade
-
-    path = tmp_path_factory.mktemp("migrated") / "operational.db"
-    upgrade(f"sqlite:///{path}")
-    # closing the last connection brings everything into the one file
-    close_engines(f"sqlite:///{path}")
-    return path
-
-
 @pytest.fixture(params=["sqlite", "postgres"])
 def database_url(request: pytest.FixtureRequest, home: Path) -> Iterator[str]:
     """Address of a migrated, empty operational database; each test that asks runs on SQLite and on Postgres."""
@@ -98,14 +84,15 @@ def database_url(request: pytest.FixtureRequest, home: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def sqlite_url(home: Path, sqlite_template: Path) -> Iterator[str]:
+def sqlite_url(home: Path) -> Iterator[str]:
     """Address of a migrated SQLite database in the state folder, for tests that are not about the database."""
     from api.db import close_engines
+    from tests.factories.deployments import migrate
 
-    shutil.copyfile(sqlite_template, home / "operational.db")
-    url = f"sqlite:///{home / 'operational.db'}"
-    yield url
-    close_engines(url)
+    settings = Settings(home=home)
+    migrate(settings)
+    yield settings.operational_url
+    close_engines(settings.operational_url)
 
 
 @pytest.fixture

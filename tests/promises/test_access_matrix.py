@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from api.app import create_app
 from api.guard import guard_of
 from api.snapshot import snapshots
 from tests.factories.access import GRANTS, NAMES, UNKNOWN, Who, World
+from tests.factories.deployments import application, migrate
 from tests.promises.access_rules import NOT_FOUND, WRITES, Operation, Target, closed_to_tokens, of_credential, refusal
 from touchledger.settings import Settings
 
@@ -34,17 +33,16 @@ THOROUGH = {
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Any) -> Iterator[World]:
-    home = tmp_path_factory.mktemp("matrix")
-    (home / "operational.db").write_bytes(sqlite_template.read_bytes())
-    settings = Settings(home=home)
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    settings = Settings(home=tmp_path_factory.mktemp("matrix"))
+    migrate(settings)
     yield World(settings)
     snapshots(settings).close()
 
 
 @pytest.fixture(scope="module")
 def app(world: World) -> Flask:
-    return create_app(world.settings)
+    return application(world.settings)
 
 
 @pytest.fixture(scope="module")

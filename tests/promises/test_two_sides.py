@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api import db
-from api.app import create_app
-from api.migrate import upgrade
 from api.models import RateUse
 from api.snapshot import snapshots
 from tests.factories import accounts, served
+from tests.factories.deployments import application, migrate
 from touchledger.settings import Settings
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "comparison"
@@ -43,11 +43,16 @@ class Service:
 
     def __init__(self, home: Path) -> None:
         self.settings = Settings(home=home)
-        upgrade(self.settings.operational_url)
-        self.app: Flask = create_app(self.settings)
+        migrate(self.settings)
+        self.app: Flask = application(self.settings)
         url = self.settings.operational_url
         self.secret = accounts.secret(url, accounts.profile(url, profile_id=PROFILE))
         self.token = 0
+
+    @cached_property
+    def plain(self) -> Leaves:
+        """What is answered with neither side multiplied."""
+        return self.answers()
 
     def answers(self, *, claims: int = 1, credit: int = 1) -> Leaves:
         """Every number and text of every answer, by route and place, with one side or both multiplied."""
@@ -118,7 +123,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
 @settings(max_examples=12, deadline=None, derandomize=True, database=None)
 @given(k=st.integers(2, 5_000))
 def test_claims_multiplied_move_no_figure_of_the_service(service: Service, k: int) -> None:
-    plain, claimed = service.answers(), service.answers(claims=k)
+    plain, claimed = service.plain, service.answers(claims=k)
     moved = {place[-1] for place in plain | claimed if plain.get(place) != claimed.get(place)}
     assert moved <= THEIRS | BETWEEN
     assert moved >= THEIRS
@@ -127,7 +132,7 @@ def test_claims_multiplied_move_no_figure_of_the_service(service: Service, k: in
 @settings(max_examples=6, deadline=None, derandomize=True, database=None)
 @given(k=st.integers(2, 5_000))
 def test_credit_multiplied_moves_no_claim_of_a_platform(service: Service, k: int) -> None:
-    plain, credited = service.answers(), service.answers(credit=k)
+    plain, credited = service.plain, service.answers(credit=k)
     moved = {place[-1] for place in plain | credited if plain.get(place) != credited.get(place)}
     assert moved.isdisjoint(THEIRS)
     assert moved >= {"service_cash_revenue", "outcome_value", "service_conversions", "value_gap"}

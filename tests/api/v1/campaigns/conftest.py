@@ -11,12 +11,11 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api import db
-from api.app import create_app
 from api.credentials import mint_api_key
-from api.migrate import upgrade
 from api.models import Profile, Workspace
 from api.snapshot import snapshots
 from tests.factories import served
+from tests.factories.deployments import application, migrate
 from touchledger.settings import Settings
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "campaigns"
@@ -55,7 +54,7 @@ class Deployment:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.app = create_app(settings)
+        self.app = application(settings)
         with db.transaction(settings.operational_url) as session:
             workspace = Workspace(name="Golden")
             session.add(workspace)
@@ -79,7 +78,7 @@ def _profile(profile_id: str, workspace_id: str, zone: str, currency: str) -> Pr
 def deployed(home: Path) -> Iterator[Deployment]:
     """A migrated deployment with nothing published, closed at the end."""
     settings = Settings(home=home)
-    upgrade(settings.operational_url)
+    migrate(settings)
     yield Deployment(settings)
     snapshots(settings).close()
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from api.migrate import upgrade
 from api.snapshot import snapshots
 from tests.api.v1.campaigns.conftest import Caller, Deployment
 from tests.factories import served
+from tests.factories.deployments import migrate
 from touchledger.settings import Settings
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "journeys"
@@ -25,7 +25,7 @@ def conversion_id(number: int) -> str:
 def tell(home: Path) -> Iterator[Deployment]:
     """A deployment under `home` with the golden journeys published."""
     settings = Settings(home=home)
-    upgrade(settings.operational_url)
+    migrate(settings)
     deployment = Deployment(settings)
     deployment.publish(served.from_csv(GOLDEN))
     yield deployment

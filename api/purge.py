@@ -31,6 +31,8 @@ from api.models import (
     ProfileMembership,
     Purge,
     Recompute,
+    Report,
+    ReportSchedule,
     TrackingKey,
 )
 
@@ -45,6 +47,8 @@ DATA: tuple[type[Base], ...] = (
     ManualRefund,
     PaymentPayer,
     Recompute,
+    Report,
+    ReportSchedule,
     ErasedIdentifier,
     AudienceExclusion,
 )

@@ -12,11 +12,13 @@ from types import FrameType
 import structlog
 
 from api import logos, logs, mail, mail_delivery, sender_domains
+from api.reports import making, scheduling
 from touchledger.settings import Settings, load
 
 log = structlog.get_logger("api.worker")
 
 LOOK_EVERY_SECONDS = 2.0
+SCHEDULES_EVERY = 30.0
 HOURLY = 3600.0
 DAILY = 86400.0
 
@@ -46,6 +48,10 @@ def chores(settings: Settings) -> list[Chore]:
     found = [
         Chore("forget_old_mail", mail_delivery.forget_old, every=DAILY),
         Chore("forget_logos", logos.forget_unnamed, every=DAILY),
+        Chore("forget_report_files", making.forget_unnamed, every=DAILY),
+        Chore("run_schedules", scheduling.run_due, every=SCHEDULES_EVERY),
+        Chore("make_reports", making.make_due),
+        Chore("settle_reports", making.settle_sending),
         Chore("check_sender_domains", sender_domains.check_all, every=HOURLY),
     ]
     if mail.is_configured(settings):

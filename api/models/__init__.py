@@ -21,6 +21,7 @@ from api.models.pii import PiiAccess
 from api.models.profile import Profile
 from api.models.publication import Run
 from api.models.purge import Purge
+from api.models.report import Report, ReportSchedule
 from api.models.request import AuditEntry, IdempotencyRecord, RateUse
 from api.models.seen import TabSeen
 from api.models.tracking import TrackingKey
@@ -65,6 +66,8 @@ __all__ = [
     "Purge",
     "RateUse",
     "Recompute",
+    "Report",
+    "ReportSchedule",
     "Run",
     "SenderDomain",
     "Subscription",

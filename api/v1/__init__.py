@@ -20,6 +20,7 @@ from api.v1.profiles import app_routes as profiles_of_apps
 from api.v1.profiles import creation as profile_creation
 from api.v1.profiles import listing as profile_listing
 from api.v1.profiles import settings as profile_settings
+from api.v1.reports import routes as reports
 from api.v1.workspaces import currency, logs, tabs
 from api.v1.workspaces import routes as workspaces
 
@@ -42,6 +43,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     link_tokens.bp,
     branding.bp,
     sender_domain.bp,
+    reports.bp,
     profile_listing.bp,
     entering.bp,
     resetting.bp,

@@ -18,7 +18,6 @@ AWAITED_TEXT = """
     account_connected_elsewhere
     event_already_exported
     feature_retired
-    not_implemented
     media_expired
     chatapp_payment_required
     audit_timeout

@@ -1,0 +1,130 @@
+"""A report as HTML, PDF or CSV. Names and branding are other people's data, and nothing is fetched."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import matplotlib as mpl
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from api.reports import pdf
+from api.reports.content import DEFAULT_COLORS, Cell, Content, filled
+from api.reports.figures import Figures
+from api.reports.labels import Words
+
+COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+FONTS = {"regular": "DejaVuSans.ttf", "bold": "DejaVuSans-Bold.ttf"}
+
+
+@dataclass(frozen=True)
+class Brand:
+    """How the report looks. `logo` is bytes and mime type."""
+
+    display_name: str
+    primary_color: str | None = None
+    accent_color: str | None = None
+    website_url: str | None = None
+    footer: str | None = None
+    logo: tuple[bytes, str] | None = None
+
+    @property
+    def colors(self) -> tuple[str, str]:
+        """Both colours; what is no colour gives way to ours, since they are written into a style sheet."""
+        chosen = (self.primary_color or "", self.accent_color or "")
+        first, second = (
+            one if COLOR.fullmatch(one) else ours for one, ours in zip(chosen, DEFAULT_COLORS, strict=True)
+        )
+        return first, second
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be rendered."""
+
+    template: str
+    locale: str
+    format: str
+    profile_name: str
+    brand: Brand
+
+
+def render(order: Order, figures: Figures) -> bytes:
+    """The file; the same order and figures give the same bytes. Raises `pdf.Unavailable`."""
+    words = Words(order.locale)
+    content = filled(order.template, figures, words, order.brand.colors)
+    if order.format == "csv":
+        return _csv(content)
+    assets = {f"chart-{n}": (picture, "image/svg+xml") for n, (_, picture) in enumerate(content.charts)}
+    if order.brand.logo is not None:
+        assets["logo"] = order.brand.logo
+    if order.format == "html":
+        sources = {name: _data_uri(*asset) for name, asset in assets.items()}
+        return _html(order, figures, content, sources, is_paged=False).encode()
+    assets |= {name: (content_, "font/ttf") for name, content_ in _fonts().items()}
+    sources = {name: f"asset:{name}" for name in assets}
+    return pdf.written(_html(order, figures, content, sources, is_paged=True), assets)
+
+
+def neutral(cell: Cell) -> Cell:
+    """A cell for a spreadsheet: text that a spreadsheet would take for a formula is marked as text."""
+    # blanks before the sign do not stop every program
+    return f"'{cell}" if isinstance(cell, str) and cell.lstrip(" \u00a0\ufeff").startswith(FORMULA) else cell
+
+
+def _csv(content: Content) -> bytes:
+    target = io.StringIO()
+    csv.writer(target, lineterminator="\r\n").writerows([neutral(cell) for cell in row] for row in content.sheet)
+    # without the mark Excel reads UTF-8 as the machine's own code page
+    return ("\ufeff" + target.getvalue()).encode()
+
+
+def _html(order: Order, figures: Figures, content: Content, sources: Mapping[str, str], *, is_paged: bool) -> str:
+    words, brand = Words(order.locale), order.brand
+    primary, accent = brand.colors
+    website = brand.website_url if brand.website_url and brand.website_url.startswith("https://") else None
+    return _environment().get_template("report.html").render(
+        locale=order.locale,
+        words=words,
+        is_paged=is_paged,
+        regular=sources.get("regular"),
+        bold=sources.get("bold"),
+        logo=sources.get("logo"),
+        primary=primary,
+        accent=accent,
+        title=words(order.template),
+        profile_name=order.profile_name,
+        window=words.window(figures.window.date_from, figures.window.date_to),
+        display_name=brand.display_name,
+        website=website,
+        website_shown=website.removeprefix("https://").rstrip("/") if website else None,
+        footer=brand.footer,
+        foot=brand.footer or f"{brand.display_name} · {order.profile_name}",
+        columns=3 if len(content.headlines) % 3 == 0 else 4,
+        content=content,
+        pictures=[(name, sources[f"chart-{n}"]) for n, (name, _) in enumerate(content.charts)],
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1)
+def _fonts() -> dict[str, bytes]:
+    # matplotlib ships them, so a PDF looks the same on a machine without fonts
+    folder = Path(mpl.get_data_path()) / "fonts" / "ttf"
+    return {name: (folder / file).read_bytes() for name, file in FONTS.items()}
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    loader = FileSystemLoader(Path(__file__).parent / "templates")
+    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+
+
+def _data_uri(content: bytes, mime_type: str) -> str:
+    return f"data:{mime_type};base64,{base64.b64encode(content).decode()}"

@@ -1,0 +1,121 @@
+"""When scheduled reports run: by the profile's own clock, and once for any number of runs that were missed."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from datetime import time as clock
+from zoneinfo import ZoneInfo
+
+import sqlalchemy as sa
+
+from api import db, mail, plans
+from api.models import Profile, Report, ReportSchedule, Workspace
+from api.reports import figures
+from api.served import profile_facts
+from api.snapshot import snapshots
+from api.windows import DateRange
+from touchledger.settings import Settings
+
+LONGEST_GAP_DAYS = 62
+
+
+def next_run(schedule: ReportSchedule, zone: str, after: datetime) -> datetime:
+    """The first instant after `after` at which the schedule is due.
+
+    An hour that the clock skips is the hour after it; of an hour that comes twice the first counts.
+    """
+    local = ZoneInfo(zone)
+    day = after.astimezone(local).date()
+    for _ in range(LONGEST_GAP_DAYS + 1):
+        if _is_day(schedule, day):
+            at = datetime.combine(day, clock(schedule.hour), local).astimezone(after.tzinfo)
+            if at > after:
+                return at
+        day += timedelta(days=1)
+    raise ValueError(f"schedule {schedule.id} names no day")
+
+
+def window_at(schedule: ReportSchedule, zone: str, at: datetime) -> DateRange:
+    """What a run at `at` tells: the seven days before its own, or the calendar month before."""
+    day = at.astimezone(ZoneInfo(zone)).date()
+    last = day - timedelta(days=1) if schedule.cadence == "weekly" else day.replace(day=1) - timedelta(days=1)
+    return DateRange(last - timedelta(days=6) if schedule.cadence == "weekly" else last.replace(day=1), last)
+
+
+def run_due(settings: Settings) -> int:
+    """Order the reports of schedules that are due; the number of reports ordered."""
+    at = db.now()
+    due = sa.and_(ReportSchedule.enabled.is_(True), ReportSchedule.next_run_at <= at)
+    live = sa.and_(Profile.archived_at.is_(None), Workspace.archived_at.is_(None))
+    chosen = (
+        sa.select(ReportSchedule, Profile)
+        .join(Profile, Profile.id == ReportSchedule.profile_id)
+        .join(Workspace, Workspace.id == ReportSchedule.workspace_id)
+        .where(due, live)
+        .order_by(ReportSchedule.next_run_at, ReportSchedule.id)
+    )
+    with db.transaction(settings.operational_url, durable=False) as session:
+        found = [(schedule, profile) for schedule, profile in session.execute(chosen)]
+    return sum(_run(settings, schedule, profile, at) for schedule, profile in found)
+
+
+def has_data(settings: Settings, profile_ids: list[str], window: DateRange) -> dict[str, bool]:
+    """Of each profile, whether the published snapshot has anything to tell of the window."""
+    with snapshots(settings).reader() as reader:
+        if reader is None:
+            return dict.fromkeys(profile_ids, False)
+        facts = {one: profile_facts(reader, one) for one in profile_ids}
+        return {one: known is not None and figures.has_any(reader, known, window) for one, known in facts.items()}
+
+
+def _run(settings: Settings, seen: ReportSchedule, profile: Profile, at: datetime) -> bool:
+    planned, following = _last_missed(seen, profile.timezone, at)
+    window = window_at(seen, profile.timezone, planned)
+    tells = has_data(settings, [profile.id], window)[profile.id]
+    with db.transaction(settings.operational_url) as session:
+        schedule = session.get(ReportSchedule, seen.id, with_for_update=True)
+        if schedule is None or not schedule.enabled or schedule.next_run_at != seen.next_run_at:
+            # changed meanwhile, or run by another process
+            return False
+        workspace = session.get_one(Workspace, schedule.workspace_id)
+        schedule.last_run_at, schedule.next_run_at = at, following
+        if not tells or not _plan_includes(settings, workspace):
+            schedule.last_status = "skipped"
+            return False
+        schedule.last_status = "queued"
+        may_send = mail.is_configured(settings) and workspace.acquisition_source != "oauth"
+        session.add(ordered(schedule, window, is_sent=bool(schedule.recipients) and may_send))
+    return True
+
+
+def ordered(schedule: ReportSchedule, window: DateRange, *, is_sent: bool) -> Report:
+    """The report that a schedule orders."""
+    return Report(
+        workspace_id=schedule.workspace_id,
+        profile_id=schedule.profile_id,
+        template=schedule.template,
+        date_from=window.date_from,
+        date_to=window.date_to,
+        locale=schedule.locale,
+        format=schedule.format,
+        is_sent=is_sent,
+        recipients=schedule.recipients,
+        schedule_id=schedule.id,
+    )
+
+
+def _last_missed(schedule: ReportSchedule, zone: str, at: datetime) -> tuple[datetime, datetime]:
+    planned = schedule.next_run_at or at
+    while (following := next_run(schedule, zone, planned)) <= at:
+        planned = following
+    return planned, following
+
+
+def _plan_includes(settings: Settings, workspace: Workspace) -> bool:
+    return settings.plan_limits == "off" or plans.ALLOWANCES["bulk_reports"][workspace.plan] is None
+
+
+def _is_day(schedule: ReportSchedule, day: date) -> bool:
+    if schedule.cadence == "weekly":
+        return day.isoweekday() == schedule.weekday
+    return day.day == schedule.day_of_month

@@ -1,0 +1,1 @@
+"""Reports of a workspace's profiles, and their schedules."""

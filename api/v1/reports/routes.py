@@ -1,0 +1,233 @@
+"""GET W/reports/hub, GET W/reports/{report_id}/file, POST W/reports/bulk-generate and W/reports/schedules/bulk."""
+
+from __future__ import annotations
+
+from email.utils import parseaddr
+from typing import Any
+
+import sqlalchemy as sa
+from flask import Response
+from sqlalchemy.orm import Session
+
+from api import auth, context, db, errors, mail, op_lists, plans, reach
+from api.audit import Attempt, record
+from api.guard import workspace_guarded
+from api.http import Blueprint
+from api.models import Branding, Profile, Report, ReportSchedule, SenderDomain, Workspace
+from api.reports import MIME, SECTIONS, TEMPLATES, pdf, scheduling
+from api.reports.labels import Words
+from api.reports.names import attachment_name
+from api.roles import Role
+from api.scopes import Scope
+from api.v1.reports import schedules
+from api.v1.reports.rows import report_row, schedule_row
+from api.v1.reports.schemas import Applied, Batch, GenerateBody, Hub, HubQuery, SchedulesBody
+from api.windows import DateRange
+from api.writing import actor, idempotent, session
+
+bp = Blueprint("reports", __name__, description="Reports of a workspace's profiles, and their schedules.")
+
+RETRY_MAIL = {"Retry-After": "3600"}
+FILE = {
+    "responses": {
+        "200": {
+            "description": "The file.",
+            "content": {mime: {"schema": {"type": "string", "format": "binary"}} for mime in MIME.values()},
+        }
+    }
+}
+# a report opened in a browser runs nothing and fetches nothing
+SEALED = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+
+
+@bp.route("/workspaces/<workspace_id>/reports/hub")
+@workspace_guarded(role=Role.VIEWER)
+@bp.arguments(HubQuery, location="query")
+@bp.response(200, Hub)
+def reports_hub(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
+    """Templates, reports, schedules, and who reports are sent by"""
+    named = auth.current().reach.profile
+    wanted = [named.id] if named else query["profile_ids"]
+    with db.transaction(context.settings().operational_url, durable=False) as reading:
+        found = op_lists.page(
+            reading,
+            _of_profiles(Report, workspace_id, wanted).add_columns(Profile.name),
+            [
+                op_lists.By(Report.created_at, lambda row: row[0].created_at, descending=True),
+                op_lists.By(Report.id, lambda row: row[0].id, descending=True),
+            ],
+            query,
+            route="/reports/hub",
+            owner=workspace_id,
+            filters={"profile_ids": wanted},
+        )
+        ordered = _of_profiles(ReportSchedule, workspace_id, wanted).order_by(ReportSchedule.id)
+        planned = [schedule_row(one) for one in reading.scalars(ordered)]
+        sender = _sender(reading, workspace_id)
+    words = Words("en")
+    return {
+        "templates": [{"key": key, "name": words(key), "sections": list(SECTIONS[key])} for key in TEMPLATES],
+        "reports": [report_row(report, name) for report, name in found],
+        "schedules": planned,
+        "sender": sender,
+    }
+
+
+@bp.route("/workspaces/<workspace_id>/reports/<report_id>/file")
+@workspace_guarded(role=Role.VIEWER, uuids=["report_id"])
+@bp.doc(**FILE)
+def report_file(workspace_id: str, report_id: str) -> Response:
+    """A report's file, once it is ready"""
+    settings = context.settings()
+    with db.transaction(settings.operational_url, durable=False) as reading:
+        chosen = _of_profiles(Report, workspace_id, None).add_columns(Profile.name).where(Report.id == report_id)
+        found = reading.execute(chosen).one_or_none()
+    report: Report | None = found[0] if found else None
+    path = settings.home / "reports" / report.file_name if report and report.file_name else None
+    if found is None or report is None or path is None or not path.is_file():
+        raise errors.NOT_FOUND()
+    response = Response(path.read_bytes(), mimetype=MIME[report.format])
+    name = attachment_name(report, found[1])
+    response.headers["Content-Disposition"] = f"attachment; filename={name}"
+    response.headers["Content-Security-Policy"] = SEALED
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+@bp.route("/workspaces/<workspace_id>/reports/bulk-generate", methods=["POST"])
+@workspace_guarded(scope=Scope.REPORTS_WRITE, role=Role.EDITOR)
+@bp.arguments(GenerateBody)
+@idempotent()
+@bp.response(202, Batch)
+def generate_reports(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
+    """Make a report of each profile, and mail it if wanted
+
+    The files are rendered within the next minute; the hub tells when each is ready. Nothing is queued when one of the
+    profiles cannot be reached.
+    """
+    _require_permission()
+    settings, window = context.settings(), DateRange(body["date_from"], body["date_to"])
+    _refuse_mail_to_app_people(sends=body["send"])
+    with db.transaction(settings.operational_url, durable=False) as reading:
+        _profiles(reading, workspace_id, body["profile_ids"])
+    if len(body["profile_ids"]) > 1:
+        plans.require(auth.current().workspace, "bulk_reports")
+    _require_means(body["format"], sends=body["send"])
+    # outside the write: reading figures takes longer than a lock should be held
+    tells = scheduling.has_data(settings, body["profile_ids"], window)
+    _profiles(session(), workspace_id, body["profile_ids"])
+    batch_id, locale = db.new_id(), body["locale"] or _locale(session(), workspace_id)
+    told = []
+    for profile_id in body["profile_ids"]:
+        report = _ordered(workspace_id, profile_id, batch_id, locale, body) if tells[profile_id] else None
+        if report is not None:
+            session().add(report)
+        told.append(
+            {
+                "report_id": report.id if report else None,
+                "profile_id": profile_id,
+                "status": "queued" if report else "skipped",
+                "reason": None if report else "no_data",
+            }
+        )
+    details = {"template": body["template"], "profile_ids": body["profile_ids"], "recipients": len(body["recipients"])}
+    _record("report.generate", workspace_id, {**details, "batch_id": batch_id})
+    return {"batch_id": batch_id, "reports": told}
+
+
+@bp.route("/workspaces/<workspace_id>/reports/schedules/bulk", methods=["POST"])
+@workspace_guarded(scope=Scope.REPORTS_WRITE, role=Role.EDITOR)
+@bp.arguments(SchedulesBody)
+@idempotent()
+@bp.response(200, Applied)
+def schedule_reports(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
+    """Create or change the schedules of a template for many profiles
+
+    Weekly reports tell the seven days before, monthly ones the month before. Runs missed meanwhile run once.
+    """
+    _require_permission()
+    patch = body["patch"]
+    sends = bool(patch.get("recipients"))
+    _refuse_mail_to_app_people(sends=sends)
+    found = _profiles(session(), workspace_id, body["profile_ids"])
+    plans.require(auth.current().workspace, "bulk_reports")
+    _require_means(patch.get("format", "csv"), sends=sends)
+    # two who schedule the same at once do it one after the other
+    session().execute(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update())
+    locale = _locale(session(), workspace_id)
+    applied = [schedules.apply(session(), profile, patch, locale=locale) for profile in found]
+    outcomes = [outcome for outcome, _ in applied]
+    counts = {name: outcomes.count(name) for name in ("created", "updated", "unchanged")}
+    changed = [row.profile_id for outcome, row in applied if outcome != "unchanged"]
+    if changed:
+        # the trail holds no addresses of people
+        after = {**patch, **({"recipients": len(patch["recipients"])} if "recipients" in patch else {})}
+        _record("report_schedule.apply", workspace_id, {"profile_ids": changed, "after": after})
+    return {**counts, "schedules": [schedule_row(row) for _, row in applied]}
+
+
+def _of_profiles(model: Any, workspace_id: str, profile_ids: list[str] | None) -> Any:
+    live = sa.select(model).join(Profile, Profile.id == model.profile_id).where(Profile.archived_at.is_(None))
+    chosen = live.where(model.workspace_id == workspace_id)
+    return chosen if profile_ids is None else chosen.where(model.profile_id.in_(profile_ids))
+
+
+def _profiles(unit: Session, workspace_id: str, profile_ids: list[str]) -> list[Profile]:
+    """The named profiles as the person can open them, in the order asked; 404 not_found if one is not theirs."""
+    reachable = reach.profiles_of(auth.current().person).where(Profile.workspace_id == workspace_id)
+    found = {one.id: one for one in unit.scalars(reachable.where(Profile.id.in_(profile_ids)))}
+    if len(found) < len(profile_ids):
+        raise errors.NOT_FOUND()
+    return [found[one] for one in profile_ids]
+
+
+def _require_permission() -> None:
+    # an editor may have lost it by `-reports.manage`
+    auth.require_scope(auth.current(), [Scope.REPORTS_WRITE], membership=True)
+
+
+def _refuse_mail_to_app_people(*, sends: bool) -> None:
+    if sends and auth.current().workspace.acquisition_source == "oauth":
+        raise errors.APP_PROVISIONED_WORKSPACE()
+
+
+def _require_means(format_: str, *, sends: bool) -> None:
+    if format_ == "pdf" and not pdf.is_available():
+        raise errors.NOT_IMPLEMENTED("PDF cannot be written on this deployment; ask for html or csv.")
+    if sends and not mail.is_configured(context.settings()):
+        raise errors.SERVICE_UNAVAILABLE("This deployment has no mail server.", headers=RETRY_MAIL)
+
+
+def _ordered(workspace_id: str, profile_id: str, batch_id: str, locale: str, body: dict[str, Any]) -> Report:
+    return Report(
+        id=db.new_id(),
+        workspace_id=workspace_id,
+        profile_id=profile_id,
+        batch_id=batch_id,
+        locale=locale,
+        is_sent=body["send"],
+        **{name: body[name] for name in ("template", "date_from", "date_to", "format", "recipients")},
+    )
+
+
+def _locale(unit: Session, workspace_id: str) -> str:
+    row = unit.get(Branding, workspace_id)
+    return row.locale if row else "en"
+
+
+def _sender(unit: Session, workspace_id: str) -> dict[str, Any]:
+    settings = context.settings()
+    chosen = sa.select(SenderDomain).where(SenderDomain.workspace_id == workspace_id)
+    domain = unit.scalars(chosen).one_or_none()
+    is_verified = domain is not None and domain.status == "verified"
+    own = parseaddr(settings.smtp_from)[1] if mail.is_configured(settings) else None
+    return {
+        "from_address": domain.from_address if domain is not None and is_verified else own,
+        "domain_verified": is_verified,
+        "mail_configured": mail.is_configured(settings),
+    }
+
+
+def _record(action: str, workspace_id: str, details: dict[str, Any]) -> None:
+    target = {"kind": "workspace", "id": workspace_id, "label": "reports"}
+    record(session(), actor(), Attempt(action, {"target": target, **details}))

@@ -1,0 +1,193 @@
+"""What the report routes accept and answer, field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, post_load, validate
+
+from api.bodies import Email
+from api.body_fields import Flag
+from api.fields import UuidList
+from api.op_lists import ListQuery
+from api.reports import FORMATS, LOCALES, TEMPLATES
+from api.windows import MOST_DAYS
+
+MOST_PROFILES = 100
+MOST_RECIPIENTS = 20
+CADENCES = ("weekly", "monthly")
+REPORT_STATES = ("queued", "rendering", "ready", "sending", "sent", "failed")
+LAST_STATES = (*REPORT_STATES, "skipped")
+EARLIEST = date(2000, 1, 1)
+_UUID = {"format": "uuid"}
+_LOCALE = "en or es; the workspace's branding decides where it is absent."
+
+
+def _one_of(words: tuple[str, ...]) -> validate.OneOf:
+    return validate.OneOf(words, error=f"must be one of {', '.join(words)}")
+
+
+class Whole(fields.Integer):
+    """A whole number within a range; true and 1.0 are none."""
+
+    def __init__(self, low: int, high: int, **kwargs: Any) -> None:
+        error = f"must be a whole number from {low} to {high}"
+        super().__init__(validate=validate.Range(low, high, error=error), strict=True, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ValidationError("must be a whole number")
+        return value
+
+
+class ProfileIds(fields.List[Any]):
+    """One to a hundred profiles; loads in lower case, each once."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        most = validate.Length(1, MOST_PROFILES, error=f"must hold 1 to {MOST_PROFILES} ids")
+        super().__init__(fields.UUID(), validate=most, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        return list(dict.fromkeys(str(one) for one in super()._deserialize(value, attr, data, **kwargs)))
+
+
+class Recipients(fields.List[Any]):
+    """Up to twenty addresses; loads each once."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        most = validate.Length(max=MOST_RECIPIENTS, error=f"must hold at most {MOST_RECIPIENTS} addresses")
+        super().__init__(Email(), validate=most, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        return list(dict.fromkeys(super()._deserialize(value, attr, data, **kwargs)))
+
+
+class GenerateBody(Schema):
+    profile_ids = ProfileIds(required=True)
+    template = fields.String(required=True, validate=_one_of(TEMPLATES))
+    date_from = fields.Date(required=True, metadata={"description": "First day, by each profile's own clock."})
+    date_to = fields.Date(required=True, metadata={"description": "Last day, included."})
+    locale = fields.String(load_default=None, validate=_one_of(LOCALES), metadata={"description": _LOCALE})
+    format = fields.String(load_default="pdf", validate=_one_of(FORMATS))
+    send = Flag(load_default=False, metadata={"description": "Mail each report to the recipients once it is ready."})
+    recipients = Recipients(load_default=list, metadata={"description": "Needed with send."})
+
+    @post_load
+    def _fits(self, data: Mapping[str, Any], **_: Any) -> dict[str, Any]:
+        if data["date_from"] < EARLIEST:
+            raise ValidationError("is before 2000-01-01", "date_from")
+        if not 0 <= (data["date_to"] - data["date_from"]).days <= MOST_DAYS:
+            raise ValidationError(f"must be 0 to {MOST_DAYS} days after date_from", "date_to")
+        if data["send"] and not data["recipients"]:
+            raise ValidationError("is needed with send", "recipients")
+        return dict(data)
+
+
+class SchedulePatch(Schema):
+    """What is absent stays as it is; a new schedule needs cadence and recipients."""
+
+    template = fields.String(required=True, validate=_one_of(TEMPLATES))
+    cadence = fields.String(validate=_one_of(CADENCES))
+    weekday = Whole(1, 7, metadata={"description": "1 is Monday. Weekly only; 1 for a new schedule."})
+    day_of_month = Whole(1, 28, metadata={"description": "Monthly only; 1 for a new schedule."})
+    hour = Whole(0, 23, metadata={"description": "By the profile's clock; 8 for a new schedule."})
+    recipients = Recipients(metadata={"description": "Empty: reports are made and not mailed."})
+    locale = fields.String(validate=_one_of(LOCALES), metadata={"description": _LOCALE})
+    format = fields.String(validate=_one_of(FORMATS))
+    enabled = Flag()
+
+
+class SchedulesBody(Schema):
+    profile_ids = ProfileIds(required=True)
+    patch = fields.Nested(SchedulePatch, required=True)
+
+
+class HubQuery(ListQuery):
+    profile_ids = UuidList(
+        MOST_PROFILES, {"description": "Only reports and schedules of these profiles."}, load_default=None
+    )
+
+
+class TemplateRow(Schema):
+    key = fields.String(required=True, metadata={"enum": list(TEMPLATES)})
+    name = fields.String(required=True)
+    sections = fields.List(fields.String(), required=True)
+
+
+class ReportRow(Schema):
+    report_id = fields.String(required=True, metadata=_UUID)
+    profile_id = fields.String(required=True, metadata=_UUID)
+    profile_name = fields.String(required=True)
+    template = fields.String(required=True, metadata={"enum": list(TEMPLATES)})
+    date_from = fields.Date(required=True)
+    date_to = fields.Date(required=True)
+    locale = fields.String(required=True, metadata={"enum": list(LOCALES)})
+    format = fields.String(required=True, metadata={"enum": list(FORMATS)})
+    status = fields.String(required=True, metadata={"enum": list(REPORT_STATES)})
+    failure_reason = fields.String(required=True, allow_none=True)
+    snapshot_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "The published data that every figure is from."}
+    )
+    recipients_count = fields.Integer(required=True)
+    batch_id = fields.String(required=True, allow_none=True, metadata=_UUID)
+    created_at = fields.DateTime(required=True)
+    ready_at = fields.DateTime(required=True, allow_none=True)
+    sent_at = fields.DateTime(required=True, allow_none=True)
+    file_url = fields.String(
+        required=True, allow_none=True, metadata={"description": "Needs the same credential; null until it is ready."}
+    )
+
+
+class ScheduleRow(Schema):
+    schedule_id = fields.String(required=True, metadata=_UUID)
+    profile_id = fields.String(required=True, metadata=_UUID)
+    template = fields.String(required=True, metadata={"enum": list(TEMPLATES)})
+    cadence = fields.String(required=True, metadata={"enum": list(CADENCES)})
+    weekday = fields.Integer(required=True, allow_none=True)
+    day_of_month = fields.Integer(required=True, allow_none=True)
+    hour = fields.Integer(required=True)
+    recipients = fields.List(fields.String(), required=True)
+    locale = fields.String(required=True, metadata={"enum": list(LOCALES)})
+    format = fields.String(required=True, metadata={"enum": list(FORMATS)})
+    enabled = fields.Boolean(required=True)
+    next_run_at = fields.DateTime(required=True, allow_none=True)
+    last_run_at = fields.DateTime(required=True, allow_none=True)
+    last_status = fields.String(required=True, allow_none=True, metadata={"enum": [*LAST_STATES, None]})
+
+
+class Sender(Schema):
+    from_address = fields.String(required=True, allow_none=True)
+    domain_verified = fields.Boolean(required=True)
+    mail_configured = fields.Boolean(required=True)
+
+
+class Hub(Schema):
+    has_paged_part = True
+
+    templates = fields.List(fields.Nested(TemplateRow), required=True)
+    reports = fields.List(
+        fields.Nested(ReportRow), required=True, metadata={"description": "Newest first; the page is of these."}
+    )
+    schedules = fields.List(fields.Nested(ScheduleRow), required=True)
+    sender = fields.Nested(Sender, required=True)
+
+
+class QueuedReport(Schema):
+    report_id = fields.String(required=True, allow_none=True, metadata=_UUID)
+    profile_id = fields.String(required=True, metadata=_UUID)
+    status = fields.String(required=True, metadata={"enum": ["queued", "skipped"]})
+    reason = fields.String(required=True, allow_none=True, metadata={"enum": ["no_data", None]})
+
+
+class Batch(Schema):
+    batch_id = fields.String(required=True, metadata=_UUID)
+    reports = fields.List(fields.Nested(QueuedReport), required=True)
+
+
+class Applied(Schema):
+    created = fields.Integer(required=True)
+    updated = fields.Integer(required=True)
+    unchanged = fields.Integer(required=True)
+    schedules = fields.List(fields.Nested(ScheduleRow), required=True)

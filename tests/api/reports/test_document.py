@@ -1,0 +1,202 @@
+"""Reports as HTML, PDF and CSV: other people's data stays data, nothing is fetched, and bytes follow from figures."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import re
+import sys
+import threading
+import zlib
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from html.parser import HTMLParser
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from api.reports import TEMPLATES, pdf
+from api.reports.document import Brand, Order, neutral, render
+from tests.api.reports.conftest import Gather
+
+PLAIN = Order("performance_summary", "en", "html", "Shop", Brand("Agency"))
+
+
+class Seen(HTMLParser):
+    """The tags of a document, the addresses it names, and its text."""
+
+    def __init__(self, document: bytes) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.addresses: list[str] = []
+        self.words = ""
+        self.feed(document.decode())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.addresses += [value or "" for name, value in attrs if name in {"src", "href"}]
+        assert not [name for name, _ in attrs if name.startswith("on")]
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+@pytest.fixture
+def listener() -> Iterator[tuple[str, list[str]]]:
+    """An address on this machine, and the paths that anybody asked it for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}", asked
+        server.shutdown()
+        thread.join()
+
+
+def streams(document: bytes) -> bytes:
+    """What a PDF holds, unpacked."""
+    found = [document]
+    for packed in re.findall(rb"stream\r?\n(.*?)\r?\nendstream", document, re.S):
+        try:
+            found.append(zlib.decompress(packed))
+        except zlib.error:
+            continue
+    return b"\n".join(found)
+
+
+def attacks(address: str, secret: Path) -> list[str]:
+    return [
+        f'<img src="file://{secret}"><img src="{address}/img">',
+        f'"><link rel="attachment" href="file://{secret}"><link rel=stylesheet href="{address}/css">',
+        f"</style><style>@import url({address}/import); body {{ background: url(file://{secret}) }}",
+        f'<a rel="attachment" href="file://{secret}">x</a><iframe src="{address}/frame"></iframe><script>1</script>',
+        "{{ 7 * 7 }}{% include '/etc/passwd' %}${7*7}$x^2$",
+    ]
+
+
+def test_hostile_names_and_branding_are_text_and_fetch_nothing(
+    gather: Gather, listener: tuple[str, list[str]], tmp_path: Path
+) -> None:
+    address, asked = listener
+    secret = tmp_path / "secret.txt"
+    secret.write_text("canary of a file")
+    for attack in attacks(address, secret)[:-1]:
+        brand = Brand(attack, f"red}} @import url({address}/color);", f"url({address})", f"{address}/x", attack)
+        order = replace(PLAIN, profile_name=attack, brand=brand)
+        seen = Seen(render(order, gather(name=attack)))
+        assert set(seen.tags).isdisjoint({"link", "iframe", "script", "object", "embed", "a"})
+        assert seen.tags.count("style") == 1
+        assert all(one.startswith("data:image/svg+xml;base64,") for one in seen.addresses)
+        assert attack in seen.words
+        assert f"@import url({address}/color)" not in seen.words
+    whole = " ".join(attacks(address, secret))
+    brand = Brand(whole, f"red}} @import url({address}/color);", "#zzzzzz", f"file://{secret}", whole)
+    written = render(replace(PLAIN, profile_name=whole, brand=brand, format="pdf"), gather(name=whole))
+    assert written.startswith(b"%PDF")
+    held = streams(written)
+    assert b"canary of a file" not in held
+    assert b"/EmbeddedFile" not in held
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    "element",
+    [
+        '<img src="{0}">',
+        '<link rel="stylesheet" href="{0}">',
+        '<link rel="attachment" href="{0}">',
+        '<a rel="attachment" href="{0}">x</a>',
+        "<style>@import url({0})</style>",
+        "<style>body {{ background: url({0}) }}</style>",
+        '<object data="{0}" type="image/png"></object>',
+    ],
+)
+@pytest.mark.parametrize("scheme", ["file", "http", "data"])
+def test_a_document_that_asks_for_anything_else_is_not_written(
+    element: str, scheme: str, listener: tuple[str, list[str]], tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("canary of a file")
+    address = {"file": f"file://{secret}", "http": f"{listener[0]}/x", "data": "data:text/plain,canary"}[scheme]
+    with pytest.raises(pdf.NotAnAssetError):
+        pdf.written(f"<html><body>{element.format(address)}</body></html>", {})
+    assert listener[1] == []
+
+
+def test_a_formula_in_a_name_is_text_in_a_spreadsheet(gather: Gather) -> None:
+    name = '=HYPERLINK("http://evil.example","x")'
+    content = render(replace(PLAIN, format="csv"), gather(name=name))
+    assert content.startswith(b"\xef\xbb\xbf")
+    rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
+    assert {row["campaign_name"] for row in rows} == {f"'{name}"}
+    assert [neutral(cell) for cell in ("-1+1", " =1", "+1", "@x", "\t=1", "a=1", -1.5, None)] == [
+        "'-1+1", "' =1", "'+1", "'@x", "'\t=1", "a=1", -1.5, None,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["html", "csv", "pdf"])
+def test_the_same_figures_give_the_same_bytes(gather: Gather, form: str) -> None:
+    found = gather()
+    first = render(replace(PLAIN, format=form), found)
+    assert render(replace(PLAIN, format=form), found) == first
+    assert render(replace(PLAIN, format=form, profile_name="Another"), found) != first or form == "csv"
+
+
+def test_headlines_and_rows_are_the_figures_worked_out_by_hand(gather: Gather) -> None:
+    found = gather()
+    assert (found.current["spend"], found.current["revenue"], found.current["roas"]) == (38.5, 300.66, 7.80935065)
+    words = Seen(render(PLAIN, found)).words
+    for expected in ("USD 38.50", "USD 300.66", "7.81", "USD 12.83", "60.0 %", "Mar 1, 2026 – Mar 2, 2026"):
+        assert expected in words
+    assert "Feb 27, 2026 – Feb 28, 2026" in words
+
+
+def test_spanish_reports_write_words_numbers_and_dates_in_spanish(gather: Gather) -> None:
+    words = Seen(render(replace(PLAIN, locale="es"), gather())).words
+    for expected in ("Resumen de rendimiento", "Inversión", "300,66 USD", "1 mar 2026 – 2 mar 2026", "60,0 %"):
+        assert expected in words
+    assert "Spend" not in words
+
+
+def test_every_template_has_its_own_sections(gather: Gather) -> None:
+    shown = {}
+    for template in TEMPLATES:
+        order = replace(PLAIN, template=template)
+        shown[template] = Seen(render(order, gather(template, budget=Decimal("310")))).words
+    assert "Where conversions came from" in shown["performance_summary"]
+    assert "Ad set" in shown["creative_review"]
+    # 38.50 in two of 31 days, of a budget of 310.00
+    for expected in ("USD 310.00", "12.4 %", "USD 20.00", "USD 596.75"):
+        assert expected in shown["pacing"]
+
+
+def test_pacing_without_a_budget_says_so(gather: Gather) -> None:
+    assert "No monthly budget is set." in Seen(render(replace(PLAIN, template="pacing"), gather("pacing"))).words
+
+
+def test_the_logo_is_part_of_the_file(gather: Gather) -> None:
+    logo = b"\x89PNG of a logo"
+    brand = Brand("Agency", logo=(logo, "image/png"))
+    addresses = Seen(render(replace(PLAIN, brand=brand), gather())).addresses
+    assert addresses[0] == f"data:image/png;base64,{base64.b64encode(logo).decode()}"
+
+
+def test_a_machine_without_the_libraries_writes_no_pdf(gather: Gather, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "weasyprint", None)
+    assert not pdf.is_available()
+    with pytest.raises(pdf.Unavailable):
+        render(replace(PLAIN, format="pdf"), gather())
+    assert render(PLAIN, gather()).startswith(b"<!doctype html>")

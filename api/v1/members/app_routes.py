@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api import context, db, errors
+from api import auth, context, db, errors
 from api.audit import Attempt, record
 from api.auth import Kind
 from api.guard import caller_guarded
@@ -23,7 +23,8 @@ from api.writing import actor, idempotent, session
 def member_list(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
     """The people of a workspace that the app provisioned"""
     with db.transaction(context.settings().operational_url, durable=False) as unit:
-        return rows.page(unit, workspace_id, query, route="/members", to_app=True)
+        profile = auth.current().reach.profile
+        return rows.page(unit, workspace_id, query, route="/members", profile=profile, to_app=True)
 
 
 @bp.route("/workspaces/<workspace_id>/members", methods=["PUT"])

@@ -26,7 +26,7 @@ bp = Blueprint("members", __name__, description="People of workspaces and profil
 def membership_list(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
     """The people of a workspace"""
     with db.transaction(context.settings().operational_url, durable=False) as unit:
-        return rows.page(unit, workspace_id, query, route="/memberships")
+        return rows.page(unit, workspace_id, query, route="/memberships", profile=auth.current().reach.profile)
 
 
 @bp.route("/workspaces/<workspace_id>/memberships/<membership_id>", methods=["PATCH"])

@@ -21,12 +21,24 @@ _ORDER = (
 
 
 def page(
-    session: Session, workspace_id: str, query: Mapping[str, Any], *, route: str, to_app: bool = False
+    session: Session,
+    workspace_id: str,
+    query: Mapping[str, Any],
+    *,
+    route: str,
+    profile: Profile | None,
+    to_app: bool = False,
 ) -> list[dict[str, Any]]:
-    """One page of a workspace's members, in the order they came."""
+    """One page of a workspace's members, in the order they came; with a profile those who can open it."""
     chosen = sa.select(Membership, User).join(User, User.id == Membership.user_id)
     chosen = chosen.where(Membership.workspace_id == workspace_id)
-    rows = op_lists.page(session, chosen, _ORDER, query, route=route, owner=workspace_id, filters={})
+    if profile is not None:
+        placed = sa.exists().where(
+            ProfileMembership.membership_id == Membership.id, ProfileMembership.profile_id == profile.id
+        )
+        chosen = chosen.where(sa.or_(Membership.role != Role.GUEST.word, placed))
+    filters = {"profile_id": profile.id if profile else None}
+    rows = op_lists.page(session, chosen, _ORDER, query, route=route, owner=workspace_id, filters=filters)
     return told(session, rows, to_app=to_app)
 
 

@@ -34,6 +34,9 @@ def test_members_are_listed_in_the_order_they_came(
     assert last["email"] == "guest@example.com"
     assert (last["first_name"], last["last_name"], last["last_seen_at"]) == ("Gus", None, None)
     assert last["profile_ids"] == [profile.id]
+    other = sibling(url, profile)
+    narrowed = [data(ask("GET", f"{w}/memberships?profile_id={one.id}", as_owner)) for one in (profile, other)]
+    assert [len(rows) for rows in narrowed] == [2, 1]
 
 
 def test_only_admins_see_and_change_members(ask: Ask, url: str, profile: Profile, w: str, as_owner: str) -> None:

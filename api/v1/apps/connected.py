@@ -1,0 +1,109 @@
+"""/workspaces/{workspaceId}/connected-apps: what people let apps and agents do, and ending it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api import actors, auth, context, db, errors, op_lists
+from api.audit import Attempt, record
+from api.guard import workspace_guarded
+from api.models import App, Membership, OAuthAuthorization, Profile
+from api.oauth import families
+from api.op_lists import By, ListQuery
+from api.roles import Role
+from api.scopes import Scope
+from api.v1.apps.connected_schemas import ConnectedApp, Disconnected
+from api.v1.apps.routes import bp
+from api.writing import actor, idempotent, session
+
+CONSENTED = ("granted", "revoked")
+
+_ORDER = (
+    By(OAuthAuthorization.created_at.expression, lambda row: row.created_at, descending=True),
+    By(OAuthAuthorization.id.expression, lambda row: row.id),
+)
+
+
+@bp.route("/workspaces/<workspace_id>/connected-apps")
+@workspace_guarded(role=Role.ADMIN)
+@bp.arguments(ListQuery, location="query")
+@bp.response(200, ConnectedApp(many=True))
+def connected_app_list(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
+    """Apps that people connected to profiles of a workspace, and agents of its members, newest first"""
+    profile, chosen = auth.current().reach.profile, _of_workspace(workspace_id)
+    if profile is not None:
+        chosen = chosen.where(OAuthAuthorization.profile_id == profile.id)
+    filters = {"profile_id": profile.id if profile else None}
+    with db.transaction(context.settings().operational_url, durable=False) as unit:
+        found = op_lists.page(unit, chosen, _ORDER, query, route="/connected-apps", owner=workspace_id, filters=filters)
+        return _told(unit, found)
+
+
+@bp.route("/workspaces/<workspace_id>/connected-apps/<authorization_id>", methods=["DELETE"])
+@workspace_guarded(scope=Scope.WORKSPACES_WRITE, role=Role.ADMIN, uuids=["authorization_id"])
+@idempotent()
+@bp.response(200, Disconnected)
+def disconnect_app(workspace_id: str, authorization_id: str) -> dict[str, Any]:
+    """End what a person let an app or an agent do
+
+    Its keys and tokens open nothing from the next request on; an agent's end in every workspace of the person. Data
+    connections stay.
+    """
+    chosen = _of_workspace(workspace_id).where(OAuthAuthorization.id == authorization_id)
+    held = session().scalars(chosen.with_for_update()).one_or_none()
+    if held is None:
+        raise errors.NOT_FOUND("There is no such authorization.")
+    if held.status == "granted":
+        families.end(session(), held)
+        session().flush()
+        target = {"kind": "authorization", "id": held.id, "label": held.client_name}
+        record(session(), actor(), Attempt("app.disconnect", {"target": target}, category="credentials"))
+    return {
+        "id": held.id,
+        "status": held.status,
+        "revoked_at": held.revoked_at,
+        "keys_revoked": held.keys_revoked,
+        "tokens_revoked": held.tokens_revoked,
+    }
+
+
+def _of_workspace(workspace_id: str) -> sa.Select[OAuthAuthorization]:
+    is_member = sa.exists().where(
+        Membership.workspace_id == workspace_id, Membership.user_id == OAuthAuthorization.user_id
+    )
+    of_agent = sa.and_(OAuthAuthorization.kind == "agent", is_member)
+    return sa.select(OAuthAuthorization).where(
+        OAuthAuthorization.granted_at.is_not(None),
+        OAuthAuthorization.status.in_(CONSENTED),
+        sa.or_(OAuthAuthorization.workspace_id == workspace_id, of_agent),
+    )
+
+
+def _told(unit: Session, found: Sequence[OAuthAuthorization]) -> list[dict[str, Any]]:
+    people = actors.told(unit, [("session", one.user_id) for one in found])
+    apps = {one.id: one for one in unit.scalars(sa.select(App).where(App.id.in_([one.app_id for one in found])))}
+    ids = [one.profile_id for one in found]
+    names = {one.id: one.name for one in unit.scalars(sa.select(Profile).where(Profile.id.in_(ids)))}
+    return [
+        {
+            "id": one.id,
+            "kind": one.kind,
+            "app": {
+                "app_id": one.app_id,
+                "name": one.client_name,
+                "logo_url": apps[one.app_id].logo_url if one.app_id in apps else None,
+            },
+            "profile_id": one.profile_id,
+            "profile_name": names.get(one.profile_id or ""),
+            "scopes": one.scopes,
+            "granted_by": people["session", one.user_id],
+            "granted_at": one.granted_at,
+            "last_used_at": one.last_used_at,
+            "status": one.status,
+        }
+        for one in found
+    ]

@@ -1,0 +1,118 @@
+"""Connected apps: what people let consumer apps and agents do with a workspace, and ending it for good."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+from flask.testing import FlaskClient
+
+from api import db
+from api.models import App, AuditEntry, Connection, OAuthAuthorization, Profile, User
+from api.roles import Role
+from tests.api.oauth.walk import Walker, query_of, sign_in
+from tests.api.v1.members.conftest import Ask, data, refusal
+from tests.factories import accounts, people
+
+BACK = "https://app.example/back"
+ASKED = {"code_challenge": None, "code_challenge_method": None, "scope": "analytics"}
+UNKNOWN = "01900000-0000-7000-8000-00000000ffff"
+
+
+@pytest.fixture
+def app(client: FlaskClient, url: str, as_owner: str) -> Walker:
+    """An app that the owner, signed in in the browser, may let in."""
+    made = people.app(url)
+    with db.transaction(url) as session:
+        kept = session.get_one(App, made.app.id)
+        kept.redirect_uris, kept.logo_url = [BACK], "https://app.example/logo.png"
+    sign_in(client, as_owner)
+    return Walker(client, made.app.client_id or "", BACK, auth={"Authorization": made.header})
+
+
+@pytest.fixture
+def agent(client: FlaskClient, as_owner: str) -> Walker:
+    sign_in(client, as_owner)
+    made = Walker(client)
+    made.register()
+    return made
+
+
+def connected(app: Walker, profile: Profile) -> str:
+    """The key that the app gets to a profile."""
+    code = query_of(app.decide(asked=ASKED, profile_id=profile.id))["code"]
+    return str(app.exchange(code, client_id=None, code_verifier=None).get_json()["access_token"])
+
+
+def test_an_app_is_listed_with_what_it_may_do_and_ended_for_good(
+    ask: Ask, url: str, profile: Profile, w: str, as_owner: str, owner: User, app: Walker
+) -> None:
+    key, other = connected(app, profile), accounts.secret(url, profile)
+    with db.transaction(url) as session:
+        made = Connection(profile_id=profile.id, provider="meta", kind="ads", display_name="A", token="t")
+        made.external_account_id, made.base_url = "1", "http://127.0.0.1"
+        session.add(made)
+    (row,) = data(ask("GET", f"{w}/connected-apps", as_owner))
+    assert (row["kind"], row["status"], row["scopes"]) == ("consumer_app", "granted", ["analytics"])
+    assert row["app"]["logo_url"] == "https://app.example/logo.png"
+    assert (row["profile_id"], row["profile_name"]) == (profile.id, "Shop")
+    assert row["granted_by"] == {"kind": "session", "id": owner.id, "display": "Olga"}
+    assert ask("GET", "/notes", key).status_code == 200
+    path = f"{w}/connected-apps/{row['id']}"
+    ended = data(ask("DELETE", path, as_owner))
+    assert (ended["status"], ended["keys_revoked"], ended["tokens_revoked"]) == ("revoked", 1, 0)
+    assert [ask("GET", "/notes", one).status_code for one in (key, other)] == [401, 200]
+    assert data(ask("DELETE", path, as_owner)) == ended
+    assert [row["status"] for row in data(ask("GET", f"{w}/connected-apps", as_owner))] == ["revoked"]
+    with db.transaction(url) as session:
+        assert session.scalars(sa.select(Connection)).one().status == "active"
+        assert len(session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "app.disconnect")).all()) == 1
+
+
+def test_an_agent_of_a_member_loses_its_tokens(
+    ask: Ask, profile: Profile, w: str, as_owner: str, agent: Walker
+) -> None:
+    first = agent.exchange(agent.code()).get_json()
+    (row,) = data(ask("GET", f"{w}/connected-apps", as_owner))
+    assert (row["kind"], row["app"]["name"], row["app"]["app_id"]) == ("agent", "Ada's agent", None)
+    assert (row["profile_id"], row["scopes"]) == (None, ["mcp:read", "mcp:write"])
+    assert agent.campaigns(first["access_token"], profile.id) == 200
+    ended = data(ask("DELETE", f"{w}/connected-apps/{row['id']}", as_owner))
+    assert (ended["keys_revoked"], ended["tokens_revoked"]) == (0, 1)
+    assert agent.campaigns(first["access_token"], profile.id) == 401
+    assert agent.refresh(first["refresh_token"]).get_json()["error"] == "invalid_grant"
+
+
+def test_what_belongs_to_others_is_neither_seen_nor_ended(
+    ask: Ask, url: str, profile: Profile, w: str, as_owner: str, app: Walker
+) -> None:
+    connected(app, profile)
+    (row,) = data(ask("GET", f"{w}/connected-apps", as_owner))
+    stranger, elsewhere = people.user(url), accounts.profile(url, name="Other")
+    people.member(url, stranger, elsewhere.workspace_id)
+    there, token = f"/workspaces/{elsewhere.workspace_id}/connected-apps", people.session_of(url, stranger)
+    assert data(ask("GET", there, token)) == []
+    for one in (row["id"], UNKNOWN):
+        assert refusal(ask("DELETE", f"{there}/{one}", token)) == (404, "not_found", None)
+    editor = people.user(url)
+    people.member(url, editor, profile.workspace_id, Role.EDITOR)
+    as_editor = people.session_of(url, editor)
+    for method, path in (("GET", f"{w}/connected-apps"), ("DELETE", f"{w}/connected-apps/{row['id']}")):
+        assert refusal(ask(method, path, as_editor)) == (403, "forbidden", "role_required")
+
+
+def test_what_was_never_consented_to_is_not_listed(
+    ask: Ask, url: str, profile: Profile, w: str, as_owner: str, owner: User, app: Walker
+) -> None:
+    connected(app, profile)
+    with db.transaction(url) as session:
+        for status in ("requested", "denied"):
+            asked = OAuthAuthorization(kind="agent", client_id="c", client_name="A", user_id=owner.id)
+            asked.status = status
+            session.add(asked)
+    rows = data(ask("GET", f"{w}/connected-apps", as_owner))
+    assert [row["kind"] for row in rows] == ["consumer_app"]
+    with db.transaction(url) as session:
+        second = Profile(workspace_id=profile.workspace_id, name="Two", timezone="UTC", reporting_currency="USD")
+        session.add(second)
+    assert data(ask("GET", f"{w}/connected-apps?profile_id={second.id}", as_owner)) == []
+    assert len(data(ask("GET", f"{w}/connected-apps?profile_id={profile.id}", as_owner))) == 1

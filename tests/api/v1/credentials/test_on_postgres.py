@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from pydantic import SecretStr
 
 from api import db
 from api.app import create_app
-from api.models import User
+from api.models import ApiKey, CredentialUse, User
 from api.roles import Role
 from tests.api.conftest import Caller
 from tests.api.v1.credentials.conftest import data, refusal
@@ -48,3 +51,37 @@ def test_from_sign_up_to_a_revoked_key(deployment: Settings, database_url: str) 
     assert (usage["requests"], usage["units"], usage["refused_4xx"]) == (2, 2, 1)
     data(here.post(f"{path}/{new['id']}/revoke"))
     assert Caller(client, new["key"]).get("/notes").status_code == 401
+
+
+def test_of_two_rotations_at_once_one_happens(deployment: Settings, database_url: str) -> None:
+    app, profile = create_app(deployment), accounts.profile(database_url)
+    ada = people.user(database_url)
+    people.member(database_url, ada, profile.workspace_id)
+    here = people.session_of(database_url, ada)
+    accounts.secret(database_url, profile)
+    with db.transaction(database_url) as session:
+        key_id = session.scalars(sa.select(ApiKey.id)).one()
+    path, together = f"/workspaces/{profile.workspace_id}/api-keys/{key_id}/rotate", threading.Barrier(2)
+
+    def rotate(_: int) -> int:
+        together.wait()
+        return Caller(app.test_client(), here).post(path).status_code
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(rotate, range(2))) == [201, 409]
+    with db.transaction(database_url) as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(ApiKey)) == 2
+
+
+def test_requests_at_once_are_all_counted(deployment: Settings, database_url: str) -> None:
+    app, profile = create_app(deployment, more=[notes.bp]), accounts.profile(database_url)
+    secret = accounts.secret(database_url, profile)
+
+    def ask(number: int) -> int:
+        return Caller(app.test_client(), secret).get(f"/notes?{'limt' if number % 2 else 'limit'}=1").status_code
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(ask, range(20))) == [200] * 10 + [400] * 10
+    with db.transaction(database_url) as session:
+        kept = session.scalars(sa.select(CredentialUse)).one()
+    assert (kept.requests, kept.units, kept.refused_4xx) == (20, 20, 10)

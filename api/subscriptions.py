@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 
 from sqlalchemy.orm import Session
 
-from api import db
+from api import audit, db, errors
+from api.audit import Attempt
 from api.models import Subscription, Workspace
 from api.plans import PLANS
 
@@ -73,6 +74,31 @@ def begin_trial(session: Session, *, workspace: Workspace, plan: str) -> Subscri
     session.add(made)
     restate(workspace, made)
     return made
+
+
+def grant(session: Session, *, workspace: Workspace, plan: str) -> Standing:
+    """Give a workspace a plan for as long as the operator likes; starter takes the grant and any trial away.
+
+    409 invalid_state/already_on_plan when somebody pays for as much or more: that would go on costing them.
+    """
+    subscription = subscription_of(session, workspace.id)
+    before = standing(subscription, db.now())
+    if before.is_paying and rank(plan) <= rank(before.plan):
+        raise errors.INVALID_STATE(f"The workspace pays for {before.plan}: end that first.", reason="already_on_plan")
+    if subscription is None:
+        subscription = Subscription(workspace_id=workspace.id)
+        session.add(subscription)
+    subscription.granted_plan = plan if plan != "starter" else None
+    if plan == "starter":
+        subscription.trial_plan = None
+    after = restate(workspace, subscription)
+    details = {
+        "target": {"kind": "workspace", "id": workspace.id, "label": workspace.name},
+        "before": {"plan": before.plan, "status": before.status},
+        "after": {"plan": after.plan, "status": after.status},
+    }
+    audit.record(session, audit.Actor("system", None, workspace.id), Attempt("plan.granted", details, "billing"))
+    return after
 
 
 def subscription_of(session: Session, workspace_id: str) -> Subscription | None:

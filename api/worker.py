@@ -11,7 +11,7 @@ from types import FrameType
 
 import structlog
 
-from api import logos, logs, mail, mail_delivery, sender_domains
+from api import lapses, logos, logs, mail, mail_delivery, sender_domains
 from api.reports import making, scheduling
 from touchledger.settings import Settings, load
 
@@ -53,6 +53,7 @@ def chores(settings: Settings) -> list[Chore]:
         Chore("make_reports", making.make_due),
         Chore("settle_reports", making.settle_sending),
         Chore("check_sender_domains", sender_domains.check_all, every=HOURLY),
+        Chore("lapse_plans", lapses.lapse, every=HOURLY),
     ]
     if mail.is_configured(settings):
         found.append(Chore("deliver_mail", mail_delivery.deliver))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -74,17 +74,18 @@ class StripeBilling:
         except (KeyError, TypeError, ValueError, OverflowError, OSError):
             raise Malformed("stripe", "a portal session is not as promised") from None
 
-    def end_subscription(self, ref: str) -> None:
-        """End a subscription now, giving back what is left of its period."""
-        self._send("DELETE", f"subscriptions/{ref}", {"prorate": "true", "invoice_now": "true"}, key=f"end:{ref}")
+    def end_subscription(self, ref: str, *, gives_back: bool) -> None:
+        """End a subscription now; with `gives_back` what is left of its period becomes a credit of the customer."""
+        params = {"prorate": "true", "invoice_now": "true"} if gives_back else {}
+        self._send(Request("DELETE", f"{self._base_url}/v1/subscriptions/{ref}", params=params), key=f"end:{ref}")
 
     def _post(self, path: str, form: Mapping[str, str], *, key: str) -> Mapping[str, Any]:
-        return self._send("POST", path, form, key=key)
+        return self._send(Request("POST", f"{self._base_url}/v1/{path}", form=form), key=key)
 
-    def _send(self, method: str, path: str, form: Mapping[str, str], *, key: str) -> Mapping[str, Any]:
+    def _send(self, request: Request, *, key: str) -> Mapping[str, Any]:
         headers = {"Authorization": f"Bearer {self._token}", "Stripe-Version": VERSION, "Idempotency-Key": key}
-        request = Request(method, f"{self._base_url}/v1/{path}", form=form, headers=headers)
-        body = self._transport.send(request, self._dialect, secrets=(self._token,)).body
+        sent = replace(request, headers=headers)
+        body = self._transport.send(sent, self._dialect, secrets=(self._token,)).body
         if not isinstance(body, dict):
             raise Malformed("stripe", "an answer that is no object")
         return body

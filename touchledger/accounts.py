@@ -1,4 +1,4 @@
-"""Profiles and keys, made from the command line."""
+"""Profiles, keys and plans, from the command line."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from sqlalchemy.orm import Session
 
 from api.credentials import mint_api_key
 from api.db import transaction
+from api.errors import ApiError
 from api.models import App, Profile, Workspace
 from api.scopes import DEFAULT_SCOPES, Scope
+from api.subscriptions import grant
 from data_contracts.formats import currency_digits
 from touchledger.settings import Settings
 
@@ -37,6 +39,22 @@ def create_profile(settings: Settings, *, name: str, timezone: str, currency: st
         session.add(profile)
         session.flush()
         return profile.id
+
+
+def grant_plan(settings: Settings, *, workspace_id: str, plan: str) -> dict[str, str]:
+    """Give a workspace a plan that nobody pays for here; tells its id, name, plan and status.
+
+    Raises BadParameter for an unknown or archived workspace, ClickException when as much is paid for already.
+    """
+    with transaction(settings.operational_url) as session:
+        workspace = session.get(Workspace, workspace_id, with_for_update=True)
+        if workspace is None or workspace.archived_at is not None:
+            raise click.BadParameter(f"there is no workspace {workspace_id!r}", param_hint="WORKSPACE")
+        try:
+            now = grant(session, workspace=workspace, plan=plan)
+        except ApiError as refusal:
+            raise click.ClickException(refusal.message) from None
+        return {"workspace_id": workspace.id, "name": workspace.name, "plan": now.plan, "status": now.status}
 
 
 def _own_workspace(session: Session) -> Workspace:

@@ -59,6 +59,23 @@ def create_profile(output: Output, name: str, timezone: str, currency: str) -> N
 
 
 @main.group()
+def workspace() -> None:
+    """Workspaces: the containers of profiles, with a plan each."""
+
+
+@workspace.command("plan")
+@click.argument("workspace_id", metavar="WORKSPACE")
+@click.argument("plan", type=click.Choice(["starter", "growth", "agency", "enterprise"]))
+@speaking
+def set_plan(output: Output, workspace_id: str, plan: str) -> None:
+    """Give WORKSPACE (its id) a PLAN without payment; starter takes back what was given, and ends a trial."""
+    from touchledger.accounts import grant_plan
+
+    data = grant_plan(_prepared(), workspace_id=workspace_id, plan=plan)
+    output.result(data["plan"], data, f"Workspace {data['name']} is on [bold]{data['plan']}[/].")
+
+
+@main.group()
 def key() -> None:
     """API keys."""
 

@@ -47,8 +47,8 @@ def settle(session: Session, settings: Settings, workspace: Workspace, *, source
     deliveries = list(session.scalars(chosen))
     _end_handoffs(session, workspace.id, deliveries)
     before = standing(subscription_of(session, workspace.id), db.now())
-    plan_of = {price: name.rpartition("_")[0] for name, price in settings.billing_prices.items()}
-    after = restate(workspace, _kept(session, workspace.id, paid.current(paid.subscriptions(deliveries, plan_of))))
+    one = paid.current(paid.subscriptions(deliveries, plans_of_prices(settings)))
+    after = restate(workspace, _kept(session, workspace.id, one))
     if _said(before) != _said(after):
         details = {
             "target": {"kind": "workspace", "id": workspace.id, "label": workspace.name},
@@ -58,6 +58,11 @@ def settle(session: Session, settings: Settings, workspace: Workspace, *, source
         actor = audit.Actor("system", None, workspace.id)
         audit.record(session, actor, Attempt("subscription.changed", details, category="billing"))
     return after
+
+
+def plans_of_prices(settings: Settings) -> dict[str, str]:
+    """The plan of each price of this deployment."""
+    return {price: name.rpartition("_")[0] for name, price in settings.billing_prices.items()}
 
 
 def _workspace(session: Session, event: Event) -> Workspace | None:

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from api.credentials import PATTERN
 from api.db import transaction
-from api.models import ApiKey, Profile
+from api.models import ApiKey, AuditEntry, Profile, Subscription, Workspace
 from api.scopes import DEFAULT_SCOPES
 from touchledger.cli import main
 from touchledger.settings import Settings
@@ -35,7 +35,7 @@ def profile_id(settings: Settings) -> str:
 
 def test_every_command_has_quiet_and_json() -> None:
     for name in main.commands:
-        if name not in ("profile", "key"):
+        if name not in ("profile", "key", "workspace"):
             shown = run(name, "--help").output
             assert "--quiet" in shown, name
             assert "--json" in shown, name
@@ -77,6 +77,31 @@ def test_a_key_has_the_scopes_asked_for(settings: Settings, profile_id: str) -> 
     assert shown["profile_id"] == profile_id
     with transaction(settings.operational_url) as session:
         assert sorted(session.scalars(sa.select(ApiKey)).one().scopes) == ["analytics:read", "campaigns:read"]
+
+
+def test_the_operator_gives_a_plan_and_takes_it_back(settings: Settings, profile_id: str) -> None:
+    with transaction(settings.operational_url) as session:
+        workspace_id = session.get_one(Profile, profile_id).workspace_id
+    given = json.loads(run("workspace", "plan", workspace_id, "enterprise", "--json").stdout)
+    assert given == {
+        "workspace_id": workspace_id, "name": "Touchledger", "plan": "enterprise", "status": "active",
+    }  # fmt: skip
+    with transaction(settings.operational_url) as session:
+        assert session.get_one(Workspace, workspace_id).plan == "enterprise"
+        (audited,) = session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "plan.granted"))
+        assert (audited.category, audited.details["before"]["plan"]) == ("billing", "starter")
+    assert run("workspace", "plan", workspace_id, "starter", "--quiet").stdout == "starter\n"
+
+
+def test_no_plan_is_given_to_nobody_or_over_what_is_paid(settings: Settings, profile_id: str) -> None:
+    assert "there is no workspace" in run("workspace", "plan", "nobody", "growth", code=2).stderr
+    assert "is not one of" in run("workspace", "plan", "nobody", "gold", code=2).stderr
+    with transaction(settings.operational_url) as session:
+        workspace_id = session.get_one(Profile, profile_id).workspace_id
+        session.add(Subscription(workspace_id=workspace_id, billing="card", status="active", paid_plan="growth"))
+    for plan in ("starter", "growth"):
+        assert "pays for growth" in run("workspace", "plan", workspace_id, plan, code=1).stderr
+    assert run("workspace", "plan", workspace_id, "agency", "--quiet").stdout == "agency\n"
 
 
 def test_an_unknown_scope_and_an_unknown_profile_are_refused(settings: Settings, profile_id: str) -> None:

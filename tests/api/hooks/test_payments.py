@@ -4,41 +4,35 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from random import Random
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 import time_machine
 from flask.testing import FlaskClient
-from hypothesis import HealthCheck, given
-from hypothesis import settings as trying
-from hypothesis import strategies as st
-from pydantic import SecretStr
 from werkzeug.test import TestResponse
 
 from api import db
 from api.app import create_app
-from api.hooks.settling import take
-from api.hooks.stripe_events import read
 from api.models import AuditEntry, Handoff, HookDelivery, Subscription, Workspace
-from api.subscriptions import UNPAID, begin_trial, standing
+from api.subscriptions import UNPAID, standing
 from sandbox.stripe_billing import signature
 from tests.factories import billing as factory
-from tests.fixtures.sandbox import RunningSandbox
+from tests.factories.billing_events import (
+    MONTH,
+    START,
+    Event,
+    changed,
+    checkout,
+    event,
+    handoff,
+    invoice,
+    marks,
+    trialing,
+)
 from touchledger.settings import Settings
-
-START = datetime(2026, 3, 1, tzinfo=UTC)
-MONTH = timedelta(days=30)
-Event = dict[str, Any]
-
-
-@pytest.fixture
-def selling(settings: Settings, sandbox: RunningSandbox) -> Settings:
-    return factory.selling(settings, sandbox)
 
 
 @pytest.fixture
@@ -58,61 +52,6 @@ def post(client: FlaskClient) -> Callable[..., TestResponse]:
         return client.post("/hooks/payments/stripe", data=body, headers=headers)
 
     return posted
-
-
-def event(number: str, kind: str, at: datetime, **about: Any) -> Event:
-    return {"id": number, "object": "event", "type": kind, "created": int(at.timestamp()), "data": {"object": about}}
-
-
-def marks(workspace: Workspace, plan: str = "growth", handoff: str = "") -> dict[str, str]:
-    return {"workspace_id": workspace.id, "plan": plan, "handoff_id": handoff}
-
-
-def checkout(number: str, at: datetime, of: dict[str, str], *, sub: str = "sub_1", **changed: Any) -> Event:
-    about = {"id": f"cs_{number}", "metadata": of, "subscription": sub, "customer": "cus_1", "payment_status": "paid"}
-    kind = changed.pop("kind", "checkout.session.completed")
-    return event(number, kind, at, **{**about, "customer_details": {"email": "pat@example.com"}, **changed})
-
-
-def changed(number: str, at: datetime, of: dict[str, str], status: str, *, sub: str = "sub_1", **more: Any) -> Event:
-    period = {"current_period_start": int(at.timestamp()), "current_period_end": int((at + MONTH).timestamp())}
-    items = {"data": [{"price": {"id": more.pop("price", "price_growth_month")}, **period}]}
-    kind = "deleted" if status == "canceled" else "updated"
-    about = {"id": sub, "customer": "cus_1", "metadata": of, "status": status, "items": items, **more}
-    return event(number, f"customer.subscription.{kind}", at, **about)
-
-
-def invoice(number: str, at: datetime, of: dict[str, str], *, is_paid: bool, sub: str = "sub_1") -> Event:
-    parent = {"subscription_details": {"metadata": of, "subscription": sub}}
-    kind = "invoice.paid" if is_paid else "invoice.payment_failed"
-    return event(number, kind, at, id=f"in_{number}", parent=parent, customer="cus_1", customer_email="pat@example.com")
-
-
-def state(url: str, workspace_id: str) -> tuple[Any, ...]:
-    """Everything that deliveries change, in one comparable value."""
-    with db.transaction(url) as session:
-        row = session.get(Subscription, workspace_id)
-        workspace = session.get_one(Workspace, workspace_id)
-        columns = {column.key: getattr(row, column.key) for column in sa.inspect(Subscription).columns} if row else {}
-        columns.pop("created_at", None)
-        chosen = sa.select(Handoff).where(Handoff.workspace_id == workspace_id).order_by(Handoff.id)
-        ends = [(one.status, one.reason, one.ended_at, one.result) for one in session.scalars(chosen)]
-        return workspace.stated_plan, workspace.plan_ends_at, sorted(columns.items()), ends
-
-
-def trialing(url: str, plan: str = "growth") -> Workspace:
-    made = factory.workspace(url)
-    with db.transaction(url) as session:
-        begin_trial(session, workspace=session.get_one(Workspace, made.id), plan=plan)
-    return made
-
-
-def handoff(url: str, workspace: Workspace, plan: str = "growth") -> Handoff:
-    with db.transaction(url) as session:
-        made = Handoff(kind="checkout", workspace_id=workspace.id, plan=plan, url="https://pay.example")
-        made.created_at, made.expires_at = START, START + timedelta(days=1)
-        session.add(made)
-    return made
 
 
 def now_on(url: str, workspace: Workspace) -> tuple[str, str]:
@@ -265,80 +204,3 @@ def test_a_page_that_was_replaced_stays_canceled_and_what_is_paid_there_counts(
     with db.transaction(url) as session:
         assert [session.get_one(Handoff, one.id).status for one in (old, foreign)] == ["canceled", "pending"]
         assert session.get_one(Subscription, workspace.id).status == "active"
-
-
-KINDS = ("paid", "failed", "active", "past_due", "unpaid", "incomplete", "canceled", "checkout", "unsettled", "expired")
-
-
-def history(workspace: Workspace, of: Handoff, drawn: Sequence[tuple[str, int, int, str]]) -> list[Event]:
-    events = []
-    for index, (kind, second, sub, plan) in enumerate(drawn):
-        at, name, number = START + timedelta(seconds=second), f"sub_{sub}", f"evt_{index}"
-        mark = marks(workspace, plan, of.id)
-        if kind in ("paid", "failed"):
-            events.append(invoice(number, at, mark, is_paid=kind == "paid", sub=name))
-        elif kind in ("checkout", "unsettled"):
-            money = "paid" if kind == "checkout" else "unpaid"
-            events.append(checkout(number, at, mark, sub=name, payment_status=money))
-        elif kind == "expired":
-            events.append(checkout(number, at, mark, sub=name, kind="checkout.session.expired"))
-        else:
-            events.append(changed(number, at, mark, kind, sub=name, price=f"price_{plan}_month"))
-    return events
-
-
-@trying(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    drawn=st.lists(
-        st.tuples(
-            st.sampled_from(KINDS), st.integers(0, 6), st.integers(1, 2), st.sampled_from(["growth", "agency"])
-        ),
-        min_size=1,
-        max_size=7,
-    ),
-    order=st.randoms(use_true_random=False),
-)  # fmt: skip
-def test_any_order_with_repetitions_ends_as_the_order_of_events_does(
-    selling: Settings, drawn: list[tuple[str, int, int, str]], order: Random
-) -> None:
-    url, ends = selling.operational_url, []
-    for shuffled in (False, True):
-        with time_machine.travel(START, tick=False):
-            workspace = trialing(url)
-            page = handoff(url, workspace)
-        events = history(workspace, page, drawn)
-        if shuffled:
-            events += order.choices(events, k=3)
-            order.shuffle(events)
-        else:
-            events.sort(key=lambda one: one["created"])
-        with db.transaction(url) as session:
-            for one in events:
-                # ids are once for all workspaces: each has its own
-                take(session, selling, read({**one, "id": f"{one['id']}:{workspace.id}"}), source="stripe")
-        seen = json.dumps(state(url, workspace.id), default=str)
-        ends.append(seen.replace(workspace.id, "W").replace(page.id, "H"))
-    assert ends[0] == ends[1]
-
-
-def test_two_deliveries_at_once_leave_nothing_out(
-    database_url: str, sandbox: RunningSandbox, settings: Settings
-) -> None:
-
-    selling = factory.selling(settings, sandbox).model_copy(update={"database_url": SecretStr(database_url)})
-    app, workspace = create_app(selling), trialing(database_url)
-    of = marks(workspace)
-    events = [checkout("evt_1", START, of), invoice("evt_2", START + MONTH, of, is_paid=False)]
-    events += [changed(f"evt_{n}", START + MONTH + timedelta(seconds=n), of, "past_due") for n in range(3, 7)]
-
-    def send(one: Event) -> int:
-        body = json.dumps(one).encode()
-        headers = {"Stripe-Signature": signature(factory.WEBHOOK_SECRET, body, int(time.time()))}
-        return app.test_client().post("/hooks/payments/stripe", data=body, headers=headers).status_code
-
-    with ThreadPoolExecutor(6) as pool:
-        assert set(pool.map(send, events * 2)) == {200}
-    with db.transaction(database_url) as session:
-        row = session.get_one(Subscription, workspace.id)
-        assert (row.status, row.past_due_since) == ("past_due", START + MONTH)
-        assert len(session.scalars(sa.select(HookDelivery)).all()) == 6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -11,55 +11,18 @@ import httpx
 import pytest
 import sqlalchemy as sa
 import time_machine
-from flask.testing import FlaskClient
-from werkzeug.test import TestResponse
 
 from api import db
 from api.app import create_app
-from api.models import AuditEntry, Connection, Handoff, Profile, Subscription, Workspace
+from api.models import AuditEntry, Handoff, Profile, Subscription, Workspace
 from api.roles import Role
 from api.scopes import Scope
 from api.subscriptions import TRIAL, begin_trial
+from tests.api.v1.billing.asking import UNKNOWN, Ask, data, refusal
 from tests.factories import accounts, people
 from tests.factories import billing as factory
 from tests.fixtures.sandbox import RunningSandbox, served
 from touchledger.settings import Settings
-
-Ask = Callable[..., TestResponse]
-Body = dict[str, Any]
-UNKNOWN = "01900000-0000-7000-8000-00000000ffff"
-
-
-@pytest.fixture
-def selling(settings: Settings, sandbox: RunningSandbox) -> Settings:
-    return factory.selling(settings, sandbox)
-
-
-@pytest.fixture
-def client(selling: Settings) -> FlaskClient:
-    return create_app(selling).test_client()
-
-
-@pytest.fixture
-def owner(selling: Settings, profile: Profile) -> str:
-    """The session of the owner of the profile's workspace."""
-    ada = people.user(selling.operational_url)
-    people.member(selling.operational_url, ada, profile.workspace_id)
-    return people.session_of(selling.operational_url, ada)
-
-
-@pytest.fixture
-def ask(client: FlaskClient, owner: str, profile: Profile) -> Ask:
-    """Asks a route of the workspace (or with `whole` any) as its owner, or with another token."""
-
-    def asked(
-        path: str, body: dict[str, Any] | None = None, *, token: str = owner, whole: bool = False
-    ) -> TestResponse:
-        where = path if whole else f"/workspaces/{profile.workspace_id}/{path}"
-        headers = {"Authorization": f"Bearer {token}"}
-        return client.open(f"/api/v1{where}", method="GET" if body is None else "POST", json=body, headers=headers)
-
-    return asked
 
 
 @contextmanager
@@ -71,17 +34,6 @@ def delivering(selling: Settings, sandbox: RunningSandbox) -> Iterator[None]:
         control.put(where, json=hook).raise_for_status()
         yield
         control.put(where, json={"url": None})
-
-
-def refusal(answer: TestResponse) -> tuple[int, str, str | None]:
-    error = answer.get_json()["error"]
-    return answer.status_code, error["code"], error.get("reason")
-
-
-def data(answer: TestResponse) -> dict[str, Any]:
-    assert answer.status_code in {200, 201}, answer.text
-    found: dict[str, Any] = answer.get_json()["data"]
-    return found
 
 
 def test_a_plan_is_bought_changed_and_ended_with_the_processor(
@@ -286,45 +238,3 @@ def test_allowances_and_usage_are_those_of_the_plan_now(ask: Ask, selling: Setti
         over = data(ask("subscription", token=token))
         assert (over["plan"], over["status"], over["allowances"]["active_profiles"]) == ("starter", "none", 3)
         assert over["allowances"]["sender_domain"] is False
-
-
-def test_a_storefronts_workspace_chooses_its_plan_there(ask: Ask, selling: Settings, profile: Profile) -> None:
-    choice = {"plan": "growth"}
-    assert refusal(ask("shopify-plan-selection", choice)) == (409, "invalid_state", "not_marketplace_workspace")
-    with db.transaction(selling.operational_url) as session:
-        workspace = session.get_one(Workspace, profile.workspace_id)
-        workspace.acquisition_source = "storefront"
-    assert refusal(ask("checkout-session", choice)) == (409, "invalid_state", "storefront_billing")
-    assert refusal(ask("shopify-plan-selection", choice)) == (503, "service_unavailable", None)
-
-
-def test_the_storefronts_page_is_that_of_the_store_and_starter_needs_none(
-    selling: Settings, owner: str, profile: Profile
-) -> None:
-    listed = selling.model_copy(update={"billing_storefront_app": "touchledger"})
-    client, url = create_app(listed).test_client(), selling.operational_url
-    path, headers = f"/api/v1/workspaces/{profile.workspace_id}", {"Authorization": f"Bearer {owner}"}
-
-    def choose(plan: str) -> TestResponse:
-        return client.post(f"{path}/shopify-plan-selection", json={"plan": plan}, headers=headers)
-
-    with db.transaction(url) as session:
-        workspace = session.get_one(Workspace, profile.workspace_id)
-        workspace.acquisition_source = "storefront"
-        row = Subscription(workspace_id=workspace.id, billing="storefront", status="active", paid_plan="agency")
-        session.add(row)
-        workspace.plan = "agency"
-    assert refusal(choose("growth")) == (404, "not_found", None)
-    with db.transaction(url) as session:
-        shop = Connection(profile_id=profile.id, provider="shopify", kind="store", display_name="Trail Box")
-        shop.external_account_id, shop.base_url, shop.token = "trail-box.myshopify.com", "https://x.example", "none"
-        session.add(shop)
-    chosen = choose("growth")
-    handoff = data(chosen)["handoff"]
-    assert (chosen.status_code, data(chosen)["plan"]) == (201, "growth")
-    assert handoff["url"] == "https://admin.shopify.com/store/trail-box/charges/touchledger/pricing_plans"
-    assert data(choose("growth"))["handoff"]["id"] == handoff["id"]
-    assert data(choose("starter")) == {"plan": "starter", "handoff": None}
-    now = data(client.get(f"{path}/subscription", headers=headers))
-    assert (now["plan"], now["status"], now["billing"]) == ("starter", "canceled", "storefront")
-    assert data(client.get(f"/api/v1/handoffs/{handoff['id']}", headers=headers))["status"] == "canceled"

@@ -21,6 +21,8 @@ EDITS = READS | {
     *("events:write", "goals:write", "attribution:write", "tracking:write", "reports:write", "creatives:write"),
 }
 GIVEN = {"guest": READS, "viewer": READS, "editor": EDITS}
+# about no workspace by their path, but about the only one of the person, or the one that the query names
+IN_OWN_WORKSPACE = {("POST", "/profiles/demo"): "admin", ("DELETE", "/profiles/demo"): "admin"}
 # below this role one may do it to oneself, which the route has to look at
 UNLESS_ONESELF = {("DELETE", "/workspaces/<workspace_id>/memberships/<membership_id>"): "admin"}
 SESSION_ONLY = ("/workspaces/<workspace_id>/api-keys", "/workspaces/<workspace_id>/mcp-settings")
@@ -144,11 +146,23 @@ def _of_scope(operation: Operation, who: Who, target: Target) -> Refusal | None:
 
 
 def _of_role(operation: Operation, who: Who, target: Target) -> Refusal | None:
-    if who.kind == "app" or who.key_of or operation.grain == "caller":
+    if who.kind == "app" or who.key_of:
         return None
+    if operation.grain == "caller":
+        return _of_own_workspace(operation, who, target)
     asked = UNLESS_ONESELF.get((operation.method, operation.path), operation.role)
     enough = RANKS.index(_role(who, target)) >= RANKS.index(asked)
     return None if enough else (403, "forbidden")
+
+
+def _of_own_workspace(operation: Operation, who: Who, target: Target) -> Refusal | None:
+    profile, workspace = _named(target)
+    only = next(iter(who.roles)) if len(who.roles) == 1 else None
+    meant = workspace or (HOME_OF[profile] if profile else only)
+    asked = IN_OWN_WORKSPACE.get((operation.method, operation.path))
+    if asked is None or meant is None:
+        return None
+    return None if RANKS.index(who.roles[meant]) >= RANKS.index(asked) else (403, "forbidden")
 
 
 def _role(who: Who, target: Target) -> str:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import mimetypes
 import smtplib
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from email.headerregistry import Address
-from email.message import EmailMessage
-from email.utils import format_datetime, parseaddr
+from email.utils import parseaddr
 
 import sqlalchemy as sa
 import structlog
 
-from api import db
+from api import db, mail_writing
 from api.models import OutgoingMail
 from touchledger.settings import Settings
 
@@ -61,31 +58,9 @@ def forget_old(settings: Settings) -> None:
         session.execute(sa.delete(OutgoingMail).where(OutgoingMail.ended_at < db.now() - KEPT_FOR))
 
 
-def written(settings: Settings, mail: OutgoingMail) -> EmailMessage:
-    """The message as it is handed over; ValueError for an address that mail cannot carry."""
-    name, address = parseaddr(settings.smtp_from)
-    message = EmailMessage()
-    message["From"] = Address(name, addr_spec=address)
-    mail.to_address.encode("ascii")
-    message["To"] = Address(addr_spec=mail.to_address)
-    message["Subject"] = mail.subject
-    message["Date"] = format_datetime(mail.created_at)
-    message["Message-ID"] = f"<{mail.id}@{address.partition('@')[2]}>"
-    message["Auto-Submitted"] = "auto-generated"
-    message.set_content(mail.text or "")
-    if mail.html is not None:
-        message.add_alternative(mail.html, subtype="html")
-    for part in mail.attachments:
-        kind = part.get("mime_type") or mimetypes.guess_type(part["file_name"])[0] or "application/octet-stream"
-        maintype, _, subtype = kind.partition("/")
-        content = (settings.home / part["path"]).read_bytes()
-        message.add_attachment(content, maintype=maintype, subtype=subtype, filename=part["file_name"])
-    return message
-
-
 def _attempt(settings: Settings, server: smtplib.SMTP, mail: OutgoingMail) -> bool:
     try:
-        message = written(settings, mail)
+        message = mail_writing.written(settings, mail)
     except (OSError, ValueError) as problem:
         return _end(settings, mail, "failed", f"The message cannot be written: {type(problem).__name__}.")
     sender = parseaddr(settings.smtp_from)[1]
@@ -94,7 +69,7 @@ def _attempt(settings: Settings, server: smtplib.SMTP, mail: OutgoingMail) -> bo
         if not _claim(settings, mail):
             server.rset()
             return False
-        code, _ = server.data(message.as_bytes(policy=message.policy.clone(linesep="\r\n")))
+        code, _ = server.data(message)
         if code >= 400:
             raise Refused(code, about="The message")
     except smtplib.SMTPDataError as refusal:

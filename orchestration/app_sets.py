@@ -25,11 +25,14 @@ Stretch = tuple[int, int, int, int]
 
 
 def land_app_sets(url: str, lake: Lake) -> list[Landing]:
-    """Land `profiles`, `own_hosts` and `payment_payers` whole, and `calendar` for every zone a profile uses."""
+    """Land `profiles`, `own_hosts` and `payment_payers` whole, and `calendar` for every zone a profile uses.
+
+    An archived profile's row only says that it is no longer active.
+    """
     with transaction(url) as session:
         profiles = session.scalars(sa.select(Profile).order_by(Profile.id)).all()
         rows = [_settings(profile) for profile in profiles]
-        hosts = [host for profile in profiles for host in _hosts(profile)]
+        hosts = [host for profile in profiles if profile.archived_at is None for host in _hosts(profile)]
     landed = [
         lake.land(dataset=name, profile_id=None, source=SOURCE, batch=name, records=records)
         for name, records in (("profiles", rows), ("own_hosts", hosts))

@@ -30,6 +30,10 @@ from touchledger.settings import Settings
 log = structlog.get_logger(__name__)
 
 OPEN = ("received", "processing", "failed")
+COMPACTED = (
+    "ingested_records", "events", "imports", "erasures", "erased_identifiers", "manual_refunds", "payment_payers",
+    "audience_exclusions",
+)  # fmt: skip
 PEOPLE = [
     "build",
     "--quiet",
@@ -118,7 +122,7 @@ def compact(url: str) -> None:
             connection.cursor().execute("pragma wal_checkpoint(truncate)")
         else:
             connection.autocommit = True  # type: ignore[attr-defined]
-            for table in ("ingested_records", "imports", "erasures", "erased_identifiers", "payment_payers"):
+            for table in COMPACTED:
                 connection.cursor().execute(f"vacuum full {table}")
     finally:
         connection.close()

@@ -41,7 +41,8 @@ def import_file(url: str, lake: Lake, *, dataset: str, path: Path, profile_id: s
         raise CannotImportError(f"{dataset} belongs to {'no' if profile_id else 'a'} profile")
     digest = digest_of(path)
     with transaction(url) as session:
-        if profile_id is not None and session.get(Profile, profile_id) is None:
+        profile = session.get(Profile, profile_id) if profile_id is not None else None
+        if profile_id is not None and (profile is None or profile.archived_at is not None):
             raise CannotImportError(f"there is no profile {profile_id}")
         earlier = _earlier(session, scope, dataset, digest)
         if earlier is not None and earlier.status == "queued":

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from api.db import now, transaction
 from api.models import IngestedRecord
+from orchestration import purge
 from orchestration.erasure import waiting
 from orchestration.inbox import Dropped, waiting_files
 from orchestration.jobs import BUILD
@@ -84,4 +85,14 @@ def erasures_waiting(context: dg.SensorEvaluationContext) -> dg.SensorResult | d
     return dg.SensorResult(run_requests=[dg.RunRequest(run_key=f"erasure:{key}")], cursor=key)
 
 
-SENSORS = [new_input, erasures_waiting]
+@dg.sensor(job=BUILD, minimum_interval_seconds=INTERVAL_SECONDS, default_status=dg.DefaultSensorStatus.RUNNING)
+def purges_waiting(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+    """Builds when an archived profile is to leave files and figures; again once an hour until one has succeeded."""
+    requested = [(one.requested_at.isoformat(), "processing") for one in purge.waiting(load().operational_url)]
+    key = erasure_key(requested, now(), context.cursor)
+    if key is None:
+        return dg.SkipReason("no archived profile waits to be purged")
+    return dg.SensorResult(run_requests=[dg.RunRequest(run_key=f"purge:{key}")], cursor=key)
+
+
+SENSORS = [new_input, erasures_waiting, purges_waiting]

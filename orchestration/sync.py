@@ -78,5 +78,6 @@ def _note(settings: Settings, pull: Pull) -> None:
         connection.status_reason = pull.failure.reason if pull.failure else None
         if pull.failure is None:
             connection.synced_at = now()
-        if isinstance(pull.failure, Revoked):
+        # whoever disconnected it meanwhile has the last word
+        if isinstance(pull.failure, Revoked) and connection.status == "active":
             connection.status, connection.status_reason = "needs_action", "reconnect_required"

@@ -1,10 +1,11 @@
-"""landing/erasures: people who asked to be forgotten leave every file and row before the models read them."""
+"""landing/erasures: who asked to be forgotten, and what was archived, leaves every file before the models read them."""
 
 import time
 
 import dagster as dg
 
 from orchestration.erasure import erase_waiting
+from orchestration.purge import purge_waiting
 from orchestration.resources import Deployment, Warehouse
 
 LANDINGS = ("app", "files", "ad_platform", "store", "payments")
@@ -18,9 +19,15 @@ LANDINGS = ("app", "files", "ad_platform", "store", "payments")
     pool="warehouse",
 )
 def erasures(deployment: Deployment, warehouse: Warehouse) -> dg.MaterializeResult[None]:
-    """Whoever waits to be erased is renamed at random in the lake, the inbox and the database; counts only."""
+    """Files of archived profiles are removed; whoever waits to be erased is renamed at random. Counts only."""
     started = time.monotonic()
+    purged = purge_waiting(deployment.settings, deployment.lake)
     done = erase_waiting(deployment.settings, deployment.lake)
     return dg.MaterializeResult(
-        metadata={"erasures": len(done), "run": warehouse.token, "seconds": round(time.monotonic() - started, 2)}
+        metadata={
+            "erasures": len(done),
+            "profiles purged": len(purged),
+            "run": warehouse.token,
+            "seconds": round(time.monotonic() - started, 2),
+        }
     )

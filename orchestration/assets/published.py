@@ -11,6 +11,7 @@ from orchestration import recomputes
 from orchestration.assets.warehouse import mart_keys
 from orchestration.erasure import complete_erasures
 from orchestration.publish import publish
+from orchestration.purge import complete_purges
 from orchestration.resources import Deployment, Warehouse
 from orchestration.served_tables import ContractBrokenError, served_tables
 from orchestration.warehouse_state import require_finished
@@ -46,7 +47,7 @@ def published(
         yield from _verdicts(broken.problems)
         raise
     recomputes.publish(settings.operational_url, recomputes.build_of(context.run), done.pointer.snapshot_id)
-    erased = complete_erasures(settings)
+    erased, purged = complete_erasures(settings), complete_purges(settings)
     yield from _verdicts([])
     yield dg.MaterializeResult(
         metadata={
@@ -54,6 +55,7 @@ def published(
             "token": done.pointer.token,
             "dagster/row_count": sum(done.rows.values()),
             "erasures completed": len(erased),
+            "purges completed": len(purged),
             "rows per table": dg.JsonMetadataValue(done.rows),
             "megabytes": round(done.size / 1e6, 2),
             "seconds": round(time.monotonic() - started, 2),

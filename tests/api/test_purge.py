@@ -41,6 +41,7 @@ KEPT = {
     "handoffs": "canceled",
     "entitlements": "what an app had switched on",
     "agreement_signatures": "evidence of a contract",
+    "writebacks": "a trail of what agents changed",
 }
 
 

@@ -1,0 +1,106 @@
+"""From a month's sums to what a reader is told: pace, projection, status, totals. Minor units and fractions only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from api.models import Profile
+from api.money import amount, ratio
+from api.v1.workspaces.pacing_queries import RECENT, Facts, Sums
+from api.windows import DateRange
+from data_contracts.formats import currency_digits
+
+UNDER, OVER = Fraction(9, 10), Fraction(11, 10)
+
+
+@dataclass(frozen=True)
+class Paced:
+    """One profile's month, before it is told; `budget_minor` only where it is in the figures' currency."""
+
+    profile: Profile
+    currency: str
+    digits: int
+    through: date | None
+    elapsed: int
+    budget_minor: int | None
+    sums: Sums
+
+
+def paced(profile: Profile, facts: Facts | None, sums: Sums, month: DateRange) -> Paced:
+    """A profile beside its sums; one that the snapshot does not know has no figures yet."""
+    currency = facts.currency if facts else profile.reporting_currency
+    digits = facts.digits if facts else currency_digits()[currency]
+    through = facts.delivery_through if facts else None
+    elapsed = (min(through, month.date_to) - month.date_from).days + 1 if through else 0
+    budget = profile.monthly_budget if profile.reporting_currency == currency else None
+    minor = None if budget is None else round(Fraction(budget) * 10**digits)
+    return Paced(profile, currency, digits, through, max(elapsed, 0), minor, sums)
+
+
+def row(one: Paced, month: DateRange) -> dict[str, Any]:
+    """One profile's row."""
+    days, sums, digits = len(month.days()), one.sums, one.digits
+    due = None if one.budget_minor is None else Fraction(one.budget_minor * one.elapsed, days)
+    return {
+        "profile_id": one.profile.id,
+        "profile_name": one.profile.name,
+        "currency": one.currency,
+        "timezone": one.profile.timezone,
+        "month": f"{month.date_from:%Y-%m}",
+        "days_in_month": days,
+        "days_elapsed": one.elapsed,
+        "delivery_through": one.through,
+        "budget": _money(one.budget_minor, digits),
+        "spend_mtd": amount(sums.spend_minor, digits),
+        "expected_spend": None if due is None else amount(round(due), digits),
+        "pace": None if not due else ratio(sums.spend_minor * due.denominator, due.numerator),
+        "projected_spend": _money(_projected(one, days), digits),
+        "status": _status(sums.spend_minor, due),
+        "cash_outcomes_mtd": sums.payments,
+        "outcomes_mtd": sums.conversions,
+        "revenue_mtd": amount(sums.cash_minor, digits),
+        "roas": ratio(sums.cash_minor, sums.spend_minor),
+        "outcome_target": one.profile.outcome_target,
+    }
+
+
+def totals(found: Sequence[Paced], currency: str) -> dict[str, Any]:
+    """Sums in the workspace's currency; money is null where a profile's is another, since snapshots hold no rates."""
+    payments = sum(one.sums.payments for one in found)
+    if any(one.currency != currency for one in found):
+        unknown = dict.fromkeys(("budget", "spend_mtd", "revenue_mtd", "roas"))
+        return {**unknown, "cash_outcomes_mtd": payments, "reason": "currencies_differ"}
+    digits = currency_digits()[currency]
+    budgets = [one.budget_minor for one in found if one.budget_minor is not None]
+    spend, cash = sum(one.sums.spend_minor for one in found), sum(one.sums.cash_minor for one in found)
+    return {
+        "budget": amount(sum(budgets), digits) if budgets else None,
+        "spend_mtd": amount(spend, digits),
+        "cash_outcomes_mtd": payments,
+        "revenue_mtd": amount(cash, digits),
+        "roas": ratio(cash, spend),
+        "reason": None,
+    }
+
+
+def _projected(one: Paced, days: int) -> int | None:
+    if one.through is None:
+        return None
+    return round(one.sums.spend_minor + Fraction(one.sums.recent_minor * (days - one.elapsed), RECENT))
+
+
+def _status(spend_minor: int, due: Fraction | None) -> str:
+    if due is None:
+        return "no_budget"
+    if spend_minor < UNDER * due:
+        return "under"
+    return "over" if spend_minor > OVER * due else "on_track"
+
+
+def _money(minor: int | Decimal | None, digits: int) -> float | None:
+    return None if minor is None else amount(int(minor), digits)

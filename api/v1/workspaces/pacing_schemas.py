@@ -1,0 +1,90 @@
+"""What GET W/pacing accepts and answers, field by field."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields
+
+from api.fields import UuidList
+
+STATUSES = ("under", "on_track", "over", "no_budget")
+MOST_PROFILES = 200
+
+_MONTH = re.compile(r"(20[0-9]{2})-(0[1-9]|1[0-2])")
+
+
+class Month(fields.String):
+    """A calendar month of this century; loads to its first day."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        if not isinstance(value, str) or not _MONTH.fullmatch(value):
+            raise ValidationError("must be a month written YYYY-MM")
+        return date.fromisoformat(f"{value}-01")
+
+
+class PacingQuery(Schema):
+    month = Month(
+        load_default=None,
+        metadata={
+            "description": "YYYY-MM; the current one of the workspace's time zone if absent.",
+            "pattern": f"^{_MONTH.pattern}$",
+        },
+    )
+    profile_ids = UuidList(
+        MOST_PROFILES, load_default=None, metadata={"description": "Only these profiles, comma-separated."}
+    )
+
+
+_MONEY_OR_NULL: dict[str, Any] = {"required": True, "allow_none": True}
+
+
+class PacingTotals(Schema):
+    """Sums over the profiles in the workspace's currency."""
+
+    budget = fields.Float(**_MONEY_OR_NULL, metadata={"description": "Of the profiles that have one."})
+    spend_mtd = fields.Float(**_MONEY_OR_NULL)
+    cash_outcomes_mtd = fields.Integer(required=True)
+    revenue_mtd = fields.Float(**_MONEY_OR_NULL)
+    roas = fields.Float(**_MONEY_OR_NULL)
+    reason = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"enum": ["currencies_differ", None], "description": "Why money is null: it is not converted."},
+    )
+
+
+class PacingRow(Schema):
+    """One profile's month, in its own currency, from the first through the last day with complete delivery."""
+
+    profile_id = fields.UUID(required=True)
+    profile_name = fields.String(required=True)
+    currency = fields.String(required=True)
+    timezone = fields.String(required=True)
+    month = fields.String(required=True)
+    days_in_month = fields.Integer(required=True)
+    days_elapsed = fields.Integer(required=True, metadata={"description": "Days with complete delivery."})
+    delivery_through = fields.Date(required=True, allow_none=True)
+    budget = fields.Float(**_MONEY_OR_NULL, metadata={"description": "The profile's monthly budget."})
+    spend_mtd = fields.Float(required=True)
+    expected_spend = fields.Float(**_MONEY_OR_NULL, metadata={"description": "The budget's share of these days."})
+    pace = fields.Float(**_MONEY_OR_NULL, metadata={"description": "spend_mtd / expected_spend."})
+    projected_spend = fields.Float(
+        **_MONEY_OR_NULL, metadata={"description": "spend_mtd and, for each day left, the mean of the last 7 days."}
+    )
+    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    cash_outcomes_mtd = fields.Integer(required=True)
+    outcomes_mtd = fields.Integer(required=True)
+    revenue_mtd = fields.Float(required=True)
+    roas = fields.Float(**_MONEY_OR_NULL)
+    outcome_target = fields.Integer(required=True, allow_none=True)
+
+
+class Pacing(Schema):
+    """Month-to-date spend and outcomes against budget."""
+
+    currency = fields.String(required=True, metadata={"description": "Of the totals."})
+    totals = fields.Nested(PacingTotals, required=True)
+    profiles = fields.List(fields.Nested(PacingRow), required=True)

@@ -26,7 +26,7 @@ MADE = "demo.json"
 
 
 class OtherDemoError(Exception):
-    """The state folder holds a demo of another world; two worlds in one profile would be neither."""
+    """The state folder holds a demo of another world, or one that was deleted: neither can be made into this one."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Demo:
 def ensure_demo(settings: Settings) -> Demo:
     """Make the demo in a migrated database, or find it made; a second call changes nothing and has the same key.
 
-    Raises OtherDemoError when the folder's demo was made with other `demo_*` settings.
+    Raises OtherDemoError when the folder's demo was made with other `demo_*` settings, or was deleted.
     """
     made, asked = settings.home / MADE, _asked(settings)
     is_made = made.exists()
@@ -53,7 +53,13 @@ def ensure_demo(settings: Settings) -> Demo:
             "name another folder in TOUCHLEDGER_HOME or remove this one"
         )
     with transaction(settings.operational_url) as session:
-        is_new = session.get(Profile, DEMO_PROFILE_ID) is None
+        found = session.get(Profile, DEMO_PROFILE_ID)
+        if found is not None and found.archived_at is not None:
+            raise OtherDemoError(
+                f"the demo of {settings.home} was deleted; name another folder in TOUCHLEDGER_HOME, "
+                "or start `touchledger serve` for what else the folder holds"
+            )
+        is_new = found is None
         if is_new:
             _create(session)
         ensure_person(session, settings.home, DEMO_WORKSPACE_ID)

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from api.app import create_app
 from api.credentials import digest
-from api.db import transaction
+from api.db import now, transaction
 from api.migrate import upgrade
 from api.models import ApiKey, Connection, IngestedRecord, Profile
 from sandbox.shop_records import events
@@ -97,6 +97,14 @@ def test_a_folder_with_another_worlds_demo_is_refused(settings: Settings) -> Non
     ensure_demo(settings)
     with pytest.raises(OtherDemoError, match="name another folder"):
         ensure_demo(settings.model_copy(update={"demo_seed": 8}))
+
+
+def test_a_deleted_demo_is_not_brought_back(settings: Settings) -> None:
+    ensure_demo(settings)
+    with transaction(settings.operational_url) as session:
+        session.get_one(Profile, DEMO_PROFILE_ID).archived_at = now()
+    with pytest.raises(OtherDemoError, match="was deleted"):
+        ensure_demo(settings)
 
 
 def test_connections_follow_the_sandbox_to_another_port(settings: Settings) -> None:

@@ -64,7 +64,7 @@ def supersede(session: Session, by: OAuthAuthorization) -> None:
     same = OAuthAuthorization.profile_id == by.profile_id if by.profile_id else OAuthAuthorization.user_id == by.user_id
     earlier = sa.select(OAuthAuthorization).where(
         OAuthAuthorization.client_id == by.client_id,
-        OAuthAuthorization.id != by.id,
+        OAuthAuthorization.granted_at < by.granted_at,
         OAuthAuthorization.status == "granted",
         same,
     )

@@ -191,6 +191,13 @@ def test_a_new_consent_replaces_the_earlier_one_once_it_is_used(agent: Walker, p
     assert agent.campaigns(fresh["access_token"], profile.id) == 200
 
 
+def test_an_older_code_does_not_end_a_newer_consent(agent: Walker, profile: Profile) -> None:
+    older, newer = agent.code(), agent.code()
+    fresh = agent.exchange(newer).get_json()["access_token"]
+    assert error_of(agent.exchange(older)) == "invalid_grant"
+    assert agent.campaigns(fresh, profile.id) == 200
+
+
 def test_two_people_of_one_agent_do_not_end_each_other(agent: Walker, url: str, profile: Profile) -> None:
     first = agent.exchange(agent.code()).get_json()
     bob = people.user(url)

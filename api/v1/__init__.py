@@ -21,7 +21,7 @@ from api.v1.profiles import creation as profile_creation
 from api.v1.profiles import listing as profile_listing
 from api.v1.profiles import settings as profile_settings
 from api.v1.reports import routes as reports
-from api.v1.workspaces import currency, logs, pacing, tabs
+from api.v1.workspaces import compliance, currency, logs, pacing, tabs
 from api.v1.workspaces import routes as workspaces
 
 BLUEPRINTS: tuple[Blueprint, ...] = (
@@ -67,4 +67,5 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     billing.bp,
     handoffs.bp,
     pacing.bp,
+    compliance.bp,
 )

@@ -1,0 +1,169 @@
+"""GET and PATCH W/compliance-overview: where each profile of a workspace stands with personal and health data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from marshmallow import Schema, fields
+from sqlalchemy.orm import Session
+
+from api import agreements, auth, context, db, dpa, errors, reach
+from api.audit import Attempt, record, target
+from api.auth import Kind
+from api.body_fields import Flag
+from api.guard import workspace_guarded
+from api.http import Blueprint
+from api.models import ApiKey, Delegation, Erasure, PiiAccess, Profile, Workspace
+from api.roles import Role
+from api.scopes import PII, Scope
+from api.served import CONVERSION_TYPES
+from api.v1.profiles.shape import PRIVACY_MODES
+from api.writing import actor, idempotent, session
+
+bp = Blueprint("compliance", __name__, description="Where profiles stand with personal and health data.")
+
+ACTION = "healthcare_agency.changed"
+# of several apps the state that needs somebody soonest
+WORST_FIRST = ("withdrawn", "not_accepted", "outdated", "accepted")
+
+
+class ComplianceBody(Schema):
+    healthcare_agency = Flag(required=True)
+
+
+class ProfileCompliance(Schema):
+    """One profile's posture."""
+
+    profile_id = fields.UUID(required=True)
+    name = fields.String(required=True)
+    privacy_mode = fields.String(required=True, metadata={"enum": list(PRIVACY_MODES)})
+    is_healthcare = fields.Boolean(required=True)
+    agreement_status = fields.String(required=True, metadata={"enum": ["none", "signed"]})
+    allowed_conversion_types = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "What may be exported; none if healthcare."},
+    )
+    enabled_destinations = fields.Integer(required=True)
+    partner_apps = fields.Integer(required=True, metadata={"description": "Apps with a delegation or a live key."})
+    keys_with_pii_scopes = fields.Integer(required=True, metadata={"description": "Live keys."})
+    last_pii_access_at = fields.DateTime(required=True, allow_none=True)
+    open_erasures = fields.Integer(required=True)
+    dpa_state = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"enum": [*WORST_FIRST, None], "description": "The worst of its apps'; null without an app."},
+    )
+
+
+class ComplianceOverview(Schema):
+    """The workspace's mark, and the posture of each profile the caller can open, by name."""
+
+    healthcare_agency = fields.Boolean(required=True)
+    profiles = fields.List(fields.Nested(ProfileCompliance), required=True)
+
+
+@bp.route("/workspaces/<workspace_id>/compliance-overview")
+@workspace_guarded(role=Role.ADMIN)
+@bp.response(200, ComplianceOverview)
+def compliance_overview(workspace_id: str) -> dict[str, Any]:
+    """Where each profile stands with personal and health data"""
+    with db.transaction(context.settings().operational_url, durable=False) as reading:
+        return _told(reading, reading.get_one(Workspace, workspace_id))
+
+
+@bp.route("/workspaces/<workspace_id>/compliance-overview", methods=["PATCH"])
+@workspace_guarded(scope=Scope.WORKSPACES_WRITE, role=Role.ADMIN)
+@bp.arguments(ComplianceBody)
+@idempotent()
+@bp.response(200, ComplianceOverview)
+def mark_healthcare_agency(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
+    """Say whether the workspace is a healthcare agency
+
+    Once it is, partner keys lose the scopes of personal data at once and agents are told masked data only. Taking the
+    mark away is for an owner who is signed in.
+    """
+    workspace = session().get_one(Workspace, workspace_id, with_for_update=True)
+    before, after = workspace.is_healthcare_agency, body["healthcare_agency"]
+    details = {
+        "target": target("workspace", workspace.id, workspace.name),
+        "before": {"healthcare_agency": before},
+        "after": {"healthcare_agency": after},
+    }
+    attempt, caller = Attempt(ACTION, details), auth.current()
+    if not after and (caller.kind is not Kind.SESSION or caller.reach.role is not Role.OWNER):
+        words = "Only an owner who is signed in takes the mark of a healthcare agency away."
+        raise errors.FORBIDDEN(words, reason="owner_required").audited(attempt)
+    workspace.is_healthcare_agency = after
+    if after:
+        workspace.pii_mode = "masked_default"
+    record(session(), actor(), attempt, outcome="done" if before != after else "no_change")
+    session().flush()
+    return _told(session(), workspace)
+
+
+def _told(reading: Session, workspace: Workspace) -> dict[str, Any]:
+    caller = auth.current()
+    opened = reach.profiles_of(caller.person).where(Profile.workspace_id == workspace.id)
+    if caller.reach.profile is not None:
+        opened = opened.where(Profile.id == caller.reach.profile.id)
+    profiles = list(reading.scalars(opened.order_by(Profile.name, Profile.id)))
+    ids = [profile.id for profile in profiles]
+    keys, apps = _keys(reading, ids), _apps(reading, ids)
+    for key in keys:
+        if key.app_id:
+            apps[key.profile_id].add(key.app_id)
+    states = {app: found.state for app, found in dpa.standings(reading, sorted(set().union(*apps.values()))).items()}
+    signed, read_at, erasures = agreements.signed(reading, ids), _last_reads(reading, ids), _erasures(reading, ids)
+    rows = [
+        {
+            "profile_id": profile.id,
+            "name": profile.name,
+            "privacy_mode": profile.privacy_mode,
+            "is_healthcare": reach.is_healthcare(workspace, profile),
+            "agreement_status": "signed" if profile.id in signed else "none",
+            "allowed_conversion_types": [] if reach.is_healthcare(workspace, profile) else list(CONVERSION_TYPES),
+            "enabled_destinations": 0,
+            "partner_apps": len(apps[profile.id]),
+            "keys_with_pii_scopes": sum(key.profile_id == profile.id and bool(PII & set(key.scopes)) for key in keys),
+            "last_pii_access_at": read_at.get(profile.id),
+            "open_erasures": erasures.get(profile.id, 0),
+            "dpa_state": _worst(states[app] for app in apps[profile.id]),
+        }
+        for profile in profiles
+    ]
+    return {"healthcare_agency": workspace.is_healthcare_agency, "profiles": rows}
+
+
+def _worst(states: Iterable[str]) -> str | None:
+    return min(states, key=WORST_FIRST.index, default=None)
+
+
+def _keys(reading: Session, ids: Sequence[str]) -> list[ApiKey]:
+    alive = sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > db.now())
+    live = sa.select(ApiKey).where(ApiKey.profile_id.in_(ids), ApiKey.revoked_at.is_(None), alive)
+    return list(reading.scalars(live))
+
+
+def _apps(reading: Session, ids: Sequence[str]) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {one: set() for one in ids}
+    for tie in reading.scalars(sa.select(Delegation).where(Delegation.profile_id.in_(ids))):
+        found[tie.profile_id].add(tie.app_id)
+    return found
+
+
+def _last_reads(reading: Session, ids: Sequence[str]) -> Mapping[str, datetime]:
+    newest = sa.func.max(PiiAccess.at).label("at")
+    chosen = sa.select(PiiAccess.profile_id, newest).where(PiiAccess.profile_id.in_(ids))
+    return {row.profile_id: row.at for row in reading.execute(chosen.group_by(PiiAccess.profile_id))}
+
+
+def _erasures(reading: Session, ids: Sequence[str]) -> Mapping[str, int]:
+    counted = sa.func.count().label("open")
+    chosen = sa.select(Erasure.profile_id, counted).where(
+        Erasure.profile_id.in_(ids), Erasure.status != "completed"
+    )  # fmt: skip
+    return {row.profile_id: row.open for row in reading.execute(chosen.group_by(Erasure.profile_id))}

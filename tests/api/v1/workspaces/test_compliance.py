@@ -1,0 +1,87 @@
+"""GET and PATCH W/compliance-overview."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from api import db
+from api.models import Erasure, PiiAccess, Profile, User, Workspace
+from api.roles import Role
+from api.scopes import DEFAULT_SCOPES, Scope
+from api.served import CONVERSION_TYPES
+from tests.api.v1.workspaces.conftest import Ask, data, refusal
+from tests.factories import accounts, people
+
+
+def test_each_profile_tells_who_may_read_about_people(
+    ask: Ask, url: str, w: str, profile: Profile, session: str
+) -> None:
+    path, at = f"{w}/compliance-overview", db.now()
+    untouched = {
+        "profile_id": profile.id,
+        "name": "Shop",
+        "privacy_mode": "standard",
+        "is_healthcare": False,
+        "agreement_status": "none",
+        "allowed_conversion_types": list(CONVERSION_TYPES),
+        "enabled_destinations": 0,
+        "partner_apps": 0,
+        "keys_with_pii_scopes": 0,
+        "last_pii_access_at": None,
+        "open_erasures": 0,
+        "dpa_state": None,
+    }
+    assert data(ask("GET", path, session)) == {"healthcare_agency": False, "profiles": [untouched]}
+    app, other = people.app(url).app, people.app(url).app
+    people.delegate(url, app, profile)
+    accounts.secret(url, profile, scopes=[Scope.CUSTOMERS_READ], app_id=other.id)
+    accounts.secret(url, profile, scopes=DEFAULT_SCOPES)
+    accounts.secret(url, profile, scopes=[Scope.COMMERCE_LIVE], expires_at=at + timedelta(milliseconds=1))
+    with db.transaction(url) as unit:
+        for status in ("received", "failed", "completed"):
+            due = at + timedelta(days=30)
+            unit.add(Erasure(profile_id=profile.id, reason="r", status=status, counts={}, due_at=due))
+        for hours in (2, 1):
+            access: dict[str, Any] = {"workspace_id": profile.workspace_id, "profile_id": profile.id, "actor_id": "u"}
+            access |= {"actor_kind": "session", "method": "GET", "route": "/payments", "subject": "payment"}
+            unit.add(PiiAccess(**access, record_count=1, pii_level="masked", at=at - timedelta(hours=hours)))
+    (row,) = data(ask("GET", path, session))["profiles"]
+    assert (row["partner_apps"], row["dpa_state"], row["keys_with_pii_scopes"]) == (2, "not_accepted", 1)
+    assert row["open_erasures"] == 2
+    assert row["last_pii_access_at"].startswith(f"{at - timedelta(hours=1):%Y-%m-%dT%H:%M:%S}")
+
+
+def test_an_admin_sets_the_mark_and_only_a_signed_in_owner_takes_it_away(
+    ask: Ask, url: str, w: str, profile: Profile, owner: User, session: str, as_role: Callable[..., str]
+) -> None:
+    path, admin = f"{w}/compliance-overview", as_role(Role.ADMIN)
+    with db.transaction(url) as unit:
+        unit.get_one(Workspace, profile.workspace_id).pii_mode = "full_default"
+    marked = data(ask("PATCH", path, admin, json={"healthcare_agency": True}))
+    assert marked["healthcare_agency"] is True
+    assert [(row["is_healthcare"], row["allowed_conversion_types"]) for row in marked["profiles"]] == [(True, [])]
+    with db.transaction(url) as unit:
+        assert unit.get_one(Workspace, profile.workspace_id).pii_mode == "masked_default"
+    for token in (admin, people.token_of(url, owner, grants=["mcp:write"])):
+        refused = ask("PATCH", path, token, json={"healthcare_agency": False})
+        assert refusal(refused) == (403, "forbidden", "owner_required")
+    assert data(ask("GET", path, session))["healthcare_agency"] is True
+    assert data(ask("PATCH", path, session, json={"healthcare_agency": False}))["healthcare_agency"] is False
+    rows = data(ask("GET", f"{w}/audit", session))
+    assert [(row["action"], row["outcome"], row["error_code"]) for row in rows] == [
+        ("healthcare_agency.changed", "done", None),
+        ("healthcare_agency.changed", "refused", "forbidden"),
+        ("healthcare_agency.changed", "refused", "forbidden"),
+        ("healthcare_agency.changed", "done", None),
+    ]
+
+
+def test_the_overview_is_for_admins_and_takes_one_flag(
+    ask: Ask, w: str, session: str, as_role: Callable[..., str]
+) -> None:
+    path = f"{w}/compliance-overview"
+    assert refusal(ask("GET", path, as_role(Role.EDITOR))) == (403, "forbidden", "role_required")
+    for body in ({}, {"healthcare_agency": "true"}, {"healthcare_agency": None}, {"healthcare_agency": True, "x": 1}):
+        assert refusal(ask("PATCH", path, session, json=body)) == (422, "validation_error", None)

@@ -30,6 +30,8 @@ log = structlog.get_logger("api.reports")
 WAITS = tuple(timedelta(minutes=minutes) for minutes in (1, 5))
 # longer than any rendering takes: whoever began it is gone
 ABANDONED_AFTER = timedelta(minutes=15)
+# between batches the worker sends mail, and sees that it is told to end
+AT_ONCE = 4
 UNNAMED_FOR = timedelta(hours=1)
 ENDED_MAIL = ("sent", "failed", "unconfirmed")
 
@@ -48,7 +50,7 @@ class _Job:
 
 
 def make_due(settings: Settings) -> int:
-    """Render every report that is due; the number that got ready. Safe in several processes at once."""
+    """Render the next few reports that are due; the number that got ready. Safe in several processes at once."""
     _requeue_abandoned(settings)
     made = 0
     for report_id in _due(settings):
@@ -85,8 +87,9 @@ def forget_unnamed(settings: Settings) -> None:
 
 def _due(settings: Settings) -> list[str]:
     ripe = sa.and_(Report.status == "queued", Report.next_attempt_at <= db.now())
+    oldest = sa.select(Report.id).where(ripe).order_by(Report.created_at, Report.id).limit(AT_ONCE)
     with db.transaction(settings.operational_url, durable=False) as session:
-        return list(session.scalars(sa.select(Report.id).where(ripe).order_by(Report.created_at, Report.id)))
+        return list(session.scalars(oldest))
 
 
 def _claim(settings: Settings, report_id: str) -> _Job | None:

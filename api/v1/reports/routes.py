@@ -102,8 +102,8 @@ def report_file(workspace_id: str, report_id: str) -> Response:
 def generate_reports(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     """Make a report of each profile, and mail it if wanted
 
-    The files are rendered within the next minute; the hub tells when each is ready. Nothing is queued when one of the
-    profiles cannot be reached.
+    The files are rendered one after the other, a few seconds each; the hub tells when one is ready. Nothing is queued
+    when one of the profiles cannot be reached.
     """
     _require_permission()
     settings, window = context.settings(), DateRange(body["date_from"], body["date_to"])

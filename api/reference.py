@@ -74,7 +74,7 @@ def _who(guard: Guard | None, method: str, route: str) -> str:
     if guard is None or guard.is_public:
         return "-"
     if guard.partner:
-        return "Kp"
+        return "Kp S" if len(guard.kinds) > 1 else "Kp"
     return " ".join(LETTERS[kind] for kind in guard.kinds_for(method, route))
 
 

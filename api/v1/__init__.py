@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from api.http import Blueprint
-from api.v1 import ads, analytics, apps, campaigns, conversions, members, payments, quality
+from api.v1 import ads, analytics, apps, campaigns, conversions, members, payments, quality, retired
 from api.v1.attribution import ad_people, recompute, settings
 from api.v1.billing import handoffs
 from api.v1.billing import routes as billing
@@ -36,6 +36,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     recompute.bp,
     partner.bp,
     erasures.bp,
+    retired.bp,
     payments.bp,
     imports.bp,
     conversions.bp,

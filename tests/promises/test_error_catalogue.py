@@ -17,7 +17,6 @@ AWAITED_TEXT = """
     connection_revoked
     account_connected_elsewhere
     event_already_exported
-    feature_retired
     media_expired
     chatapp_payment_required
     audit_timeout

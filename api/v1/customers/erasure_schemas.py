@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema, fields, validate
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
 from api.v1.customers.selectors import Selector
 
@@ -26,6 +29,21 @@ class ErasureBody(Schema):
     )
 
 
+class WorkspaceErasureBody(ErasureBody):
+    profile_id = fields.UUID(
+        load_default=None, metadata={"description": "Only this profile; else every one that knows the person."}
+    )
+
+    @validates_schema
+    def _of_one_profile(self, data: Mapping[str, Any], **_: Any) -> None:
+        if data["profile_id"] is None and not data["selector"].keys() & {"email", "phone"}:
+            raise ValidationError("is needed with a customer_key or an external_ref", "profile_id")
+
+    @post_load
+    def _as_text(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        return {**data, "profile_id": data["profile_id"] and str(data["profile_id"])}
+
+
 class Counts(Schema):
     identities_removed = fields.Integer(required=True, metadata={"description": "Identifiers of the person."})
     events_redacted = fields.Integer(required=True, metadata={"description": "Records waiting here or kept as sent."})
@@ -47,3 +65,13 @@ class Receipt(Schema):
     due_at = fields.DateTime(required=True, metadata={"description": "By when the law wants it done."})
     reference = fields.String(required=True, allow_none=True)
     counts = fields.Nested(Counts, required=True)
+
+
+class ProfileReceipt(Receipt):
+    profile_id = fields.String(required=True, metadata={"format": "uuid"})
+
+
+class WorkspaceErasures(Schema):
+    erasures = fields.List(
+        fields.Nested(ProfileReceipt), required=True, metadata={"description": "One per profile that knew the person."}
+    )

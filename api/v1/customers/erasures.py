@@ -1,38 +1,24 @@
-"""POST /customers/erasures and GET /customers/erasures/{erasureId}: the right to be forgotten."""
+"""POST /customers/erasures, its receipt, and POST /workspaces/{workspaceId}/customer-erasures: to be forgotten."""
 
 from __future__ import annotations
 
-import secrets
-from datetime import timedelta
+from dataclasses import replace
 from typing import Any
 
 import sqlalchemy as sa
 
-from api import auth, context, db, errors
+from api import auth, context, db, errors, reach
 from api.audit import Attempt, record, target
-from api.erased import Person, digest
-from api.erased_records import erased_digests, redact_records, remember
-from api.guard import partner_only
+from api.guard import partner_only, workspace_guarded
 from api.http import Blueprint
-from api.models import Erasure
-from api.v1.customers import selectors
-from api.v1.customers.erasure_schemas import ErasureBody, Receipt
+from api.models import Erasure, Profile
+from api.roles import Role
+from api.scopes import Scope
+from api.v1.customers import erasing
+from api.v1.customers.erasure_schemas import ErasureBody, Receipt, WorkspaceErasureBody, WorkspaceErasures
 from api.writing import actor, idempotent, session
 
 bp = Blueprint("erasures", __name__, description="People taken out of everything that was kept of them.")
-
-DUE = timedelta(days=30)
-NOTHING_YET = dict.fromkeys(
-    (
-        "identities_removed",
-        "events_redacted",
-        "touches_anonymised",
-        "conversions_anonymised",
-        "exports_retained",
-        "tokens_voided",
-    ),
-    0,
-)
 
 
 @bp.route("/customers/erasures", methods=["POST"])
@@ -47,23 +33,14 @@ def erase_customer(body: dict[str, Any]) -> dict[str, Any]:
     file, snapshot and copy. Anonymous touches, conversions and amounts stay, so no figure moves. The identifiers are
     refused from now on, by keyed hash.
     """
-    profile, key = auth.current().profile, context.settings().signing_key()
-    ids = selectors.identifiers_of(session(), profile.id, body["selector"])
-    if ids is None or any(digest(key, one) in erased_digests(session(), profile.id) for one in ids):
+    erasure = _erased(auth.current().profile.id, body)
+    if erasure is None:
         raise errors.CUSTOMER_NOT_FOUND()
-    erasure = _received(body, profile.id)
-    remember(session(), key, profile_id=profile.id, erasure_id=erasure.id, ids=ids)
-    person = Person(profile.id, bytes.fromhex(erasure.secret or ""), ids)
-    redacted = redact_records(session(), person)
-    # records redacted now land under their new names: the build that finishes the erasure must find those too
-    remember(session(), key, profile_id=profile.id, erasure_id=erasure.id, ids=person.renamed_ids())
-    erasure.counts = {**erasure.counts, "identities_removed": len(ids), "events_redacted": redacted}
-    record(session(), actor(), Attempt("customer.erased", {"target": target("erasure", erasure.id)}, "privacy"))
-    return receipt(erasure)
+    return erasing.receipt(erasure)
 
 
 @bp.route("/customers/erasures/<erasure_id>")
-@partner_only(uuids=["erasure_id"])
+@partner_only(uuids=["erasure_id"], people=Role.ADMIN)
 @bp.response(200, Receipt)
 def erasure_receipt(erasure_id: str) -> dict[str, Any]:
     """How far an erasure is"""
@@ -72,27 +49,40 @@ def erasure_receipt(erasure_id: str) -> dict[str, Any]:
         erasure = unit.scalars(chosen).one_or_none()
     if erasure is None:
         raise errors.ERASURE_NOT_FOUND()
-    return receipt(erasure)
+    return erasing.receipt(erasure)
 
 
-def receipt(erasure: Erasure) -> dict[str, Any]:
-    """What a caller sees of an erasure."""
-    names = ("status", "requested_at", "completed_at", "due_at", "reference", "counts")
-    return {"erasure_id": erasure.id, **{name: getattr(erasure, name) for name in names}}
+@bp.route("/workspaces/<workspace_id>/customer-erasures", methods=["POST"])
+@workspace_guarded(scope=Scope.WORKSPACES_WRITE, role=Role.ADMIN)
+@bp.arguments(WorkspaceErasureBody)
+@idempotent()
+@bp.response(202, WorkspaceErasures)
+def erase_customer_of_a_workspace(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
+    """Erase a customer from one profile of a workspace, or from all that know the person
+
+    As POST /customers/erasures. Without `profile_id` the person is sought in every profile, by e-mail address or phone
+    number: other names mean a person of one profile only.
+    """
+    erased = [(one, _erased(one, body)) for one in _profiles(body, workspace_id)]
+    found = [{**erasing.receipt(erasure), "profile_id": one} for one, erasure in erased if erasure is not None]
+    if not found:
+        raise errors.CUSTOMER_NOT_FOUND()
+    return {"erasures": found}
 
 
-def _received(body: dict[str, Any], profile_id: str) -> Erasure:
-    at = db.now()
-    erasure = Erasure(
-        profile_id=profile_id,
-        status="received",
-        reason=body["reason"],
-        reference=body["reference"],
-        secret=secrets.token_hex(32),
-        counts=dict(NOTHING_YET),
-        requested_at=at,
-        due_at=at + DUE,
-    )
-    session().add(erasure)
-    session().flush()
+def _erased(profile_id: str, body: dict[str, Any]) -> Erasure | None:
+    key = context.settings().signing_key()
+    erasure = erasing.begin(session(), profile_id=profile_id, asked=body, key=key)
+    if erasure is not None:
+        by = replace(actor(), profile_id=profile_id)
+        record(session(), by, Attempt("customer.erased", {"target": target("erasure", erasure.id)}, "privacy"))
     return erasure
+
+
+def _profiles(body: dict[str, Any], workspace_id: str) -> list[str]:
+    person, named = auth.current().person, body["profile_id"]
+    if named is not None:
+        found = reach.of_person(session(), person, workspace_id=workspace_id, profile_id=named)
+        return [found.profile.id] if found.profile else []
+    live = reach.profiles_of(person).where(Profile.workspace_id == workspace_id).order_by(Profile.name, Profile.id)
+    return [profile.id for profile in session().scalars(live)]

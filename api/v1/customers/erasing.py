@@ -1,0 +1,70 @@
+"""A person taken out of one profile: what is refused, redacted and remembered at once, and the receipt of it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from api import db
+from api.erased import Person, digest
+from api.erased_records import erased_digests, redact_records, remember
+from api.models import Erasure
+from api.v1.customers import selectors
+
+DUE = timedelta(days=30)
+NOTHING_YET = dict.fromkeys(
+    (
+        "identities_removed",
+        "events_redacted",
+        "touches_anonymised",
+        "conversions_anonymised",
+        "exports_retained",
+        "tokens_voided",
+    ),
+    0,
+)
+
+
+def begin(session: Session, *, profile_id: str, asked: Mapping[str, Any], key: bytes) -> Erasure | None:
+    """Erase the person whom `asked` ({selector, reason, reference}) means, as far as that goes at once.
+
+    The next build does the rest. None when nobody is meant, or somebody already erased. `key` is the signing key.
+    """
+    ids = selectors.identifiers_of(session, profile_id, asked["selector"])
+    if ids is None or any(digest(key, one) in erased_digests(session, profile_id) for one in ids):
+        return None
+    erasure = _received(session, profile_id, asked)
+    remember(session, key, profile_id=profile_id, erasure_id=erasure.id, ids=ids)
+    person = Person(profile_id, bytes.fromhex(erasure.secret or ""), ids)
+    redacted = redact_records(session, person)
+    # records redacted now land under their new names: the build that finishes the erasure must find those too
+    remember(session, key, profile_id=profile_id, erasure_id=erasure.id, ids=person.renamed_ids())
+    erasure.counts = {**erasure.counts, "identities_removed": len(ids), "events_redacted": redacted}
+    return erasure
+
+
+def receipt(erasure: Erasure) -> dict[str, Any]:
+    """What a caller sees of an erasure."""
+    names = ("status", "requested_at", "completed_at", "due_at", "reference", "counts")
+    return {"erasure_id": erasure.id, **{name: getattr(erasure, name) for name in names}}
+
+
+def _received(session: Session, profile_id: str, asked: Mapping[str, Any]) -> Erasure:
+    at = db.now()
+    erasure = Erasure(
+        profile_id=profile_id,
+        status="received",
+        reason=asked["reason"],
+        reference=asked["reference"],
+        secret=secrets.token_hex(32),
+        counts=dict(NOTHING_YET),
+        requested_at=at,
+        due_at=at + DUE,
+    )
+    session.add(erasure)
+    session.flush()
+    return erasure

@@ -4,6 +4,8 @@ PYTHON ?= python3
 UV_VERSION := 0.13.8
 BIN := $(CURDIR)/.venv/bin
 export UV_COMPILE_BYTECODE := 1
+# where the machine forbids byte-code, each of the many processes would compile the whole tree again
+export PYTHONDONTWRITEBYTECODE :=
 export DBT_SEND_ANONYMOUS_USAGE_STATS := false
 export DO_NOT_TRACK := 1
 export GX_ANALYTICS_ENABLED := False

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import dagster as dg
 import sqlalchemy as sa
 import yaml
 
 from api.db import engine_for
 from orchestration.durable import write_text
 from touchledger.settings import Settings
+
+if TYPE_CHECKING:
+    import dagster as dg
 
 STORAGE_VARIABLE = "TOUCHLEDGER_DAGSTER_STORAGE"
 # both Dagster and the operational database keep a table named alembic_version
@@ -64,6 +66,9 @@ def _create_schema(operational_url: str) -> None:
 
 def fail_orphans(instance: dg.DagsterInstance) -> list[str]:
     """End, in Dagster's books, the runs that a process of this machine had started and did not survive."""
+    # every command prepares the instance, and few of them run anything: Dagster takes most of a second to import
+    import dagster as dg
+
     unfinished = instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED]))
     dead = [run for run in unfinished if PID_TAG in run.tags and not _alive(int(run.tags[PID_TAG]))]
     for run in dead:

@@ -1,4 +1,4 @@
-"""GET W/reports/hub, GET W/reports/{report_id}/file, POST W/reports/bulk-generate and W/reports/schedules/bulk."""
+"""GET W/reports/hub, GET /reports/{reportId} and its file, POST W/reports/bulk-generate, W/reports/schedules/bulk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from api import auth, context, db, errors, mail, op_lists, plans, reach
 from api.audit import Attempt, record
-from api.guard import workspace_guarded
+from api.guard import caller_guarded, workspace_guarded
 from api.http import Blueprint
 from api.models import Branding, Profile, Report, ReportSchedule, SenderDomain, Workspace
 from api.reports import MIME, SECTIONS, TEMPLATES, pdf, scheduling
@@ -21,7 +21,7 @@ from api.roles import Role
 from api.scopes import Scope
 from api.v1.reports import schedules
 from api.v1.reports.rows import report_row, schedule_row
-from api.v1.reports.schemas import Applied, Batch, GenerateBody, Hub, HubQuery, SchedulesBody
+from api.v1.reports.schemas import Applied, Batch, GenerateBody, Hub, HubQuery, ReportRow, SchedulesBody
 from api.windows import DateRange
 from api.writing import actor, idempotent, session
 
@@ -73,21 +73,26 @@ def reports_hub(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     }
 
 
-@bp.route("/workspaces/<workspace_id>/reports/<report_id>/file")
-@workspace_guarded(role=Role.VIEWER, uuids=["report_id"])
+@bp.route("/reports/<report_id>")
+@caller_guarded(scope=Scope.ANALYTICS_READ, uuids=["report_id"])
+@bp.response(200, ReportRow)
+def one_report(report_id: str) -> dict[str, Any]:
+    """A report, and how far it is"""
+    report, profile = _one(report_id)
+    return report_row(report, profile.name)
+
+
+@bp.route("/reports/<report_id>/file")
+@caller_guarded(scope=Scope.ANALYTICS_READ, uuids=["report_id"])
 @bp.doc(**FILE)
-def report_file(workspace_id: str, report_id: str) -> Response:
+def report_file(report_id: str) -> Response:
     """A report's file, once it is ready"""
-    settings = context.settings()
-    with db.transaction(settings.operational_url, durable=False) as reading:
-        chosen = _of_profiles(Report, workspace_id, None).add_columns(Profile.name).where(Report.id == report_id)
-        found = reading.execute(chosen).one_or_none()
-    report: Report | None = found[0] if found else None
-    path = settings.home / "reports" / report.file_name if report and report.file_name else None
-    if found is None or report is None or path is None or not path.is_file():
+    report, profile = _one(report_id)
+    path = context.settings().home / "reports" / report.file_name if report.file_name else None
+    if path is None or not path.is_file():
         raise errors.NOT_FOUND()
     response = Response(path.read_bytes(), mimetype=MIME[report.format])
-    name = attachment_name(report, found[1])
+    name = attachment_name(report, profile.name)
     response.headers["Content-Disposition"] = f"attachment; filename={name}"
     response.headers["Content-Security-Policy"] = SEALED
     response.headers["Cache-Control"] = "no-store"
@@ -164,6 +169,21 @@ def schedule_reports(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
         after = {**patch, **({"recipients": len(patch["recipients"])} if "recipients" in patch else {})}
         _record("report_schedule.apply", workspace_id, {"profile_ids": changed, "after": after})
     return {**counts, "schedules": [schedule_row(row) for _, row in applied]}
+
+
+def _one(report_id: str) -> tuple[Report, Profile]:
+    """A report of a profile that the person can open as a viewer at least; 404 not_found for any other."""
+    with db.transaction(context.settings().operational_url, durable=False) as reading:
+        report = reading.get(Report, report_id)
+        if report is None:
+            raise errors.NOT_FOUND()
+        found = reach.of_person(
+            reading, auth.current().person, workspace_id=report.workspace_id, profile_id=report.profile_id
+        )
+    if found.profile is None or (found.role or Role.GUEST) < Role.VIEWER:
+        raise errors.NOT_FOUND()
+    context.meta(workspace_id=report.workspace_id, profile_id=report.profile_id)
+    return report, found.profile
 
 
 def _of_profiles(model: Any, workspace_id: str, profile_ids: list[str] | None) -> Any:

@@ -41,7 +41,7 @@ SCHEDULE = (
 
 def report_row(report: Report, profile_name: str) -> dict[str, Any]:
     """A report; its address is the API's own, so only members can open it."""
-    place = f"/api/v1/workspaces/{report.workspace_id}/reports/{report.id}/file"
+    place = f"/api/v1/reports/{report.id}/file"
     return {
         "report_id": report.id,
         "profile_name": profile_name,

@@ -68,7 +68,7 @@ def change(settings: Settings, profile: Profile, **values: Any) -> None:
 
 @pytest.fixture
 def ask(client: FlaskClient, settings: Settings, profile: Profile) -> Ask:
-    """Asks a path under the workspace, as a person of the role named (an editor unless said)."""
+    """Asks a path under the workspace (or a whole one), as a person of the role named, an editor unless said."""
     url = settings.operational_url
 
     def asked(
@@ -77,8 +77,7 @@ def ask(client: FlaskClient, settings: Settings, profile: Profile) -> Ask:
         person = people.user(url)
         people.member(url, person, profile.workspace_id, role, permissions=permissions)
         headers = {"Authorization": f"Bearer {people.session_of(url, person)}"}
-        return client.open(
-            f"/api/v1/workspaces/{profile.workspace_id}{path}", method=method, headers=headers, **options
-        )
+        whole = path if path.startswith("/api/") else f"/api/v1/workspaces/{profile.workspace_id}{path}"
+        return client.open(whole, method=method, headers=headers, **options)
 
     return asked

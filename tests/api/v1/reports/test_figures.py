@@ -15,7 +15,7 @@ def test_figures_of_a_report_are_those_of_the_overview(ask: Ask, settings: Setti
     generate(ask, profile)
     making.make_due(settings)
     (ready,) = hub(ask)["reports"]
-    page = ask("GET", path_of(ready, profile)).text
+    page = ask("GET", path_of(ready)).text
     overview = create_app(settings).test_client().get(
         "/api/v1/overview",
         query_string=WINDOW,

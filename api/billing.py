@@ -11,21 +11,19 @@ from typing import Literal
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from api import context, db, errors
-from api.models import Handoff, Workspace
-from api.subscriptions import begin_trial, subscription_of
+from api import db, errors
+from api.models import Handoff
+from api.subscriptions import begin_trial
 from connectors.errors import ConnectorError, Malformed, Throttled, Transient
 from connectors.stripe_billing import Order, Page, StripeBilling
 from connectors.transport import Policy, Transport
 from touchledger.settings import Settings
 
 __all__ = [
-    "Checkout",
     "Problem",
     "ask_checkout",
     "begin_trial",
     "cancel",
-    "checkout",
     "end_pages",
     "open_handoffs",
     "processor",
@@ -59,39 +57,13 @@ class Problem:
         return "The payment processor refused; ask for the checkout again later."
 
 
-@dataclass(frozen=True, slots=True)
-class Checkout:
-    """The outcome of asking for a checkout: its hand-off, or the problem."""
-
-    handoff: Handoff | None = None
-    problem: Problem | None = None
-
-
-def checkout(session: Session, *, workspace: Workspace, plan: str, interval: Interval = "month") -> Checkout:
-    """A checkout hand-off for `plan` of a workspace that has been added to the session, or the problem.
-
-    Never raises for the processor's sake, so that nothing else hangs on it. The processor is asked at once, with the
-    patience of `PATIENCE`.
-    """
-    session.flush()
-    subscription = subscription_of(session, workspace.id)
-    asked = ask_checkout(
-        context.settings(),
-        workspace_id=workspace.id,
-        plan=plan,
-        interval=interval,
-        customer=subscription.customer_ref if subscription else None,
-    )
-    if isinstance(asked, Problem):
-        return Checkout(problem=asked)
-    session.add(asked)
-    return Checkout(handoff=asked)
-
-
 def ask_checkout(
     settings: Settings, *, workspace_id: str, plan: str, interval: Interval, customer: str | None
 ) -> Handoff | Problem:
-    """The hand-off of a new checkout session, not yet in any session; touches no database."""
+    """The hand-off of a new checkout session, for the caller to add; or why there is none, and never an exception.
+
+    Touches no database, so that no lock is held while the processor is asked, with the patience of `PATIENCE`.
+    """
     price = settings.billing_prices.get(f"{plan}_{interval}")
     if price is None or settings.billing_secret is None:
         return Problem("unconfigured")

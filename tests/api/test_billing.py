@@ -8,11 +8,9 @@ from datetime import timedelta
 
 import pytest
 import stripe
-from flask import Flask
 
 from api import billing, db
-from api.app import create_app
-from api.models import Handoff, Workspace
+from api.models import Handoff
 from sandbox.faces import TOKENS
 from tests.factories import billing as factory
 from tests.fixtures.sandbox import RunningSandbox
@@ -32,12 +30,10 @@ def ask(selling: Settings) -> Callable[..., Asked]:
 
     def asked(plan: str = "growth", **changed: object) -> Asked:
         settings = selling.model_copy(update=changed)
-        app: Flask = create_app(settings)
-        with app.app_context(), db.transaction(settings.operational_url) as session:
-            workspace = Workspace(name="Agency")
-            session.add(workspace)
-            found = billing.checkout(session, workspace=workspace, plan=plan)
-            return found.handoff, found.problem.reason if found.problem else None
+        found = billing.ask_checkout(
+            settings, workspace_id=db.new_id(), plan=plan, interval="month", customer=None
+        )  # fmt: skip
+        return (None, found.reason) if isinstance(found, billing.Problem) else (found, None)
 
     return asked
 

@@ -10,7 +10,6 @@ import stripe
 import time_machine
 
 from api import billing, db
-from api.app import create_app
 from api.hooks.settling import take
 from api.hooks.stripe_events import read
 from api.lapses import lapse
@@ -36,9 +35,12 @@ def vendor(sandbox: RunningSandbox) -> stripe.StripeClient:
 def bought(settings: Settings, vendor: stripe.StripeClient, workspace: Workspace, plan: str = "growth") -> str:
     """Buys a plan on the processor's page, takes the deliveries, and gives the subscription's id there."""
     url = settings.operational_url
-    with create_app(settings).app_context(), db.transaction(url) as session:
-        made = billing.checkout(session, workspace=session.get_one(Workspace, workspace.id), plan=plan).handoff
-        assert made is not None
+    with db.transaction(url) as session:
+        customer = session.scalar(sa.select(Subscription.customer_ref).where(Subscription.workspace_id == workspace.id))
+    made = billing.ask_checkout(settings, workspace_id=workspace.id, plan=plan, interval="month", customer=customer)
+    assert isinstance(made, Handoff)
+    with db.transaction(url) as session:
+        session.add(made)
     factory.decide(made.url)
     settle(settings, vendor)
     return str(vendor.v1.checkout.sessions.retrieve(str(made.external_ref)).subscription)

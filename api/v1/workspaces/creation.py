@@ -17,15 +17,16 @@ REPEAT_WINDOW = timedelta(minutes=10)
 
 
 def own(
-    session: Session, *, user_id: str, by_agent: bool, body: dict[str, Any], at: datetime
+    session: Session, *, workspace_id: str, user_id: str, by_agent: bool, body: dict[str, Any], at: datetime
 ) -> tuple[Workspace, bool]:
-    """The person's workspace of that name, and whether it was made just now."""
+    """The person's workspace of that name, and whether it was made just now; a new one gets `workspace_id`."""
     # whoever asks at the same moment waits here, and then finds this one
     session.execute(sa.select(User.id).where(User.id == user_id).with_for_update())
-    earlier = _just_made(session, user_id, body["name"], at)
+    earlier = just_made(session, user_id, body["name"], at)
     if earlier is not None:
         return earlier, False
     made = Workspace(
+        id=workspace_id,
         name=body["name"],
         timezone=body["timezone"],
         reporting_currency=body["currency"],
@@ -84,7 +85,8 @@ def _shut_out(session: Session, squatter: User, at: datetime) -> None:
     session.execute(agreed.values(status="revoked", revoked_at=at))
 
 
-def _just_made(session: Session, user_id: str, name: str, at: datetime) -> Workspace | None:
+def just_made(session: Session, user_id: str, name: str, at: datetime) -> Workspace | None:
+    """The workspace of that name which the person made within the repeat window."""
     # an owner since the workspace's first moment is the person who made it
     made = (
         sa.select(Workspace)

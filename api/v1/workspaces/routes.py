@@ -12,7 +12,7 @@ from api.audit import Attempt, record, target
 from api.auth import Kind
 from api.guard import PEOPLE, caller_guarded, workspace_guarded
 from api.http import Blueprint
-from api.models import Profile, Workspace
+from api.models import Handoff, Profile, Workspace
 from api.op_lists import By, ListQuery
 from api.roles import Role
 from api.scopes import Scope
@@ -146,15 +146,34 @@ def workspace_profiles(query: dict[str, Any], workspace_id: str) -> list[dict[st
 
 
 def _create(body: dict[str, Any]) -> tuple[dict[str, Any], int]:
-    caller = auth.current()
+    caller, workspace_id = auth.current(), db.new_id()
+    # before the first statement: a slow processor must not keep the database's one writer
+    asked = _asked_checkout(workspace_id, body)
     by_agent = caller.kind is Kind.USER_TOKEN
-    made, is_new = creation.own(session(), user_id=caller.person, by_agent=by_agent, body=body, at=db.now())
+    made, is_new = creation.own(
+        session(), workspace_id=workspace_id, user_id=caller.person, by_agent=by_agent, body=body, at=db.now()
+    )
     answer = {"workspace_id": made.id, "name": made.name, "created": is_new, "checkout": None}
     context.meta(workspace_id=made.id)
     if not is_new:
         return answer, 200
     _record_created(made, {name: body[name] for name in ("timezone", "plan", "currency")})
-    return {**answer, **_checkout(made, body["plan"])}, 201
+    if isinstance(asked, billing.Problem):
+        return {**answer, "warnings": [{"code": "checkout_unavailable", "message": asked.message}]}, 201
+    if asked is not None:
+        session().add(asked)
+    return {**answer, "checkout": asked}, 201
+
+
+def _asked_checkout(workspace_id: str, body: dict[str, Any]) -> Handoff | billing.Problem | None:
+    """The page to pay on, or why there is none; starter costs nothing, and neither does a repeat."""
+    settings = context.settings()
+    if body["plan"] == "starter":
+        return None
+    with db.transaction(settings.operational_url, durable=False) as reading:
+        if creation.just_made(reading, auth.current().person, body["name"], db.now()) is not None:
+            return None
+    return billing.ask_checkout(settings, workspace_id=workspace_id, plan=body["plan"], interval="month", customer=None)
 
 
 def _provision(body: dict[str, Any]) -> tuple[dict[str, Any], int]:
@@ -166,17 +185,6 @@ def _provision(body: dict[str, Any]) -> tuple[dict[str, Any], int]:
     _record_created(made, {"timezone": body["timezone"], "owner": owner.id})
     answer = {"workspace_id": made.id, "name": made.name, "created": True, "checkout": None, "user_id": owner.id}
     return answer, 201
-
-
-def _checkout(made: Workspace, plan: str) -> dict[str, Any]:
-    """The page to pay on, or why there is none; starter costs nothing."""
-    if plan == "starter":
-        return {}
-    asked = billing.checkout(session(), workspace=made, plan=plan)
-    if asked.handoff is not None:
-        return {"checkout": asked.handoff}
-    message = asked.problem.message if asked.problem else ""
-    return {"warnings": [{"code": "checkout_unavailable", "message": message}]}
 
 
 def _record_created(made: Workspace, after: dict[str, Any]) -> None:

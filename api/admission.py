@@ -49,6 +49,7 @@ class Guard:
     role: Role = Role.GUEST
     archived_too: bool = False
     key_needs_scope: bool = True
+    by_place: bool = False
     app_bucket: rate_limit.Bucket | None = None
 
     @property
@@ -122,6 +123,9 @@ def _reached(session: Session, guard: Guard, principal: Principal, path: Mapping
         )
     if guard.grain is Grain.WORKSPACE and found.workspace is not None:
         context.meta(workspace_id=found.workspace.id)
+        if "profile_id" not in path and not guard.by_place:
+            # a guest's place counts where the route is about that profile, not wherever one may be named
+            found = found.in_the_workspace()
     if found.profile is not None and guard.grain is not Grain.CALLER:
         context.meta(profile_id=found.profile.id)
     return found

@@ -68,16 +68,18 @@ def workspace_guarded(
     max_body: int = MEBIBYTE,
     uuids: Collection[str] = (),
     archived_too: bool = False,
+    by_place: bool = False,
 ) -> Callable[[View], View]:
     """Let a view of the path's `workspace_id` be reached only by its members of at least `role`; a stranger gets 404.
 
     `scope` is what a user token's grant must give (`workspaces:write` for writes that name none). The view finds the
     workspace in `auth.current().workspace`, and the membership in `.reach`; with a `profile_id` in path or query
-    `.profile` is that profile, if the person can open it. `archived_too` also lets in the owners of an archived one.
+    `.profile` is that profile, if the person can open it. `archived_too` also lets in the owners of an archived one;
+    with `by_place` a guest who names a profile in the query comes with the role of their place on it.
     """
     ids = ("workspace_id", *uuids)
     guard = Guard(scope, units, frozenset(kinds), max_body, ids, needs_entitlement=False, grain=Grain.WORKSPACE)
-    return _attach(replace(guard, role=role, archived_too=archived_too))
+    return _attach(replace(guard, role=role, archived_too=archived_too, by_place=by_place))
 
 
 def caller_guarded(

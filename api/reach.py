@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -26,6 +26,13 @@ class Reach:
     membership: Membership | None = None
     role: Role | None = None
     permissions: tuple[str, ...] = ()
+
+    def in_the_workspace(self) -> Reach:
+        """The same with the role that the person has in the workspace, whatever their place on the profile."""
+        if self.membership is None:
+            return self
+        held = ROLES[self.membership.role]
+        return replace(self, role=held, permissions=tuple(self.membership.permissions))
 
     @property
     def scopes(self) -> frozenset[Scope]:

@@ -88,6 +88,8 @@ def test_a_guest_sees_only_the_profiles_they_have_a_place_on(
     assert ask(f"/notes?profile_id={profile.id}", token).status_code == 200
     assert ask(f"/workspaces/{profile.workspace_id}/profiles/{profile.id}/notes", token).status_code == 200
     assert refusal(ask(f"/notes?profile_id={sibling.id}", token)) == NOT_FOUND
+    own_affairs = ask(f"/workspaces/{profile.workspace_id}/notes?profile_id={profile.id}", token).get_json()
+    assert own_affairs["data"][0]["title"] == "guest", "a place on a profile is none in the workspace"
     with db.transaction(url) as session:
         assert [one.id for one in session.scalars(reach.profiles_of(guest.id))] == [profile.id]
 

@@ -40,6 +40,7 @@ class Operation:
     role: str
     partner: bool
     key_needs_scope: bool
+    by_place: bool
     uuids: tuple[str, ...]
 
     @property
@@ -140,7 +141,7 @@ def _of_scope(operation: Operation, who: Who, target: Target) -> Refusal | None:
         return None
     lacks = who.carries is not None and not operation.scopes <= who.carries
     if not who.key_of and operation.grain == "profile":
-        given = GIVEN.get(_role(who, target))
+        given = GIVEN.get(_role(operation, who, target))
         lacks = lacks or (given is not None and not operation.scopes <= given)
     return (403, "insufficient_scope") if lacks else None
 
@@ -151,7 +152,7 @@ def _of_role(operation: Operation, who: Who, target: Target) -> Refusal | None:
     if operation.grain == "caller":
         return _of_own_workspace(operation, who, target)
     asked = UNLESS_ONESELF.get((operation.method, operation.path), operation.role)
-    enough = RANKS.index(_role(who, target)) >= RANKS.index(asked)
+    enough = RANKS.index(_role(operation, who, target)) >= RANKS.index(asked)
     return None if enough else (403, "forbidden")
 
 
@@ -165,10 +166,12 @@ def _of_own_workspace(operation: Operation, who: Who, target: Target) -> Refusal
     return None if RANKS.index(who.roles[meant]) >= RANKS.index(asked) else (403, "forbidden")
 
 
-def _role(who: Who, target: Target) -> str:
+def _role(operation: Operation, who: Who, target: Target) -> str:
     profile, workspace = _named(target)
     role = who.roles[workspace or HOME_OF[profile or ""]]
-    return who.places[profile] if role == "guest" and profile else role
+    # a place on a profile is no place in the workspace's own affairs
+    about_it = target.profile or operation.grain != "workspace" or operation.by_place
+    return who.places[profile] if role == "guest" and profile and about_it else role
 
 
 def _named(target: Target) -> tuple[str | None, str | None]:

@@ -66,6 +66,7 @@ def operations(app: Flask) -> list[Operation]:
                 role=guard.role.word,
                 partner=guard.partner,
                 key_needs_scope=guard.key_needs_scope,
+                by_place=guard.by_place,
                 uuids=guard.uuids,
             )
             for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})

@@ -26,6 +26,8 @@ from api.writing import actor, idempotent, session
 
 bp = Blueprint("api_keys", __name__, description="API keys: each opens one profile.")
 
+SIGNED_IN = frozenset({Kind.SESSION})
+
 ORDER = [
     By(ApiKey.created_at, lambda row: row.ApiKey.created_at, descending=True),
     By(ApiKey.id, lambda row: row.ApiKey.id),
@@ -33,7 +35,7 @@ ORDER = [
 
 
 @bp.route("/workspaces/<workspace_id>/api-keys")
-@workspace_guarded(role=Role.EDITOR)
+@workspace_guarded(role=Role.EDITOR, by_place=True)
 @bp.arguments(KeyQuery, location="query")
 @bp.response(200, ApiKeyRow(many=True))
 def api_key_list(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
@@ -49,7 +51,7 @@ def api_key_list(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any
 
 
 @bp.route("/workspaces/<workspace_id>/api-keys", methods=["POST"])
-@workspace_guarded(scope=Scope.WORKSPACES_WRITE, role=Role.EDITOR, kinds={Kind.SESSION})
+@workspace_guarded(scope=Scope.WORKSPACES_WRITE, role=Role.EDITOR, kinds=SIGNED_IN, by_place=True)
 @bp.arguments(KeyBody)
 @idempotent(once_shown=["key"])
 @bp.response(201, MintedKey)
@@ -71,7 +73,7 @@ def mint_api_key(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
 
 
 @bp.route("/workspaces/<workspace_id>/api-keys/<key_id>/revoke", methods=["POST"])
-@workspace_guarded(scope=Scope.WORKSPACES_WRITE, role=Role.EDITOR, kinds={Kind.SESSION}, uuids=["key_id"])
+@workspace_guarded(scope=Scope.WORKSPACES_WRITE, role=Role.EDITOR, kinds=SIGNED_IN, uuids=["key_id"], by_place=True)
 @idempotent()
 @bp.response(200, ApiKeyRow)
 def revoke_api_key(key_id: str, **_: str) -> dict[str, Any]:
@@ -86,7 +88,7 @@ def revoke_api_key(key_id: str, **_: str) -> dict[str, Any]:
 
 
 @bp.route("/workspaces/<workspace_id>/api-keys/<key_id>/rotate", methods=["POST"])
-@workspace_guarded(scope=Scope.WORKSPACES_WRITE, role=Role.EDITOR, kinds={Kind.SESSION}, uuids=["key_id"])
+@workspace_guarded(scope=Scope.WORKSPACES_WRITE, role=Role.EDITOR, kinds=SIGNED_IN, uuids=["key_id"], by_place=True)
 @idempotent(once_shown=["key"])
 @bp.response(201, RotatedKey)
 def rotate_api_key(key_id: str, **_: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 from marshmallow import ValidationError
 
 from api import errors
-from api.windows import DateRange, DateRangeQuery
+from api.windows import DateRange, DateRangeQuery, OptionalDateRangeQuery
 
 
 def _load(first: str, last: str) -> DateRange:
@@ -47,3 +47,20 @@ def test_months_follow_each_other_clipped_to_the_window_up_to_the_last_day_there
     assert [month.is_whole_months() for month in window.months()] == [False, True, True]
     assert list(_load("9999-12-02", "9999-12-31").months()) == [DateRange(date(9999, 12, 2), date(9999, 12, 31))]
     assert list(_load("2024-02-29", "2024-02-29").months()) == [DateRange(date(2024, 2, 29), date(2024, 2, 29))]
+
+
+def test_an_optional_window_is_both_dates_or_neither() -> None:
+    both = {"date_from": "2026-03-01", "date_to": "2026-03-01"}
+    assert OptionalDateRangeQuery().load(both) == DateRange(date(2026, 3, 1), date(2026, 3, 1))
+    assert OptionalDateRangeQuery().load({}) is None
+    for missing in both:
+        rest = {name: day for name, day in both.items() if name != missing}
+        with pytest.raises(ValidationError) as refusal:
+            OptionalDateRangeQuery().load(rest)
+        assert refusal.value.normalized_messages() == {missing: ["is required with the other date"]}
+
+
+def test_a_required_window_names_the_date_that_is_missing() -> None:
+    with pytest.raises(ValidationError) as refusal:
+        DateRangeQuery().load({"date_to": "2026-03-01"})
+    assert refusal.value.normalized_messages() == {"date_from": ["is required, as YYYY-MM-DD"]}

@@ -53,6 +53,15 @@ class ErrorBody(ma.Schema):
     docs_url = fields.String(required=True, metadata={"format": "uri", "description": "The code's entry on a page."})
     reason = fields.String(metadata={"description": "Stable refinement inside a shared code."})
     required_scopes = fields.List(fields.String(), metadata={"description": "On insufficient_scope."})
+    upgrade_required = fields.Boolean(metadata={"description": "On profile_limit_reached."})
+    upgrade = fields.Dict(metadata={"description": "On profile_limit_reached: {plan}, the next that fits."})
+    reconnect_required = fields.Boolean(metadata={"description": "On connection_revoked and auth_revoked."})
+    reconnect_url = fields.String(metadata={"description": "Where to connect again."})
+    provider_code = fields.String(metadata={"description": "On provider_error, where the provider gave one."})
+    provider_message = fields.String(metadata={"description": "On provider_error, where the provider gave one."})
+    retry_after_seconds = fields.Integer(metadata={"description": "On insights_enabling."})
+    consent = fields.Dict(metadata={"description": "On consent_required: the current version and its text hashes."})
+    conflicting_destination_id = fields.String(metadata={"description": "On destination_conflict."})
 
 
 class ErrorEnvelope(ma.Schema):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from PIL import ImageFile
+
 
 class Unavailable(Exception):
     """PDF needs system libraries that this machine lacks."""
@@ -61,4 +63,6 @@ def _weasyprint() -> Any:
         import weasyprint
     except (ImportError, OSError) as absent:
         raise Unavailable(str(absent)) from absent
+    # it lets Pillow take images that break off, in the whole process; uploads are judged here too
+    ImageFile.LOAD_TRUNCATED_IMAGES = False
     return weasyprint

@@ -112,7 +112,7 @@ def conforms(operation: Any, mode: schemathesis.GenerationMode, deployment: Sett
         with db.transaction(deployment.operational_url, durable=False) as session:
             session.execute(sa.delete(RateUse))
         if own:
-            address(case, asking)
+            address(case, asking, in_query=mode is schemathesis.GenerationMode.POSITIVE)
         response = case.call_and_validate(headers=header, excluded_checks=UNSTATED)
         # what is not configured here answers 501 or 503, and says so in the document
         assert response.status_code < 500 or response.status_code in {501, 503}
@@ -120,12 +120,15 @@ def conforms(operation: Any, mode: schemathesis.GenerationMode, deployment: Sett
     ask()
 
 
-def address(case: schemathesis.Case, asking: Callers) -> None:
-    """Mostly ask about what the caller owns: made-up ids would end every question at the door."""
+def address(case: schemathesis.Case, asking: Callers, *, in_query: bool) -> None:
+    """Mostly ask about what the caller owns: made-up ids would end every question at the door.
+
+    A query that is wrong on purpose stays as it is.
+    """
     own = {"workspace_id": asking.workspace_id, "profile_id": asking.profile_id}
     for name in own.keys() & (case.path_parameters or {}).keys():
         case.path_parameters[name] = own[name]
-    if "profile_id" in {parameter.name for parameter in case.operation.query}:
+    if in_query and "profile_id" in {parameter.name for parameter in case.operation.query}:
         case.query = {**(case.query or {}), "profile_id": asking.profile_id}
 
 

@@ -8,6 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from api.errors import CATALOGUE
+from api.openapi import ErrorBody
 from tests.api.conftest import Caller
 
 REFUSALS = [
@@ -73,3 +74,8 @@ def test_the_catalogue_refuses_a_reason_it_does_not_list() -> None:
         CATALOGUE["invalid_state"](reason="made_up")
     with pytest.raises(ValueError, match="carries no"):
         CATALOGUE["not_found"](hint="here")
+
+
+def test_every_member_that_a_code_may_carry_is_in_the_document() -> None:
+    described = set(ErrorBody().fields)
+    assert {name for code in CATALOGUE.values() for name in code.extra} <= described

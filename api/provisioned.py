@@ -7,8 +7,14 @@ from typing import Any, cast
 
 from api import auth, errors
 from api.guard import View
+from api.models import Workspace
 
 SOURCE = "oauth"
+
+
+def is_provisioned(workspace: Workspace) -> bool:
+    """Whether an app made the workspace for one of its users."""
+    return workspace.acquisition_source == SOURCE
 
 
 def refuse_provisioned(view: View) -> View:
@@ -16,7 +22,7 @@ def refuse_provisioned(view: View) -> View:
 
     @wraps(view)
     def mailed(*args: Any, **kwargs: Any) -> Any:
-        if auth.current().workspace.acquisition_source == SOURCE:
+        if is_provisioned(auth.current().workspace):
             raise errors.APP_PROVISIONED_WORKSPACE()
         return view(*args, **kwargs)
 

@@ -62,7 +62,7 @@ def decide() -> Response:
             return browser.notice(400, "This request is over", text)
         if request.form.get("decision") != "allow":
             pending.status = "denied"
-            _audit(session, pending, "deny")
+            _audit(session, pending, "denied")
             return _answer(grant, None)
         return _allow(session, person, grant, pending)
 
@@ -86,10 +86,10 @@ def _allow(session: Session, person: User, grant: CodeGrant, pending: OAuthAutho
         pending.profile_id, pending.workspace_id = profile.id, workspace.id
         if WITH_PEOPLE in pending.scopes and reach.is_healthcare(workspace, profile):
             pending.status = "denied"
-            _audit(session, pending, "deny")
+            _audit(session, pending, "denied")
             return server.refused(_stated(healthcare_refusal(grant.redirect_uri)))
     pending.status, pending.granted_at = "granted", now()
-    _audit(session, pending, "grant")
+    _audit(session, pending, "granted")
     grant.request.authorization = pending
     return _answer(grant, person)
 

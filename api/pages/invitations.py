@@ -60,7 +60,7 @@ def _accepted(person: User, token: str) -> Response:
         invitation, workspace, _ = invitations.accept(session, user_id=person.id, token=token)
         actor = audit.Actor("session", person.id, workspace.id, invitation.profile_id, context.request_id())
         target = {"kind": "invitation", "id": invitation.id, "label": None}
-        attempt = audit.Attempt("invitation.accept", {"target": target, "role": invitation.role}, category="members")
+        attempt = audit.Attempt("invitation.accepted", {"target": target, "role": invitation.role}, category="members")
         audit.record(session, actor, attempt)
     some = invitations.profiles_of(invitation) is not None
     return browser.page("joined.html", policy=SCRIPTED, workspace=workspace, role=invitation.role, some=some)

@@ -42,7 +42,7 @@ def accept_dpa(body: dict[str, Any], workspace_id: str, app_id: str) -> dict[str
         signed.accepted_by_kind, signed.accepted_by_id = auth.current().kind.value, auth.current().person
         session().add(signed)
         session().flush()
-        _record("dpa.accept", app, after={"version": dpa.VERSION})
+        _record("dpa.accepted", app, after={"version": dpa.VERSION})
     return {**_standing(app_id), "profiles_covered": _provisioned(app_id)}
 
 
@@ -59,7 +59,7 @@ def withdraw_dpa(body: dict[str, Any], workspace_id: str, app_id: str) -> dict[s
         signature.withdrawn_at, signature.withdrawn_by_id = db.now(), auth.current().person
         signature.withdraw_reason = body["reason"]
         session().flush()
-        _record("dpa.withdraw", app, before={"version": signature.version})
+        _record("dpa.withdrawn", app, before={"version": signature.version})
     return {**_standing(app_id), "exports_gated": _provisioned(app_id)}
 
 

@@ -61,7 +61,7 @@ def disconnect_app(workspace_id: str, authorization_id: str) -> dict[str, Any]:
         families.end(session(), held)
         session().flush()
         target = {"kind": "authorization", "id": held.id, "label": held.client_name}
-        record(session(), actor(), Attempt("app.disconnect", {"target": target}, category="credentials"))
+        record(session(), actor(), Attempt("app.disconnected", {"target": target}, category="credentials"))
     return {
         "id": held.id,
         "status": held.status,

@@ -42,7 +42,7 @@ def register_app(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     Its id and secret are its own credential (HTTP Basic), with which it provisions profiles. The secret is shown once.
     """
     app, secret = registration.register(session(), workspace_id=workspace_id, wanted=body)
-    _record("app.register", app, after=_told(app))
+    _record("app.registered", app, after=_told(app))
     return {**rows.told(session(), [app])[0], "client_secret": secret}
 
 
@@ -59,7 +59,7 @@ def change_app(body: dict[str, Any], workspace_id: str, app_id: str) -> dict[str
     app = registration.find(session(), workspace_id, app_id)
     before = _told(app)
     registration.change(session(), app=app, wanted=body)
-    _record("app.change", app, before=before, after=_told(app))
+    _record("app.changed", app, before=before, after=_told(app))
     return rows.told(session(), [app])[0]
 
 
@@ -72,7 +72,7 @@ def rotate_app_secret(body: dict[str, Any], workspace_id: str, app_id: str) -> d
     """Give an app a new secret, beside which the old one works for some days"""
     app = registration.find(session(), workspace_id, app_id)
     secret, ends = registration.rotate_secret(session(), app=app, grace_days=body["grace_days"])
-    _record("app.rotate_secret", app)
+    _record("app.secret_rotated", app)
     return {"client_secret": secret, "previous_expires_at": ends}
 
 

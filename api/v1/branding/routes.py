@@ -82,7 +82,7 @@ def set_branding(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
         for name, value in after.items():
             setattr(row, name, value)
         _touched(row)
-        _record("branding.update", before=_unnamed(before), after=_unnamed(after))
+        _record("branding.changed", before=_unnamed(before), after=_unnamed(after))
     return shape(row if row.updated_at else None)
 
 
@@ -100,7 +100,7 @@ def upload_logo(workspace_id: str) -> dict[str, Any]:
     row = _locked(session(), workspace_id)
     row.logo_name = logos.keep(context.settings(), picture)
     _touched(row)
-    _record("branding.upload_logo", after={"mime_type": picture.mime_type, "bytes": len(picture.content)})
+    _record("branding.logo_uploaded", after={"mime_type": picture.mime_type, "bytes": len(picture.content)})
     url = logos.url_of(context.settings(), row.logo_name)
     return {"logo_url": url, "width": picture.width, "height": picture.height, "mime_type": picture.mime_type}
 
@@ -116,7 +116,7 @@ def delete_logo(workspace_id: str) -> dict[str, Any]:
     if had_one:
         row.logo_name = None
         _touched(row)
-        _record("branding.delete_logo")
+        _record("branding.logo_deleted")
     return {"deleted": had_one}
 
 

@@ -98,7 +98,7 @@ def register_sender_domain(body: dict[str, Any], workspace_id: str) -> dict[str,
         raise errors.INVALID_STATE("Remove the present domain first.", reason="domain_exists")
     row = sender_domains.registered(context.settings(), workspace_id, body["domain"], body["local_part"])
     session().add(row)
-    _record("sender_domain.register", row)
+    _record("sender_domain.registered", row)
     return shape(row)
 
 
@@ -111,7 +111,7 @@ def remove_sender_domain(workspace_id: str) -> dict[str, Any]:
     row = of(session(), workspace_id)
     if row is not None:
         session().delete(row)
-        _record("sender_domain.remove", row)
+        _record("sender_domain.removed", row)
     return {"deleted": row is not None}
 
 
@@ -134,7 +134,7 @@ def verify_sender_domain(_: dict[str, Any], workspace_id: str) -> dict[str, Any]
     before = row.status
     sender_domains.settle(row, seen)
     if row.status != before:
-        _record("sender_domain.verify", row, before={"status": before}, after={"status": row.status})
+        _record("sender_domain.checked", row, before={"status": before}, after={"status": row.status})
     return shape(row)
 
 

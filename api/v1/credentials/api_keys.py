@@ -68,7 +68,7 @@ def mint_api_key(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
         session(), auth.current().person, workspace_id=workspace_id, profile_id=profile_id
     )  # fmt: skip
     key, secret = keys.mint(session(), reached=reached, wanted=body, by=auth.current().person)
-    _record("api_key.mint", key, after=_facts(key))
+    _record("api_key.minted", key, after=_facts(key))
     return {**_one(session(), key), "key": secret}
 
 
@@ -83,7 +83,7 @@ def revoke_api_key(key_id: str, **_: str) -> dict[str, Any]:
     """
     key = keys.locked(session(), auth.current().reach, key_id, by=auth.current().person)
     if keys.revoke(key):
-        _record("api_key.revoke", key)
+        _record("api_key.revoked", key)
     return _one(session(), key)
 
 
@@ -99,7 +99,7 @@ def rotate_api_key(key_id: str, **_: str) -> dict[str, Any]:
     reached, person = auth.current().reach, auth.current().person
     old = keys.locked(session(), reached, key_id, by=person)
     key, secret = keys.rotate(session(), reached=reached, old=old, by=person)
-    _record("api_key.rotate", old, after={"rotated_to_id": key.id, **_facts(old)})
+    _record("api_key.rotated", old, after={"rotated_to_id": key.id, **_facts(old)})
     previous = {"id": old.id, "expires_at": old.expires_at}
     return {**_one(session(), key), "key": secret, "previous": previous}
 

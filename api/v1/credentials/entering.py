@@ -101,7 +101,7 @@ def change_password(body: dict[str, Any]) -> dict[str, Any]:
     fresh = passwords.hashed(body["new_password"])
     people.set_password(session(), user_id=person, checked=checked, password_hash=fresh)
     ended = sign_in.end_sessions(session(), user_id=person, but=auth.current().id)
-    record(session(), actor(), Attempt("password.change", {"sessions_ended": ended}, category="credentials"))
+    record(session(), actor(), Attempt("password.changed", {"sessions_ended": ended}, category="credentials"))
     return {"changed_at": now(), "sessions_ended": ended}
 
 

@@ -112,4 +112,4 @@ def _attempt(workspace: Workspace, body: dict[str, Any]) -> Attempt:
         "before": {name: getattr(workspace, name) for name in body},
         "after": dict(body),
     }
-    return Attempt("mcp_settings.update", details, category="privacy")
+    return Attempt("mcp_settings.changed", details, category="privacy")

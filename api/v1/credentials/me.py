@@ -88,7 +88,7 @@ def end_other_session(session_id: str) -> dict[str, Any]:
     if row.revoked_at is None:
         row.revoked_at = now()
         target = {"kind": "session", "id": row.id, "label": None}
-        record(session(), actor(), Attempt("session.end", {"target": target}, category="credentials"))
+        record(session(), actor(), Attempt("session.ended", {"target": target}, category="credentials"))
     return {"id": row.id, "ended": True, "ended_at": row.revoked_at}
 
 

@@ -61,7 +61,7 @@ def mint_token(body: dict[str, Any]) -> dict[str, Any]:
     token.expires_at = now() + timedelta(days=body["expires_in_days"])
     session().add(token)
     session().flush()
-    _record("user_token.mint", token, {"grants": token.grants, "expires_at": token.expires_at.isoformat()})
+    _record("user_token.minted", token, {"grants": token.grants, "expires_at": token.expires_at.isoformat()})
     return {**_facts(token), "token": secret}
 
 
@@ -82,7 +82,7 @@ def revoke_token(token_id: str) -> dict[str, Any]:
         if consent is not None:
             families.end(session(), consent)
         token.revoked_at = token.revoked_at or now()
-        _record("user_token.revoke", token)
+        _record("user_token.revoked", token)
     return {"id": token.id, "status": "revoked"}
 
 

@@ -55,7 +55,7 @@ def put_member(body: dict[str, Any], workspace_id: str) -> tuple[dict[str, Any],
         )
     else:
         memberships.change(session(), workspace=workspace, membership=membership, wanted=body, by=None)
-    _record("member.add" if created else "member.change", user.id, before=before, after=memberships.told(membership))
+    _record("member.added" if created else "member.changed", user.id, before=before, after=memberships.told(membership))
     return {**rows.one(session(), membership, to_app=True), "created": created}, 201 if created else 200
 
 
@@ -71,7 +71,7 @@ def remove_member(workspace_id: str, user_id: str) -> dict[str, Any]:
         raise errors.NOT_FOUND("There is no such member.")
     before = memberships.told(membership)
     memberships.remove(session(), workspace=workspace, membership=membership, by=None)
-    _record("member.remove", user_id, before=before)
+    _record("member.removed", user_id, before=before)
     return {"user_id": user_id, "removed": True, "keys_revoked": 0}
 
 

@@ -115,7 +115,7 @@ def accept_invitation(body: dict[str, Any]) -> dict[str, Any]:
         session(), user_id=auth.current().person, token=body["token"]
     )
     within = replace(actor(), workspace_id=workspace.id, profile_id=invitation.profile_id)
-    record(session(), within, _attempt("invitation.accept", invitation))
+    record(session(), within, _attempt("invitation.accepted", invitation))
     return {
         "workspace_id": workspace.id,
         "workspace_name": workspace.name,
@@ -157,7 +157,7 @@ def _create(workspace_id: str, wanted: Wanted) -> dict[str, Any]:
         text=written.text,
         html=written.html,
     )
-    record(session(), actor(), _attempt("invitation.create", invitation))
+    record(session(), actor(), _attempt("invitation.created", invitation))
     return {**_row(invitation), "accept_url": url, "email_status": status}
 
 
@@ -169,7 +169,7 @@ def _revoke(workspace_id: str, profile_id: str | None, invitation_id: str) -> di
         invitation_id=invitation_id,
         by=auth.current().reach.role or Role.GUEST,
     )
-    record(session(), actor(), _attempt("invitation.revoke", invitation))
+    record(session(), actor(), _attempt("invitation.revoked", invitation))
     return _row(invitation)
 
 

@@ -43,7 +43,7 @@ def change_membership(body: dict[str, Any], workspace_id: str, membership_id: st
     membership = memberships.find(session(), workspace_id, membership_id)
     before = memberships.told(membership)
     memberships.change(session(), workspace=workspace, membership=membership, wanted=body, by=_own_role())
-    _record("member.change", membership, before=before, after=memberships.told(membership))
+    _record("member.changed", membership, before=before, after=memberships.told(membership))
     return rows.one(session(), membership)
 
 
@@ -64,7 +64,7 @@ def remove_membership(workspace_id: str, membership_id: str) -> dict[str, Any]:
     membership = memberships.find(session(), workspace_id, membership_id)
     before = memberships.told(membership)
     memberships.remove(session(), workspace=workspace, membership=membership, by=_own_role())
-    _record("member.remove", membership, before=before)
+    _record("member.removed", membership, before=before)
     return {"membership_id": membership_id, "removed": True}
 
 
@@ -92,7 +92,7 @@ def change_profile_member(
     before = {"role": place.role, "permissions": place.permissions}
     place.role = body.get("role", place.role)
     place.permissions = body.get("permissions", place.permissions)
-    _record("member.change", membership, before=before, after={"role": place.role, "permissions": place.permissions})
+    _record("member.changed", membership, before=before, after={"role": place.role, "permissions": place.permissions})
     return rows.place(place, membership)
 
 
@@ -112,7 +112,7 @@ def remove_profile_member(workspace_id: str, profile_id: str, membership_id: str
     session().flush()
     if not places.any_of(session(), membership.id):
         memberships.remove(session(), workspace=workspace, membership=membership, by=_own_role())
-    _record("member.remove", membership, before=before)
+    _record("member.removed", membership, before=before)
     return {"membership_id": membership_id, "removed": True}
 
 

@@ -85,7 +85,7 @@ def sign_agreement(body: dict[str, Any], workspace_id: str, profile_id: str) -> 
     session().flush()
     target = {"kind": "profile", "id": profile.id, "label": profile.name}
     details = {"target": target, "after": {"version": made.version, "text_hash": made.text_hash}}
-    record(session(), actor(), Attempt("agreement.sign", details, category="privacy"))
+    record(session(), actor(), Attempt("agreement.signed", details, category="privacy"))
     return _told(session(), made)
 
 

@@ -60,7 +60,7 @@ def archive_profile(profile_id: str) -> dict[str, Any]:
         ended = retire(session(), [profile_id], at=at)
         counted = {name: getattr(ended, name) for name in nothing if hasattr(ended, name)}
         archived = {"archived": True, "archived_at": at, "counts": {**nothing, **counted}}
-        _record(profile, Attempt("profile.archive", {"target": _target(profile), "after": counted}))
+        _record(profile, Attempt("profile.archived", {"target": _target(profile), "after": counted}))
     return {"profile_id": profile_id, **archived}
 
 
@@ -76,7 +76,7 @@ def adopt_profile(body: dict[str, Any], candidate_id: str) -> dict[str, Any]:
     """
     profile, tie, is_new = adoption.adopt(session(), _app(), candidate_id, body["external_ref"])
     if is_new:
-        _record(profile, Attempt("profile.adopt", {"target": _target(profile)}))
+        _record(profile, Attempt("profile.adopted", {"target": _target(profile)}))
     return {
         "profile_id": profile.id,
         "workspace_id": profile.workspace_id,
@@ -102,7 +102,7 @@ def set_entitlement(body: dict[str, Any], profile_id: str, feature: str) -> dict
     kept, changed = entitlements.switch(session(), _app(), profile, feature, is_enabled=body["enabled"])
     if changed:
         change = {"before": {feature: not body["enabled"]}, "after": {feature: body["enabled"]}}
-        _record(profile, Attempt("entitlement.update", {"target": _target(profile), **change}))
+        _record(profile, Attempt("entitlement.changed", {"target": _target(profile), **change}))
     return {
         "profile_id": profile_id,
         "feature": feature,

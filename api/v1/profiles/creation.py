@@ -70,13 +70,13 @@ def add(workspace: Workspace, body: Mapping[str, Any], *, may_share_name: bool =
     session().add(profile)
     session().flush()
     tracking_keys.mint(session(), profile.id)
-    _record(profile, "profile.create")
+    _record(profile, "profile.created")
     return profile
 
 
 def _provisioned(made: Provision, caller: Principal) -> Any:
     if made.key is not None:
-        _record(made.profile, "profile.provision")
+        _record(made.profile, "profile.provisioned")
     site = tracking_keys.oldest(session(), made.profile.id)
     return Provisioned().dump(
         {

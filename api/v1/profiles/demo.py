@@ -100,7 +100,7 @@ def delete_demo(_query: dict[str, Any]) -> dict[str, Any]:
     in_files = session().scalar(sa.select(sa.func.sum(Import.rows_loaded)).where(Import.profile_id == found.id)) or 0
     at = db.now()
     removed = retire(session(), [found.id], at=at).rows_removed + in_files
-    _record(found, "demo.delete", {"rows_removed": removed})
+    _record(found, "demo.deleted", {"rows_removed": removed})
     return {"profile_id": found.id, "archived": True, "archived_at": at, "rows_removed": removed}
 
 

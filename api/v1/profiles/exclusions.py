@@ -79,7 +79,7 @@ def replace_audience_exclusions(body: dict[str, Any], profile_id: str) -> dict[s
         "target": {"kind": "profile", "id": profile.id, "label": profile.name},
         "after": {"excluded": change.excluded, "added": change.added, "removed": change.removed},
     }
-    record(session(), actor(), Attempt("audience_exclusions.replace", details, category="exports"))
+    record(session(), actor(), Attempt("audience_exclusions.replaced", details, category="exports"))
     return {
         "profile_id": profile_id,
         "excluded_count": change.excluded,

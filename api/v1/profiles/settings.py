@@ -109,7 +109,7 @@ def change_profile(body: dict[str, Any], profile_id: str) -> dict[str, Any]:
         "before": {name: _plain(before[name]) for name in changed},
         "after": {name: _plain(value) for name, value in changed.items()},
     }
-    record(session(), actor(), Attempt("profile.update", details), outcome="done" if changed else "no_change")
+    record(session(), actor(), Attempt("profile.changed", details), outcome="done" if changed else "no_change")
     if RECOMPUTED & changed.keys():
         ask_anew(session(), profile.id)
     session().flush()

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from flask import Response
 from sqlalchemy.orm import Session
 
-from api import auth, context, db, errors, mail, op_lists, plans, reach
+from api import auth, context, db, errors, mail, op_lists, plans, provisioned, reach
 from api.audit import Attempt, record
 from api.guard import caller_guarded, workspace_guarded
 from api.http import Blueprint
@@ -136,7 +136,7 @@ def generate_reports(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
             }
         )
     details = {"template": body["template"], "profile_ids": body["profile_ids"], "recipients": len(body["recipients"])}
-    _record("report.generate", workspace_id, {**details, "batch_id": batch_id})
+    _record("report.requested", workspace_id, {**details, "batch_id": batch_id})
     return {"batch_id": batch_id, "reports": told}
 
 
@@ -167,7 +167,7 @@ def schedule_reports(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     if changed:
         # the trail holds no addresses of people
         after = {**patch, **({"recipients": len(patch["recipients"])} if "recipients" in patch else {})}
-        _record("report_schedule.apply", workspace_id, {"profile_ids": changed, "after": after})
+        _record("report_schedule.changed", workspace_id, {"profile_ids": changed, "after": after})
     return {**counts, "schedules": [schedule_row(row) for _, row in applied]}
 
 
@@ -207,7 +207,7 @@ def _require_permission() -> None:
 
 
 def _refuse_mail_to_app_people(*, sends: bool) -> None:
-    if sends and auth.current().workspace.acquisition_source == "oauth":
+    if sends and provisioned.is_provisioned(auth.current().workspace):
         raise errors.APP_PROVISIONED_WORKSPACE()
 
 

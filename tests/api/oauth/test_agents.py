@@ -159,7 +159,7 @@ def test_a_denial_goes_back_as_one(agent: Walker, url: str) -> None:
     assert answer["iss"]
     with db.transaction(url) as session:
         assert session.scalars(sa.select(OAuthAuthorization.status)).one() == "denied"
-        assert session.scalars(sa.select(AuditEntry.action)).one() == "oauth_authorization.deny"
+        assert session.scalars(sa.select(AuditEntry.action)).one() == "oauth_authorization.denied"
 
 
 def test_a_form_that_is_not_ours_decides_nothing(agent: Walker, client: FlaskClient, url: str) -> None:

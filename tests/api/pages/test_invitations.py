@@ -58,7 +58,7 @@ def test_the_invited_person_gets_their_place(
     assert token not in page.text
     with db.transaction(url) as session:
         place = session.scalars(sa.select(Membership).where(Membership.user_id == bob.id)).one()
-        done = session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "invitation.accept")).one()
+        done = session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "invitation.accepted")).one()
     assert (place.workspace_id, place.role) == (profile.workspace_id, "viewer")
     assert (done.actor_id, done.workspace_id) == (bob.id, profile.workspace_id)
 

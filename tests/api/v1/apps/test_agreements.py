@@ -61,7 +61,7 @@ def test_accepting_covers_what_the_app_provisions_and_again_changes_nothing(
         assert not dpa.standing(session, app.id).is_gated(db.now())
         assert session.scalars(sa.select(DpaAcceptance)).one().signatory_name == "Olga Owner"
         entry = session.scalars(sa.select(AuditEntry)).one()
-    assert (entry.action, entry.category) == ("dpa.accept", "privacy")
+    assert (entry.action, entry.category) == ("dpa.accepted", "privacy")
     assert "Olga" not in str(entry.details)
 
 

@@ -65,7 +65,7 @@ def test_an_app_is_listed_with_what_it_may_do_and_ended_for_good(
     assert [row["status"] for row in data(ask("GET", f"{w}/connected-apps", as_owner))] == ["revoked"]
     with db.transaction(url) as session:
         assert session.scalars(sa.select(Connection)).one().status == "active"
-        assert len(session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "app.disconnect")).all()) == 1
+        assert len(session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "app.disconnected")).all()) == 1
 
 
 def test_an_agent_of_a_member_loses_its_tokens(

@@ -33,7 +33,7 @@ def test_an_app_is_registered_with_a_credential_of_its_own(
     assert ask("GET", "/notes/app", basic(made["client_id"], made["client_secret"])).status_code == 200
     with db.transaction(url) as session:
         app = session.get_one(App, made["app_id"])
-        entry = session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "app.register")).one()
+        entry = session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "app.registered")).one()
     assert made["client_secret"] not in str(entry.details)
     assert entry.details["target"] == {"kind": "app", "id": app.id, "label": "Dealer tools"}
     people.delegate(url, app, profile)

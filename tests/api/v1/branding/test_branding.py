@@ -108,7 +108,7 @@ def test_changes_are_on_record_without_addresses_of_people(ask: Ask, settings: S
     ask("DELETE", "/branding/logo")
     with db.transaction(settings.operational_url) as session:
         found = list(session.scalars(sa.select(AuditEntry).order_by(AuditEntry.id)))
-    assert [row.action for row in found] == ["branding.update", "branding.upload_logo", "branding.delete_logo"]
+    assert [row.action for row in found] == ["branding.changed", "branding.logo_uploaded", "branding.logo_deleted"]
     assert found[0].details["after"] == {"reply_to_email": "set", "sender_name": "Ada"}
 
 

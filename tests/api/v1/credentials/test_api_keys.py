@@ -51,7 +51,7 @@ def test_a_key_is_minted_with_the_default_scopes_and_shown_once(
     with db.transaction(url) as session:
         entry = session.scalars(sa.select(AuditEntry)).one()
         assert made["key"] not in (session.scalars(sa.select(IdempotencyRecord.body)).one() or "")
-    assert (entry.action, entry.category, entry.profile_id) == ("api_key.mint", "credentials", profile.id)
+    assert (entry.action, entry.category, entry.profile_id) == ("api_key.minted", "credentials", profile.id)
     assert made["key"] not in str(entry.details)
 
 
@@ -174,7 +174,7 @@ def test_a_rotated_key_works_for_48_hours_beside_the_new_one(
         assert states == {old["id"]: "expired", answer["id"]: "active"}
     with db.transaction(url) as session:
         found = {entry.action: entry for entry in session.scalars(sa.select(AuditEntry))}
-    assert found["api_key.rotate"].details["after"]["rotated_to_id"] == answer["id"]
+    assert found["api_key.rotated"].details["after"]["rotated_to_id"] == answer["id"]
 
 
 def test_a_rotation_outlives_no_end_that_was_set(owner: Caller, path: str, profile: Profile) -> None:
@@ -208,7 +208,7 @@ def test_a_revoked_key_opens_nothing_from_the_next_request_on(
     assert data(owner.post(f"{path}/{made['id']}/revoke")) == revoked
     with db.transaction(url) as session:
         actions = [entry.action for entry in session.scalars(sa.select(AuditEntry).order_by(AuditEntry.at))]
-    assert actions == ["api_key.mint", "api_key.revoke"]
+    assert actions == ["api_key.minted", "api_key.revoked"]
 
 
 def test_editors_end_their_own_keys_and_admins_all(person: People, path: str, profile: Profile, url: str) -> None:

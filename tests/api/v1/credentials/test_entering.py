@@ -165,7 +165,7 @@ def test_a_new_password_ends_the_other_sessions(anonymous: Caller, client: Flask
     signed_in(client, fresh)
     with db.transaction(url) as session:
         entry = session.scalars(sa.select(AuditEntry)).one()
-    assert (entry.action, entry.category, entry.outcome) == ("password.change", "credentials", "done")
+    assert (entry.action, entry.category, entry.outcome) == ("password.changed", "credentials", "done")
     assert fresh not in str(entry.details)
 
 

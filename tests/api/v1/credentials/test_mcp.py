@@ -75,7 +75,7 @@ def test_an_admin_changes_one_or_both(person: People, settings_path: str, url: s
     assert data(here.get(settings_path)).items() >= both.items()
     with db.transaction(url) as session:
         last = session.scalars(sa.select(AuditEntry).order_by(AuditEntry.at)).all()[-1]
-    assert (last.action, last.category, last.outcome) == ("mcp_settings.update", "privacy", "done")
+    assert (last.action, last.category, last.outcome) == ("mcp_settings.changed", "privacy", "done")
     assert last.details["before"] == {"mcp_writeback_enabled": True, "pii_mode": "masked_default"}
     assert last.details["after"] == both
     for wrong in ({}, {"pii_mode": "full"}, {"mcp_writeback_enabled": "true"}, {"other": 1}):

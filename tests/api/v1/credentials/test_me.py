@@ -98,7 +98,7 @@ def test_a_token_is_minted_with_its_grants_and_shown_once(person: People, client
         entry = session.scalars(sa.select(AuditEntry)).one()
         assert made["token"] not in (session.scalars(sa.select(IdempotencyRecord.body)).one() or "")
     assert (stored.user_id, stored.origin) == (me.id, "session")
-    assert (entry.action, entry.actor_id, entry.details["target"]["id"]) == ("user_token.mint", me.id, made["id"])
+    assert (entry.action, entry.actor_id, entry.details["target"]["id"]) == ("user_token.minted", me.id, made["id"])
     ends, began = (datetime.fromisoformat(made[name]) for name in ("expires_at", "created_at"))
     assert ends - began == pytest.approx(timedelta(days=10), abs=timedelta(seconds=5))
 

@@ -47,7 +47,7 @@ def test_an_app_adds_changes_lists_and_removes_people(
     assert [row["role"] for row in data(ask("GET", f"{w}/members", app.header))] == ["guest"]
     with db.transaction(url) as session:
         entries = session.scalars(sa.select(AuditEntry).order_by(AuditEntry.id)).all()
-    actions = ["member.add", "member.change", "member.add", "member.remove"]
+    actions = ["member.added", "member.changed", "member.added", "member.removed"]
     assert [(entry.action, entry.actor_kind) for entry in entries] == [(action, "app") for action in actions]
 
 

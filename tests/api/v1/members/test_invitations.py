@@ -56,7 +56,7 @@ def test_an_invitation_is_shown_once_and_opens_the_workspace(
     with db.transaction(url) as session:
         assert session.get_one(User, vera.id).email_verified_at is not None
         assert session.get_one(Membership, accepted["membership_id"]).role == "viewer"
-        entry = session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "invitation.accept")).one()
+        entry = session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "invitation.accepted")).one()
         assert entry.workspace_id == profile.workspace_id
         kept = " ".join(str(row.details) for row in session.scalars(sa.select(AuditEntry)))
         assert "vera" not in kept

@@ -63,7 +63,7 @@ def test_a_role_changes_and_the_change_is_audited(
     kept = data(ask("PATCH", f"{w}/memberships/{place.id}", as_owner, {"role": "admin"}))
     assert (kept["role"], kept["permissions"]) == ("admin", ["pii.view"])
     with db.transaction(url) as session:
-        entry = session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "member.change")).first()
+        entry = session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "member.changed")).first()
     assert entry is not None
     assert (entry.actor_id, entry.workspace_id, entry.category) == (owner.id, profile.workspace_id, "members")
     assert entry.details["target"]["id"] == viewer.id

@@ -84,7 +84,7 @@ def test_an_archive_ends_what_opens_the_profile_and_purges_it(
         for model in (IngestedRecord, AudienceExclusion):
             assert session.scalar(sa.select(sa.func.count()).select_from(model)) == 0
         actions = session.scalars(sa.select(AuditEntry.action).order_by(AuditEntry.id)).all()
-    assert actions == ["profile.provision", "profile.archive"]
+    assert actions == ["profile.provisioned", "profile.archived"]
 
 
 def test_only_what_the_app_provisioned_is_its_to_archive(

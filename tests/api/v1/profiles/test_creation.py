@@ -41,7 +41,7 @@ def test_a_profile_takes_zone_and_currency_of_its_workspace(ask: Ask, url: str, 
         assert (key.profile_id, key.key[:9]) == (made["profile_id"], "trk_live_")
         entry = session.scalars(sa.select(AuditEntry)).one()
         assert (entry.action, entry.profile_id, entry.workspace_id) == (
-            "profile.create", made["profile_id"], profile.workspace_id,
+            "profile.created", made["profile_id"], profile.workspace_id,
         )  # fmt: skip
     assert ask("GET", f"/profiles?profile_id={made['profile_id']}", ada).status_code == 200
 

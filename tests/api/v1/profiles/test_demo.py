@@ -99,7 +99,7 @@ def test_a_deleted_demo_is_gone_and_may_be_made_again(
         assert session.scalar(sa.select(sa.func.count()).select_from(Import)) == 0
         assert set(session.scalars(sa.select(Connection.status))) == {"disconnected"}
         actions = session.scalars(sa.select(AuditEntry.action).order_by(AuditEntry.id)).all()
-    assert actions == ["profile.create", "demo.delete"]
+    assert actions == ["profile.created", "demo.deleted"]
     second = ask("POST", "/profiles/demo", token)
     assert second.status_code == 201
     assert second.get_json()["data"]["profile"]["profile_id"] != made["profile_id"]

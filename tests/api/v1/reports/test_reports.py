@@ -272,7 +272,7 @@ def test_the_trail_names_no_recipients_and_an_archive_takes_reports_and_files(
     generate(ask, profile, send=True, recipients=["canary@example.com"])
     making.make_due(settings)
     with db.transaction(settings.operational_url) as session:
-        (entry,) = session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "report.generate"))
+        (entry,) = session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "report.requested"))
         assert "canary" not in str(entry.details)
         assert session.scalars(sa.select(OutgoingMail)).one().to_address == "canary@example.com"
         retire(session, [profile.id], at=db.now())

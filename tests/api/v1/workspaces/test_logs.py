@@ -51,7 +51,7 @@ def test_a_change_over_http_is_told_with_who_and_what(
     (row,) = data(ask("GET", f"{w}/audit", session))
     assert row["request_id"] == answer.headers["X-Request-Id"]
     assert row["actor"] == {"kind": "session", "id": owner.id, "display": "Ada"}
-    assert (row["category"], row["action"], row["profile_id"]) == ("classification", "workspace.updated", None)
+    assert (row["category"], row["action"], row["profile_id"]) == ("classification", "workspace.changed", None)
     assert row["target"] == {"kind": "workspace", "id": profile.workspace_id, "label": "New"}
     assert (row["before"], row["after"]) == ({"name": "Shop"}, {"name": "New"})
     assert (row["outcome"], row["error_code"]) == ("done", None)

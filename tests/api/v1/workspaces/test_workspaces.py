@@ -85,8 +85,8 @@ def test_an_admin_renames_a_workspace_and_the_trail_tells_it(
     with db.transaction(url) as unit:
         entries = list(unit.scalars(sa.select(AuditEntry).order_by(AuditEntry.id)))
     assert [(entry.action, entry.outcome) for entry in entries] == [
-        ("workspace.updated", "done"),
-        ("workspace.updated", "no_change"),
+        ("workspace.changed", "done"),
+        ("workspace.changed", "no_change"),
     ]
     assert entries[0].details["before"] == {"name": "Shop", "timezone": "UTC"}
     assert entries[0].details["after"] == {"name": "New", "timezone": "Europe/Madrid"}

@@ -47,6 +47,12 @@ class Transient(ConnectorError):
     reason = "transient"
 
 
+class OutOfTime(Transient):
+    """The whole time that was given for asking is over. Never repeated: the caller has somebody waiting."""
+
+    reason = "timeout"
+
+
 class Malformed(ConnectorError):
     """The answer is not what the protocol promises: HTML, cut JSON, a page that never ends."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,9 +15,16 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 import httpx
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception_type,
+    retry_if_not_exception_type,
+    stop_after_attempt,
+    wait_random_exponential,
+)
 
-from connectors.errors import ConnectorError, Malformed, Refused, Revoked, Throttled, Transient
+from connectors.errors import ConnectorError, Malformed, OutOfTime, Refused, Revoked, Throttled, Transient
 from connectors.redaction import guard_client_logs, redact
 
 _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
@@ -86,15 +94,23 @@ class Dialect(Protocol):
 class Transport:
     """Sends requests for connectors; one per connection and run, not shared between threads.
 
+    `within` bounds all its requests and waits together, in seconds from now; past it they raise `OutOfTime`.
     `sleep` is replaceable, so that a test need not wait. `requests` counts what went over the wire.
     """
 
-    def __init__(self, policy: Policy | None = None, *, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self,
+        policy: Policy | None = None,
+        *,
+        within: float | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
         guard_client_logs()
         self.policy = policy or Policy()
         self.requests = 0
         self._sleep = sleep
         self._pause = 0.0
+        self._ends_at = math.inf if within is None else time.monotonic() + within
 
     def send(self, request: Request, dialect: Dialect, *, secrets: tuple[str, ...] = ()) -> Answer:
         """The answer to `request`, judged good by `dialect`.
@@ -103,10 +119,10 @@ class Transport:
         `policy.attempts` are used up, Throttled at once when the asked wait is above `policy.longest_wait`.
         """
         repeat = Retrying(
-            retry=retry_if_exception_type((Throttled, Transient, Malformed)),
+            retry=retry_if_exception_type((Throttled, Transient, Malformed)) & retry_if_not_exception_type(OutOfTime),
             stop=self._stop,
             wait=self._wait,
-            sleep=self._sleep,
+            sleep=self.sleep,
             reraise=True,
         )
         try:
@@ -117,13 +133,14 @@ class Transport:
 
     @cached_property
     def _client(self) -> httpx.Client:
-        timeout = httpx.Timeout(self.policy.read_timeout, connect=self.policy.connect_timeout)
         # a proxy named in the environment is for the outside world, never for the bundled sandbox
         direct = httpx.HTTPTransport()
-        return httpx.Client(timeout=timeout, follow_redirects=False, mounts=dict.fromkeys(_LOOPBACK, direct))
+        return httpx.Client(follow_redirects=False, mounts=dict.fromkeys(_LOOPBACK, direct))
 
     def sleep(self, seconds: float) -> None:
-        """Wait, by the clock this transport was given."""
+        """Wait, by the clock this transport was given; OutOfTime at once when the wait would end too late."""
+        if seconds >= self._left():
+            raise OutOfTime("transport", "the wait asked for is longer than the time left")
         self._sleep(seconds)
 
     def close(self) -> None:
@@ -138,8 +155,8 @@ class Transport:
 
     def _once(self, request: Request, dialect: Dialect) -> Answer:
         if self._pause:
-            self._sleep(min(self._pause, self.policy.longest_wait))
-            self._pause = 0.0
+            pause, self._pause = min(self._pause, self.policy.longest_wait), 0.0
+            self.sleep(pause)
         answer = self._exchange(request, dialect.provider)
         self._pause = dialect.pause_after(answer)
         dialect.judge(answer)
@@ -147,7 +164,12 @@ class Transport:
         return answer
 
     def _exchange(self, request: Request, provider: str) -> Answer:
+        left = self._left()
+        if left <= 0:
+            raise OutOfTime(provider, "the time for asking is over")
         self.requests += 1
+        policy = self.policy
+        patience = httpx.Timeout(min(policy.read_timeout, left), connect=min(policy.connect_timeout, left))
         try:
             with self._client.stream(
                 request.method,
@@ -156,10 +178,11 @@ class Transport:
                 data=None if request.form is None else dict(request.form),
                 json=request.document,
                 headers=dict(request.headers),
+                timeout=patience,
             ) as response:
                 return parsed(response.status_code, response.headers, self._body(response, provider))
         except httpx.TimeoutException:
-            raise Transient(provider, "no answer in time", reason="timeout") from None
+            raise self._too_late(provider, "no answer in time") from None
         except httpx.TransportError as error:
             # the chained exception would carry the request, and with it the credential
             raise Transient(provider, f"connection failed ({type(error).__name__})", reason="connection") from None
@@ -167,18 +190,25 @@ class Transport:
             raise Malformed(provider, "the answer's encoding is broken") from None
 
     def _body(self, response: httpx.Response, provider: str) -> bytes:
-        body, until = bytearray(), time.monotonic() + self.policy.whole_timeout
+        body, until = bytearray(), min(time.monotonic() + self.policy.whole_timeout, self._ends_at)
         for piece in response.iter_bytes():
             body += piece
             if time.monotonic() > until:
-                raise Transient(provider, "the answer took too long", reason="timeout")
+                raise self._too_late(provider, "the answer took too long")
             if len(body) > self.policy.largest_body:
                 raise Malformed(provider, "the answer is too large")
         return bytes(body)
 
+    def _left(self) -> float:
+        return self._ends_at - time.monotonic()
+
+    def _too_late(self, provider: str, message: str) -> Transient:
+        return OutOfTime(provider, message) if self._left() <= 0 else Transient(provider, message, reason="timeout")
+
     def _stop(self, state: RetryCallState) -> bool:
         error = state.outcome.exception() if state.outcome else None
-        if isinstance(error, Throttled) and (error.wait or 0.0) > self.policy.longest_wait:
+        longest = min(self.policy.longest_wait, self._left())
+        if isinstance(error, Throttled) and (error.wait or 0.0) > longest:
             return True
         return stop_after_attempt(self.policy.attempts)(state)
 

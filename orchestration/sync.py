@@ -10,7 +10,8 @@ import structlog
 
 from api.db import now, transaction
 from api.models import Connection
-from connectors.errors import ConnectorError, Revoked
+from api.models.connection import ASKED
+from connectors.errors import ConnectorError
 from orchestration.lake import Lake
 from orchestration.partitions import HISTORY_DAYS, REVISED_DAYS, DayRange, Known, days_to_pull
 from orchestration.pulls import PULLS, Pull
@@ -29,7 +30,7 @@ def today(settings: Settings, connection: Connection) -> date:
 def connections(settings: Settings, kind: str) -> list[Connection]:
     """The connections of a kind that may be asked; one that waits for its owner is left alone."""
     with transaction(settings.operational_url) as session:
-        query = sa.select(Connection).where(Connection.kind == kind, Connection.status == "active")
+        query = sa.select(Connection).where(Connection.kind == kind, Connection.status.in_(ASKED))
         return list(session.scalars(query.order_by(Connection.created_at, Connection.id)))
 
 
@@ -75,9 +76,8 @@ def _note(settings: Settings, pull: Pull) -> None:
     with transaction(settings.operational_url) as session:
         connection = session.get_one(Connection, pull.connection.id)
         connection.synced_through = pull.through
-        connection.status_reason = pull.failure.reason if pull.failure else None
         if pull.failure is None:
             connection.synced_at = now()
-        # whoever disconnected it meanwhile has the last word
-        if isinstance(pull.failure, Revoked) and connection.status == "active":
-            connection.status, connection.status_reason = "needs_action", "reconnect_required"
+        # a token given meanwhile is not judged by what the old one was told
+        if connection.token == pull.connection.token:
+            connection.heard(pull.failure)

@@ -8,10 +8,18 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.db import Base, new_id, now
+from connectors.errors import ConnectorError, Refused, Revoked
+
+ASKED = ("active", "needs_action")
+UNFINISHED = ("pending", "pending_selection")
+OWNERS_CALL = {"permission_missing", "policy_block"}
 
 
 class Connection(Base):
     """One connection. `base_url` points at the provider, or at the bundled sandbox when `is_sandbox`.
+
+    `status`: pending, pending_selection, active, needs_action, reconnect_required or disconnected; those of `ASKED` are
+    asked. `status_reason` is a slug: why it needs somebody, or why the newest call failed.
 
     `token` is a sandbox credential here; real providers' tokens are encrypted before they are stored.
     `synced_through` is the last account day that was landed whole.
@@ -37,6 +45,23 @@ class Connection(Base):
     created_at: Mapped[datetime] = mapped_column(default=now)
 
     __table_args__ = (sa.UniqueConstraint("profile_id", "provider", "external_account_id"),)
+
+    def heard(self, failure: ConnectorError | None) -> bool:
+        """Note how a read of the provider ended, None for well; True when this told that the token is dead.
+
+        Whoever disconnected or connected it anew meanwhile has the last word: call it on the row as it is now.
+        """
+        if self.status not in ASKED:
+            return False
+        self.status_reason = failure.reason if failure else None
+        if isinstance(failure, Revoked):
+            self.status = "reconnect_required"
+            return True
+        if failure is None:
+            self.status = "active"
+        elif isinstance(failure, Refused) and failure.reason in OWNERS_CALL:
+            self.status = "needs_action"
+        return False
 
     def __repr__(self) -> str:
         return f"<Connection {self.id} {self.provider} {self.status}>"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from connectors.errors import Malformed, Refused, Revoked, Throttled, Transient
+from connectors.errors import Malformed, OutOfTime, Refused, Revoked, Throttled, Transient
 from connectors.meta_dialect import MetaDialect
 from connectors.redaction import redact
 from connectors.transport import Answer, Policy, Request, Transport, judge_status, retry_after
@@ -213,3 +213,17 @@ def test_strings_shaped_like_credentials_are_hidden(text: str) -> None:
     hidden = redact(text)
     assert "[redacted]" in hidden
     assert not any(part in hidden for part in ("EAAB1234", "anything", "abc.def", "notarealkey", "0123456789abcdef"))
+
+
+def test_a_wait_longer_than_the_time_left_is_not_begun(sandbox: RunningSandbox, slept: list[float]) -> None:
+    sandbox.plan({"route": ROUTE, "kind": "throttled", "wait": 60})
+    with Transport(POLICY, within=30, sleep=slept.append) as hurried, pytest.raises(Throttled):
+        ask(sandbox, hurried)
+    assert slept == [] and sandbox.calls() == 1
+
+
+def test_when_the_time_is_over_nothing_is_sent(sandbox: RunningSandbox) -> None:
+    sandbox.plan()
+    with Transport(POLICY, within=0) as late, pytest.raises(OutOfTime):
+        ask(sandbox, late)
+    assert (sandbox.calls(), late.requests) == (0, 0)

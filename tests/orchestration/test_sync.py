@@ -96,7 +96,7 @@ def test_a_revoked_connection_waits_for_its_owner_and_the_other_is_pulled(
     pulls = sync_kind(settings, lake, "ad_platform", DAYS)
     assert [pull.failure is not None for pull in pulls] == [True, False]
     one = reload(settings, revoked)
-    assert (one.status, one.status_reason, one.synced_at) == ("needs_action", "reconnect_required", None)
+    assert (one.status, one.status_reason, one.synced_at) == ("reconnect_required", "connection_revoked", None)
     assert reload(settings, alive).status == "active"
     assert [pull.connection.id for pull in sync_kind(settings, lake, "ad_platform", DAYS)] == [alive]
 

@@ -13,8 +13,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # codes of routes that later issues bring; a code leaves this list when something raises it
 AWAITED_TEXT = """
-    connection_not_ready
-    connection_revoked
     account_connected_elsewhere
     event_already_exported
     media_expired
@@ -24,7 +22,6 @@ AWAITED_TEXT = """
     audience_tos_required
     platform_safe_audiences_disabled
     platform_safe_required
-    platform_write_permission_missing
     campaign_not_found
     template_not_found
     campaign_not_pausable

@@ -1,0 +1,106 @@
+"""Asking a connected provider while somebody waits: which connections may be asked, and what a failure becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import sqlalchemy as sa
+
+from api import db, errors
+from api.models import Connection
+from api.models.connection import ASKED, OWNERS_CALL, UNFINISHED
+from connectors.errors import ConnectorError, Refused, Revoked, Throttled, Transient
+from connectors.transport import Policy, Transport
+from touchledger.settings import Settings
+
+PATIENCE = Policy(
+    attempts=3, longest_wait=5, first_backoff=0.2, longest_backoff=1,
+    connect_timeout=3, read_timeout=8, whole_timeout=15, largest_body=16 * 2**20,
+)  # fmt: skip
+
+
+def of_profile(url: str, *, profile_id: str, kind: str) -> list[Connection]:
+    """The profile's connections of a kind that are not disconnected, oldest first, in whatever state."""
+    chosen = sa.select(Connection).where(
+        Connection.profile_id == profile_id, Connection.kind == kind, Connection.status != "disconnected"
+    )
+    with db.transaction(url, durable=False) as session:
+        return list(session.scalars(chosen.order_by(Connection.created_at, Connection.id)))
+
+
+def usable(settings: Settings, found: Sequence[Connection]) -> list[Connection]:
+    """Those that may be asked, and at least one of them unless there are none at all.
+
+    409 connection_revoked when what there is waits to be connected anew, connection_not_ready when it is unfinished.
+    """
+    ready = [one for one in found if one.status in ASKED and one.token]
+    if ready or not found:
+        return ready
+    lost = next((one for one in found if one.status not in (*ASKED, *UNFINISHED)), None)
+    raise revoked(settings, lost) if lost else errors.CONNECTION_NOT_READY()
+
+
+@contextmanager
+def asking(
+    settings: Settings, connection: Connection, *, within: float, writes: bool = False, policy: Policy = PATIENCE
+) -> Iterator[Transport]:
+    """A transport for the calls of one request, at most `within` seconds of them; its failures leave as ApiErrors.
+
+    What a call tells of the connection is noted on it. Holds no transaction while the provider is waited for, and
+    must be entered with none open. `writes` says that a permission that is missing is the one to write.
+    """
+    try:
+        with Transport(policy, within=within) as transport:
+            yield transport
+    except ConnectorError as failure:
+        # a token that may only read still reads, and what one request got wrong says nothing of the connection
+        withheld = failure.reason in OWNERS_CALL and not (writes and failure.reason == "permission_missing")
+        if isinstance(failure, Revoked) or withheld:
+            _note(settings, connection, failure)
+        raise refusal(settings, connection, failure, writes=writes) from failure
+    if connection.status != "active":
+        _note(settings, connection, None)
+
+
+def refusal(
+    settings: Settings, connection: Connection, failure: ConnectorError, *, writes: bool = False
+) -> errors.ApiError:
+    """What a caller is told of a provider's failure, in our words: a provider's own may hold anything."""
+    if isinstance(failure, Revoked):
+        return revoked(settings, connection)
+    if isinstance(failure, Refused):
+        return _refused(failure, writes=writes)
+    if isinstance(failure, Throttled):
+        wait = f" It asks to be left alone for {failure.wait:.0f} seconds." if failure.wait else ""
+        return errors.PROVIDER_ERROR(f"The provider's own allowance is spent.{wait}", reason="throttled")
+    if isinstance(failure, Transient):
+        if failure.reason == "timeout":
+            return errors.PROVIDER_ERROR("The provider did not answer in time.", reason="timeout")
+        return errors.PROVIDER_ERROR("The provider failed or could not be reached.", reason="unavailable")
+    # lists that cannot be walked, too: a cursor that dies, a page that no size makes small enough
+    return errors.PROVIDER_ERROR("The provider answered something unreadable.", reason="bad_response")
+
+
+def revoked(settings: Settings, connection: Connection) -> errors.ApiError:
+    """409 connection_revoked with the address where the connection is made anew."""
+    where = f"{settings.base_url}/connect/{connection.provider}?reconnect_connection_id={connection.id}"
+    return errors.CONNECTION_REVOKED(reconnect_required=True, reconnect_url=where)
+
+
+def _refused(failure: Refused, *, writes: bool) -> errors.ApiError:
+    if failure.reason == "permission_missing" and writes:
+        return errors.PLATFORM_WRITE_PERMISSION_MISSING()
+    if failure.reason in OWNERS_CALL:
+        return errors.FORBIDDEN(
+            "The provider does not let this connection do that.", reason="platform_permission_denied"
+        )
+    return errors.PROVIDER_ERROR("The provider refused the request.", reason="refused")
+
+
+def _note(settings: Settings, connection: Connection, failure: ConnectorError | None) -> None:
+    with db.transaction(settings.operational_url) as session:
+        row = session.get(Connection, connection.id, with_for_update=True)
+        # a token given meanwhile is not judged by what the old one was told
+        if row is not None and row.token == connection.token:
+            row.heard(failure)

@@ -1,0 +1,149 @@
+"""Asking a connected provider while somebody waits: how each failure is told, and what it does to the connection."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from api import connections, errors
+from api.models import Connection, Profile
+from connectors.meta_ads import MetaAds
+from connectors.transport import Policy
+from tests.factories import connected
+from tests.fixtures.sandbox import RunningSandbox
+from touchledger.settings import Settings
+
+HASTY = Policy(attempts=2, longest_wait=1, first_backoff=0.01, longest_backoff=0.02, read_timeout=5)
+ACCOUNT = {"route": r"/act_\d+$", "times": None}
+
+
+def connect(settings: Settings, profile: Profile, sandbox: RunningSandbox, **more: Any) -> Connection:
+    return connected.to_meta(settings.operational_url, profile, sandbox.url, **more)
+
+
+def ask(settings: Settings, connection: Connection, *, within: float = 5, writes: bool = False) -> None:
+    with connections.asking(settings, connection, within=within, writes=writes, policy=HASTY) as transport:
+        MetaAds(connection.base_url, connection.token, connection.external_account_id, transport).entities()
+
+
+def refused(settings: Settings, connection: Connection, **more: Any) -> errors.ApiError:
+    with pytest.raises(errors.ApiError) as caught:
+        ask(settings, connection, **more)
+    return caught.value
+
+
+def state(settings: Settings, connection: Connection) -> tuple[str, str | None]:
+    row = connected.reload(settings.operational_url, connection)
+    return row.status, row.status_reason
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "code", "reason"),
+    [
+        ({"kind": "status", "status": 500}, 502, "provider_error", "unavailable"),
+        ({"kind": "reset"}, 502, "provider_error", "unavailable"),
+        ({"kind": "html", "status": 200}, 502, "provider_error", "bad_response"),
+        ({"kind": "truncation"}, 502, "provider_error", "bad_response"),
+        ({"kind": "throttled", "wait": 60}, 502, "provider_error", "throttled"),
+        ({"kind": "code", "code": "100"}, 502, "provider_error", "refused"),
+        ({"kind": "code", "code": "200"}, 403, "forbidden", "platform_permission_denied"),
+        ({"kind": "revoked"}, 409, "connection_revoked", None),
+    ],
+    ids=lambda value: value.get("kind") if isinstance(value, dict) else None,
+)
+def test_each_failure_is_told_by_one_code(
+    settings: Settings, profile: Profile, sandbox: RunningSandbox,
+    fault: dict[str, Any], status: int, code: str, reason: str | None,
+) -> None:  # fmt: skip
+    connection = connect(settings, profile, sandbox)
+    sandbox.plan({**ACCOUNT, **fault})
+    told = refused(settings, connection)
+    assert (told.code.status, told.code.code, told.reason) == (status, code, reason)
+    assert "sandbox" not in told.message
+
+
+def test_a_dead_token_is_noted_and_says_where_to_connect_anew(
+    settings: Settings, profile: Profile, sandbox: RunningSandbox
+) -> None:
+    connection = connect(settings, profile, sandbox, token="dead")
+    told = refused(settings, connection)
+    assert told.fields["reconnect_required"] is True
+    assert told.fields["reconnect_url"].startswith(settings.base_url) and connection.id in told.fields["reconnect_url"]
+    assert state(settings, connection) == ("reconnect_required", "connection_revoked")
+    assert sandbox.calls() == 1
+
+
+def test_a_token_given_meanwhile_is_not_judged_by_the_old_one(
+    settings: Settings, profile: Profile, sandbox: RunningSandbox
+) -> None:
+    connection = connect(settings, profile, sandbox)
+    connection.token = "dead"
+    assert refused(settings, connection).code is errors.CONNECTION_REVOKED
+    assert state(settings, connection) == ("active", None)
+
+
+def test_a_withheld_permission_needs_action_until_a_call_is_let_through(
+    settings: Settings, profile: Profile, sandbox: RunningSandbox
+) -> None:
+    connection = connect(settings, profile, sandbox)
+    sandbox.plan({**ACCOUNT, "kind": "code", "code": "10", "times": 1})
+    refused(settings, connection)
+    assert state(settings, connection) == ("needs_action", "permission_missing")
+    again = connected.reload(settings.operational_url, connection)
+    ask(settings, again)
+    assert state(settings, connection) == ("active", None)
+
+
+def test_a_permission_to_write_that_is_missing_leaves_the_reading_connection_as_it_is(
+    settings: Settings, profile: Profile, sandbox: RunningSandbox
+) -> None:
+    connection = connect(settings, profile, sandbox)
+    sandbox.plan({**ACCOUNT, "kind": "code", "code": "294"})
+    assert refused(settings, connection, writes=True).code is errors.PLATFORM_WRITE_PERMISSION_MISSING
+    assert state(settings, connection) == ("active", None)
+
+
+def test_the_whole_time_is_kept_whatever_repeats(settings: Settings, profile: Profile, sandbox: RunningSandbox) -> None:
+    connection = connect(settings, profile, sandbox)
+    sandbox.plan({**ACCOUNT, "kind": "delay", "seconds": 2})
+    begun = time.monotonic()
+    told = refused(settings, connection, within=0.3)
+    assert (told.code, told.reason) == (errors.PROVIDER_ERROR, "timeout")
+    assert time.monotonic() - begun < 1.5
+    assert sandbox.calls() == 1
+
+
+@pytest.mark.parametrize(
+    ("statuses", "outcome"),
+    [
+        ([], 0),
+        (["active", "reconnect_required"], 1),
+        (["needs_action", "pending"], 1),
+        (["pending"], errors.CONNECTION_NOT_READY),
+        (["pending_selection"], errors.CONNECTION_NOT_READY),
+        (["reconnect_required", "pending"], errors.CONNECTION_REVOKED),
+        (["disconnected"], 0),
+    ],
+    ids=str,
+)
+def test_which_connections_may_be_asked(
+    settings: Settings, profile: Profile, statuses: list[str], outcome: int | errors.Code
+) -> None:
+    for number, status in enumerate(statuses):
+        connected.to_meta(settings.operational_url, profile, "http://nowhere", account=number, status=status)
+    found = connections.of_profile(settings.operational_url, profile_id=profile.id, kind="ad_platform")
+    if isinstance(outcome, int):
+        assert len(connections.usable(settings, found)) == outcome
+        return
+    with pytest.raises(errors.ApiError) as caught:
+        connections.usable(settings, found)
+    assert caught.value.code is outcome
+
+
+def test_a_connection_without_a_token_is_not_ready(settings: Settings, profile: Profile) -> None:
+    found = [connected.to_meta(settings.operational_url, profile, "http://nowhere", token="")]
+    with pytest.raises(errors.ApiError) as caught:
+        connections.usable(settings, found)
+    assert caught.value.code is errors.CONNECTION_NOT_READY

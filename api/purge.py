@@ -13,6 +13,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from api import shared_snapshots
 from api.db import Base
 from api.models import (
     ApiKey,
@@ -70,7 +71,7 @@ def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke
     """Archive the profiles that still live, end everything that opens them, and purge their rows.
 
     Keys of the API and of trackers are revoked, places on the profile and invitations to it end (`revoke_reason`),
-    connections lose their token, authorizations of apps and open hand-offs end.
+    connections lose their token, authorizations of apps, open hand-offs and links to shared snapshots end.
     """
     chosen = sa.select(Profile.id).where(Profile.archived_at.is_(None)).with_for_update().order_by(Profile.id)
     ids = [one for part in _parts(sorted(profile_ids)) for one in session.scalars(chosen.where(Profile.id.in_(part)))]
@@ -86,6 +87,8 @@ def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke
     _changed(session, TrackingKey, TrackingKey.profile_id, ids, TrackingKey.revoked_at.is_(None), revoked_at=at)
     pending = Handoff.status == "pending"
     _changed(session, Handoff, Handoff.profile_id, ids, pending, status="canceled", ended_at=at)
+    for part in _parts(ids):
+        shared_snapshots.revoke_of(session, part, at)
     session.add_all(Purge(profile_id=one, requested_at=at) for one in ids)
     session.flush()
     return retired

@@ -24,6 +24,7 @@ from api.models.purge import Purge
 from api.models.report import Report, ReportSchedule
 from api.models.request import AuditEntry, IdempotencyRecord, RateUse
 from api.models.seen import TabSeen
+from api.models.shared_snapshot import SharedSnapshot, SharedSnapshotProfile
 from api.models.tracking import TrackingKey
 from api.models.usage import CredentialUse
 from api.models.workspace import Workspace
@@ -70,6 +71,8 @@ __all__ = [
     "ReportSchedule",
     "Run",
     "SenderDomain",
+    "SharedSnapshot",
+    "SharedSnapshotProfile",
     "Subscription",
     "TabSeen",
     "TrackingKey",

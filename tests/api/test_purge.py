@@ -42,6 +42,7 @@ KEPT = {
     "entitlements": "what an app had switched on",
     "agreement_signatures": "evidence of a contract",
     "writebacks": "a trail of what agents changed",
+    "shared_snapshot_profiles": "their links are revoked, and without rows",
 }
 
 

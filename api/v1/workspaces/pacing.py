@@ -9,13 +9,13 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import orjson
-import sqlalchemy as sa
 
-from api import auth, context, db, errors, reach, responses
+from api import auth, context, responses
 from api.guard import workspace_guarded
 from api.http import Blueprint
 from api.models import Profile, Workspace
 from api.reading import timestamp
+from api.reading_across import opened
 from api.snapshot import snapshots
 from api.v1.workspaces import pacing_queries, pacing_rows
 from api.v1.workspaces.pacing_queries import Facts, Sums
@@ -38,7 +38,7 @@ def pacing(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     workspace = auth.current().workspace
     first = query["month"] or datetime.now(ZoneInfo(workspace.timezone)).date().replace(day=1)
     month = DateRange(first, last_of_month(first))
-    profiles = _profiles(workspace_id, query["profile_ids"])
+    profiles = opened(workspace_id, query["profile_ids"])
     with snapshots(context.settings()).reader(None) as reader:
         facts = pacing_queries.facts_of(reader, [one.id for one in profiles]) if reader else {}
         context.meta(
@@ -55,21 +55,6 @@ def pacing(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
         "totals": pacing_rows.totals(found, workspace.reporting_currency),
         "profiles": [pacing_rows.row(one, month) for one in found],
     }
-
-
-def _profiles(workspace_id: str, named: Sequence[str] | None) -> list[Profile]:
-    """The profiles asked for, by name; 404 not_found when one of those named is not the caller's to open."""
-    caller = auth.current()
-    wanted: sa.Select[Any] = reach.profiles_of(caller.person).where(Profile.workspace_id == workspace_id)
-    if caller.reach.profile is not None:
-        wanted = wanted.where(Profile.id == caller.reach.profile.id)
-    if named is not None:
-        wanted = wanted.where(Profile.id.in_(named))
-    with db.transaction(context.settings().operational_url, durable=False) as reading:
-        found = list(reading.scalars(wanted.order_by(Profile.name, Profile.id)))
-    if named is not None and len(found) < len(named):
-        raise errors.NOT_FOUND()
-    return found
 
 
 def _paced(profile: Profile, facts: Facts | None, sums: dict[int, Sums], month: DateRange) -> Paced:

@@ -4,11 +4,61 @@ from __future__ import annotations
 
 import calendar
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 Row = dict[str, Any]
 Window = tuple[date, date]
+Level = Literal["campaign", "ad_set", "ad"]
+BudgetType = Literal["daily", "lifetime"]
+FINAL = frozenset({"ARCHIVED", "DELETED"})
+
+
+@dataclass(frozen=True, slots=True)
+class LiveState:
+    """One campaign, ad set or ad as its platform shows it now.
+
+    `status` is what somebody set it to, `effective_status` what comes of it and of its parents; `campaign_statuses`
+    are both of the campaign above it. None where the platform told none. Budgets are minor units (ISO 4217) of the
+    account's `currency`, and move in whole `budget_step_minor`.
+    """
+
+    level: Level
+    platform_id: str
+    account_id: str
+    name: str
+    status: str | None
+    effective_status: str | None
+    campaign_statuses: tuple[str | None, ...]
+    currency: str
+    daily_budget_minor: int | None
+    lifetime_budget_minor: int | None
+    budget_step_minor: int = 1
+
+    @property
+    def is_final(self) -> bool:
+        """Whether it is archived or deleted, by itself."""
+        return bool(FINAL & {self.status, self.effective_status})
+
+    @property
+    def is_in_final_campaign(self) -> bool:
+        return bool(FINAL & set(self.campaign_statuses))
+
+    def budget(self, kind: BudgetType) -> int | None:
+        """Its own budget of a type, in minor units."""
+        return self.daily_budget_minor if kind == "daily" else self.lifetime_budget_minor
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedAd:
+    """Where an ad sends people: its landing URL, and the parameters that the platform appends."""
+
+    ad_id: str
+    name: str
+    campaign_name: str
+    landing_url: str | None
+    url_tags: str | None
 
 
 class AdPlatform(Protocol):
@@ -27,6 +77,33 @@ class AdPlatform(Protocol):
 
     def reach(self, windows: Iterable[Window]) -> Iterator[Row]:
         """entity_reach rows: the platform's deduplicated reach of exactly each window, for every level."""
+
+
+class LiveAdPlatform(Protocol):
+    """One ad account asked and changed while somebody waits; every method may raise a ConnectorError.
+
+    Changes are absolute, so that repeating one whose answer was lost does no harm.
+    """
+
+    platform: str
+
+    def state(self, level: Level, platform_id: str) -> LiveState | None:
+        """What is there now; None for an id that the token cannot see or that is of another level.
+
+        The account it is in may be another one that the same token opens: compare `account_id`.
+        """
+
+    def pause(self, platform_id: str) -> None:
+        """Stop it; returns when the platform has confirmed."""
+
+    def resume(self, platform_id: str) -> None:
+        """Let it run; returns when the platform has confirmed."""
+
+    def set_budget(self, platform_id: str, kind: BudgetType, amount_minor: int) -> None:
+        """Give it a budget of a type it has; Refused with the reason budget_too_low under the platform's minimum."""
+
+    def linked_ads(self) -> list[LinkedAd]:
+        """Every ad of the account that is neither archived nor deleted, with where it leads."""
 
 
 def reach_windows(day_from: date, day_to: date) -> list[Window]:

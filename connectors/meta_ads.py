@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, timedelta
+from functools import cached_property
 
 from connectors import meta_rows
-from connectors.ad_platform import Row, Window, chunks, days_of
-from connectors.errors import Malformed
+from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Window, chunks, days_of
+from connectors.errors import Malformed, Refused
 from connectors.meta_graph import MetaGraph, ReportFailed, time_range
 from connectors.transport import Transport
 
@@ -36,18 +37,37 @@ _DELIVERY = {
     "fields": "account_id,account_currency,campaign_id,adset_id,ad_id,spend,impressions,clicks,inline_link_clicks,"
     "reach,actions,action_values,video_thruplay_watched_actions",
 }
+# a member that only this kind of object has stands in each, so that Meta refuses an id of another kind
+_LIVE = "id,account_id,name,status,effective_status"
+_LIVE_FIELDS: dict[Level, str] = {
+    "campaign": f"{_LIVE},objective,daily_budget,lifetime_budget",
+    "ad_set": f"{_LIVE},optimization_goal,daily_budget,lifetime_budget,campaign{{status,effective_status}}",
+    "ad": f"{_LIVE},adset_id,campaign{{status,effective_status}}",
+}
+_LINKED = "id,name,campaign{name},creative{url_tags,object_story_spec}"
 _LEVELS = {"campaign": "campaign", "ad_set": "adset", "ad": "ad"}
 
 
 class MetaAds:
-    """One ad account of the Meta Marketing API, `base_url` without the version. Raises ConnectorErrors only."""
+    """One ad account of the Meta Marketing API, `base_url` without the version. Raises ConnectorErrors only.
+
+    `currency` is the account's, asked for when it is not given and somebody needs it.
+    """
 
     platform = meta_rows.PLATFORM
 
     def __init__(
-        self, base_url: str, token: str, account_id: str, transport: Transport, *, app_secret: str | None = None
+        self,
+        base_url: str,
+        token: str,
+        account_id: str,
+        transport: Transport,
+        *,
+        app_secret: str | None = None,
+        currency: str | None = None,
     ) -> None:
         self.account_id = account_id.removeprefix("act_")
+        self._given_currency = currency
         self._graph = MetaGraph(base_url.rstrip("/"), token, transport, app_secret)
 
     def __repr__(self) -> str:
@@ -62,8 +82,8 @@ class MetaAds:
             talking = {row["campaign_id"] for row in nodes["adsets"] if row.get("optimization_goal") == "CONVERSATIONS"}
             return {
                 "ad_accounts": [meta_rows.ad_account(account)],
-                "campaigns": [meta_rows.campaign(node, talking) for node in nodes["campaigns"]],
-                "ad_sets": [meta_rows.ad_set(node) for node in nodes["adsets"]],
+                "campaigns": [meta_rows.campaign(node, talking, account["currency"]) for node in nodes["campaigns"]],
+                "ad_sets": [meta_rows.ad_set(node, account["currency"]) for node in nodes["adsets"]],
                 "ads": [meta_rows.ad(node, creatives) for node in nodes["ads"]],
                 "creatives": [meta_rows.creative(node) for node in nodes["adcreatives"]],
             }
@@ -83,6 +103,42 @@ class MetaAds:
             for level, spelled in _LEVELS.items():
                 params = {"level": spelled, "fields": f"{spelled}_id,reach", "time_ranges": ranges}
                 yield from _reach_rows(self._graph.walk(f"{self._path()}/insights", params), level)
+
+    def state(self, level: Level, platform_id: str) -> LiveState | None:
+        """One campaign, ad set or ad as Meta shows it now; None for an id that is none of that level."""
+        if not _is_id(platform_id):
+            return None
+        try:
+            node = self._graph.node(platform_id, _LIVE_FIELDS[level])
+        except Refused as refused:
+            if refused.reason in ("not_found", "another_kind"):
+                return None
+            raise
+        with _as_promised():
+            return meta_rows.live_state(node, level, self._currency)
+
+    def pause(self, platform_id: str) -> None:
+        """Set the status to PAUSED."""
+        self._graph.change(platform_id, {"status": "PAUSED"})
+
+    def resume(self, platform_id: str) -> None:
+        """Set the status to ACTIVE."""
+        self._graph.change(platform_id, {"status": "ACTIVE"})
+
+    def set_budget(self, platform_id: str, kind: BudgetType, amount_minor: int) -> None:
+        """Set the daily or the lifetime budget; `amount_minor` is a whole number of Meta's steps."""
+        units = amount_minor // meta_rows.budget_step(self._currency)
+        self._graph.change(platform_id, {f"{kind}_budget": str(units)})
+
+    def linked_ads(self) -> list[LinkedAd]:
+        """Every ad that is neither archived nor deleted, with where it leads; Meta leaves those out by itself."""
+        nodes = self._graph.walk(f"{self._path()}/ads", {"fields": _LINKED})
+        with _as_promised():
+            return list({node["id"]: meta_rows.linked_ad(node) for node in nodes}.values())
+
+    @cached_property
+    def _currency(self) -> str:
+        return self._given_currency or str(self._graph.node(self._path(), "currency").get("currency"))
 
     def _path(self) -> str:
         return f"act_{self.account_id}"
@@ -108,6 +164,10 @@ class MetaAds:
             raise failure
         middle = since + (until - since) // 2
         return self._reported(since, middle) + self._reported(middle + timedelta(days=1), until)
+
+
+def _is_id(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= 32
 
 
 def _by_day(found: Iterable[Row], since: date, until: date) -> Iterator[tuple[date, list[Row]]]:

@@ -11,6 +11,7 @@ from connectors.transport import Answer
 
 LOCKED_OUT = 3600.0
 BUSY, FULL = 90.0, 100.0
+BUDGET_TOO_LOW = 1885272
 _BREATHER = 10.0
 _THROTTLED = {4, 17, 32, 341, 613, *range(80000, 80015)}
 _TRANSIENT = {1, 2, 104, 960, 2601}
@@ -52,7 +53,8 @@ class MetaDialect:
             raise TooMuchData(name, message, status=status)
         if code in _TRANSIENT or subcode == 99 or error.get("is_transient") is True or _odd_refusal(code, message):
             raise Transient(name, f"{message} (code {code})", status=status)
-        raise Refused(name, f"{message} (code {code})", reason=_refusal(code, subcode), status=status)
+        reason = _refusal(code, subcode, message)
+        raise Refused(name, f"{message} (code {code})", reason=reason, status=status)
 
 
 def regain_seconds(answer: Answer) -> float | None:
@@ -65,11 +67,16 @@ def _odd_refusal(code: int, message: str) -> bool:
     return code == 100 and "Cannot include" in message and "in summary param" in message
 
 
-def _refusal(code: int, subcode: int) -> str:
+def _refusal(code: int, subcode: int, message: str) -> str:
     if code == 10 or 200 <= code < 300:
         return "permission_missing"
-    if code == 100:
-        return "not_found" if subcode == 33 else "bad_parameter"
+    if subcode == BUDGET_TOO_LOW:
+        return "budget_too_low"
+    if code == 100 and "nonexisting field" in message:
+        # an id of another kind of object: the field asked for tells the kinds apart
+        return "another_kind"
+    if code in (100, 803):
+        return "not_found" if code == 803 or subcode == 33 else "bad_parameter"
     return "policy_block" if code == 368 else "refused"
 
 

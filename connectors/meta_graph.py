@@ -46,6 +46,12 @@ class MetaGraph:
         """One object."""
         return dict(self._ask("GET", path, {"fields": fields}).body)
 
+    def change(self, path: str, form: Mapping[str, str]) -> None:
+        """Set members of one object. Raises Malformed unless Meta says that it is done."""
+        body = self._ask("POST", path, form).body
+        if body.get("success") is not True:
+            raise Malformed("meta", "a change that is neither done nor refused")
+
     def walk(self, path: str, params: Mapping[str, str]) -> list[Row]:
         """Every row of a list, all pages read; rows of a page that came twice are there twice.
 

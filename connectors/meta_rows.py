@@ -9,13 +9,15 @@ from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from connectors.ad_platform import Row
+from connectors.ad_platform import Level, LinkedAd, LiveState, Row
 from connectors.errors import Malformed
 
 PLATFORM = "meta"
 # one sale stands under several action types; this one counts each sale once, wherever it happened
 CANONICAL_ACTION = "omni_purchase"
 LONGEST_FIGURE = 20
+# minor units (ISO 4217) in one of Meta's units of a budget, where they differ
+_BUDGET_STEPS = {**dict.fromkeys(("COP", "CRC", "HUF", "IDR", "TWD"), 100), **dict.fromkeys(("BHD", "JOD"), 10)}
 _GROUPS = {
     "OUTCOME_SALES": "sales", "CONVERSIONS": "sales", "PRODUCT_CATALOG_SALES": "sales",
     "OUTCOME_LEADS": "leads", "LEAD_GENERATION": "leads", "MESSAGES": "messaging",
@@ -45,15 +47,15 @@ def ad_account(node: Row) -> Row:
     }
 
 
-def campaign(node: Row, talking: set[str]) -> Row:
+def campaign(node: Row, talking: set[str], currency: str) -> Row:
     """A campaigns row; `talking` holds the campaigns whose ad sets aim at conversations."""
     objective = node.get("objective")
     group = "messaging" if node["id"] in talking else _GROUPS.get(str(objective))
     parents = {"campaign_id": node["id"], "ad_account_id": node["account_id"]}
-    return _entity(node, parents) | _budgets(node) | {"objective": objective, "objective_group": group}
+    return _entity(node, parents) | budgets(node, currency) | {"objective": objective, "objective_group": group}
 
 
-def ad_set(node: Row) -> Row:
+def ad_set(node: Row, currency: str) -> Row:
     """An ad_sets row."""
     own = {
         "ad_set_id": node["id"],
@@ -61,7 +63,7 @@ def ad_set(node: Row) -> Row:
         "optimization_goal": node.get("optimization_goal"),
         "dataset_id": (node.get("promoted_object") or {}).get("pixel_id"),
     }
-    return _entity(node, own) | _budgets(node)
+    return _entity(node, own) | budgets(node, currency)
 
 
 def ad(node: Row, creatives: Mapping[str, Row]) -> Row:
@@ -136,6 +138,43 @@ def reach(row: Row, level: str, id_field: str) -> Row:
     }
 
 
+def budget_step(currency: str) -> int:
+    """How many minor units of a currency one unit of Meta's budgets is."""
+    return _BUDGET_STEPS.get(currency, 1)
+
+
+def budgets(node: Row, currency: str) -> dict[str, int | None]:
+    """Both budgets in minor units; Meta writes 0 for the type that there is none of."""
+    names = {"daily_budget": "daily_budget_minor", "lifetime_budget": "lifetime_budget_minor"}
+    step = budget_step(currency)
+    return {column: int(node[name]) * step if int(node.get(name) or 0) else None for name, column in names.items()}
+
+
+def live_state(node: Row, level: Level, currency: str) -> LiveState:
+    """What a campaign, ad set or ad is now, its campaign's status with it."""
+    parent = node.get("campaign") or {}
+    money = budgets(node, currency)
+    return LiveState(
+        level=level,
+        platform_id=str(node["id"]),
+        account_id=str(node["account_id"]),
+        name=str(node["name"]),
+        status=node.get("status") or None,
+        effective_status=node.get("effective_status") or None,
+        campaign_statuses=(parent.get("status"), parent.get("effective_status")) if parent else (),
+        currency=currency,
+        budget_step_minor=budget_step(currency),
+        **money,
+    )
+
+
+def linked_ad(node: Row) -> LinkedAd:
+    """Where an ad leads, from the ad with its creative and campaign in it."""
+    creative = node.get("creative") or {}
+    tags = str(creative.get("url_tags") or "").strip()
+    return LinkedAd(node["id"], node["name"], node["campaign"]["name"], _landing(creative), tags or None)
+
+
 def number(text: object) -> Decimal:
     """A figure as Meta writes it. Raises Malformed unless it is a finite number of a sane size."""
     try:
@@ -159,11 +198,6 @@ def _long_views(row: Row) -> int:
 def _entity(node: Row, own: Row) -> Row:
     times = {"created_at": _time(node.get("created_time")), "updated_at": _time(node.get("updated_time"))}
     return {"platform": PLATFORM, **own, "name": node["name"], "status": node["status"], **times}
-
-
-def _budgets(node: Row) -> Row:
-    names = {"daily_budget": "daily_budget_minor", "lifetime_budget": "lifetime_budget_minor"}
-    return {column: int(node[name]) if int(node.get(name) or 0) else None for name, column in names.items()}
 
 
 def _time(text: str | None) -> datetime | None:

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
-from sandbox import meta_entities, meta_insights, refusals
+from sandbox import meta_entities, meta_insights, meta_live, refusals
 from sandbox.faces import accepted
 from sandbox.faults import struck
 from sandbox.world import World, WorldHolder
@@ -61,8 +61,8 @@ class Reports:
             return found
 
 
-def blueprint(holder: WorldHolder) -> Blueprint:
-    """The routes of /meta."""
+def blueprint(holder: WorldHolder, live: meta_live.Live) -> Blueprint:
+    """The routes of /meta; `live` holds what is changed through them."""
     face = Blueprint("meta", __name__)
     reports = Reports()
 
@@ -103,7 +103,7 @@ def blueprint(holder: WorldHolder) -> Blueprint:
 
     @face.get(f"/{VERSION}/act_<account>/<any(campaigns, adsets, ads, adcreatives):edge>")
     def read_edge(account: str, edge: str) -> Response:
-        rows = meta_entities.edge(holder.world, account, edge)
+        rows = live.edge(holder.world, account, edge)
         asked = meta_insights.listed(request.args.get("effective_status", ""))
         return _page([_pick(row) for row in rows if _is_shown(row, asked)])
 
@@ -120,9 +120,15 @@ def blueprint(holder: WorldHolder) -> Blueprint:
         return refusals.answer({"report_run_id": number})
 
     @face.get(f"/{VERSION}/<int:number>")
-    def read_report(number: int) -> Response:
+    def read_object(number: int) -> Response:
         node = reports.look(str(number))
-        return refusals.answer(node) if node else _unknown(str(number))
+        if node:
+            return refusals.answer(node)
+        return meta_live.read(live, holder.world, str(number)) or _unknown(str(number))
+
+    @face.post(f"/{VERSION}/<int:number>")
+    def write_object(number: int) -> Response:
+        return meta_live.write(live, holder.world, str(number)) or _unknown(str(number))
 
     @face.get(f"/{VERSION}/<int:number>/insights")
     def read_report_rows(number: int) -> Response:
@@ -135,7 +141,9 @@ def blueprint(holder: WorldHolder) -> Blueprint:
 
 
 def _unknown(what: str) -> Response:
-    message = f"Unsupported get request. Object with ID '{what}' does not exist or cannot be loaded."
+    message = (
+        f"Unsupported {request.method.lower()} request. Object with ID '{what}' does not exist or cannot be loaded."
+    )
     return refusals.meta_error(100, message, subcode=33)
 
 
@@ -145,8 +153,7 @@ def _is_shown(row: dict[str, Any], asked: list[str]) -> bool:
 
 
 def _pick(row: dict[str, Any]) -> dict[str, Any]:
-    wanted = {"id", *meta_insights.listed(request.args.get("fields", ""))}
-    return {name: value for name, value in row.items() if name in wanted}
+    return meta_live.picked(row, meta_live.asked_fields(request.args.get("fields", "")))
 
 
 def _page(rows: list[dict[str, Any]]) -> Response:

@@ -129,3 +129,18 @@ class TestOfficialClient:
         with pytest.raises(FacebookRequestError, match="not valid for fields") as caught:
             cursor.execute()
         assert caught.value.api_error_code() == 100
+
+
+def test_the_sdk_pauses_a_campaign_and_our_connector_sees_it(sandbox: RunningSandbox, sdk: Any) -> None:
+    from facebook_business.adobjects.campaign import Campaign
+
+    number = next(row.id for row in sandbox.world.campaigns if row.status == "ACTIVE")
+    campaign = Campaign(number, api=sdk.get_api_assured())
+    campaign.api_update(params={"status": "PAUSED", "daily_budget": 7000})
+    assert dict(campaign.api_get(fields=["status", "daily_budget"])) == {
+        "id": number, "status": "PAUSED", "daily_budget": "7000",
+    }  # fmt: skip
+    with Transport(Policy()) as transport:
+        account = sandbox.world.accounts[0].id
+        seen = MetaAds(f"{sandbox.url}/meta", TOKENS["meta"], account, transport).state("campaign", number)
+    assert seen is not None and (seen.status, seen.daily_budget_minor) == ("PAUSED", 7000)

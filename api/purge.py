@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from api import shared_snapshots
 from api.db import Base
+from api.exports import destinations
 from api.models import (
     ApiKey,
     AudienceExclusion,
@@ -64,6 +65,8 @@ class Retired:
     memberships_removed: int
     invitations_revoked: int
     connections_disconnected: int
+    destinations_disabled: int
+    retained_conversion_exports: int
     rows_removed: int
 
 
@@ -71,7 +74,8 @@ def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke
     """Archive the profiles that still live, end everything that opens them, and purge their rows.
 
     Keys of the API and of trackers are revoked, places on the profile and invitations to it end (`revoke_reason`),
-    connections lose their token, authorizations of apps, open hand-offs and links to shared snapshots end.
+    connections lose their token, export destinations are switched off and keep their ledger, authorizations of apps,
+    open hand-offs and links to shared snapshots end.
     """
     chosen = sa.select(Profile.id).where(Profile.archived_at.is_(None)).with_for_update().order_by(Profile.id)
     ids = [one for part in _parts(sorted(profile_ids)) for one in session.scalars(chosen.where(Profile.id.in_(part)))]
@@ -81,6 +85,8 @@ def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke
         memberships_removed=_removed(session, ProfileMembership, ids),
         invitations_revoked=_revoke_invitations(session, ids, at, revoke_reason),
         connections_disconnected=_disconnect(session, ids),
+        destinations_disabled=sum(destinations.switch_off_all(session, part, "archived") for part in _parts(ids)),
+        retained_conversion_exports=sum(destinations.retained(session, part) for part in _parts(ids)),
         rows_removed=remove_rows(session, ids),
     )
     _end_authorizations(session, ids, at)

@@ -10,6 +10,7 @@ from api.models.connection import Connection
 from api.models.credential import ApiKey
 from api.models.entitlement import Entitlement
 from api.models.erasure import ErasedIdentifier, Erasure
+from api.models.export import ConversionCatalog, ExportDestination, ExportRow
 from api.models.ingest import Event, Import, IngestedRecord
 from api.models.oauth import DpaAcceptance, OAuthAuthorization
 from api.models.oauth_grants import OAuthClient, OAuthCode, OAuthRefreshToken
@@ -39,6 +40,7 @@ __all__ = [
     "AuditEntry",
     "Branding",
     "Connection",
+    "ConversionCatalog",
     "CredentialUse",
     "Delegation",
     "DpaAcceptance",
@@ -46,6 +48,8 @@ __all__ = [
     "ErasedIdentifier",
     "Erasure",
     "Event",
+    "ExportDestination",
+    "ExportRow",
     "Handoff",
     "HookDelivery",
     "IdempotencyRecord",

@@ -10,6 +10,7 @@ from api.v1.billing import routes as billing
 from api.v1.branding import routes as branding
 from api.v1.branding import sender_domain
 from api.v1.campaigns import comparison
+from api.v1.conversion_sync import catalog, consent
 from api.v1.credentials import api_keys, api_usage, entering, mcp, me, resetting, tokens
 from api.v1.customers import erasures, journeys, link_tokens
 from api.v1.events import routes as events
@@ -69,4 +70,6 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     handoffs.bp,
     pacing.bp,
     compliance.bp,
+    catalog.bp,
+    consent.bp,
 )

@@ -14,6 +14,8 @@ from api.models import (
     ApiKey,
     Connection,
     Event,
+    ExportDestination,
+    ExportRow,
     IngestedRecord,
     Invitation,
     ManualRefund,
@@ -23,7 +25,7 @@ from api.models import (
     Purge,
 )
 from api.roles import Role
-from tests.factories import accounts, people
+from tests.factories import accounts, exports, people
 
 # what is kept of an archived profile, and why
 KEPT = {
@@ -43,6 +45,9 @@ KEPT = {
     "agreement_signatures": "evidence of a contract",
     "writebacks": "a trail of what agents changed",
     "shared_snapshot_profiles": "their links are revoked, and without rows",
+    "conversion_catalogs": "what was let out, beside the ledger",
+    "export_destinations": "switched off; the ledger names them",
+    "export_rows": "the ledger",
 }
 
 
@@ -57,6 +62,9 @@ def fill(url: str, profile: Profile) -> None:
     people.member(url, guest, profile.workspace_id, Role.GUEST, profiles=[profile])
     for _ in range(2):
         accounts.secret(url, profile)
+    destination = exports.destination(url, profile, exports.connection(url, profile, status="disconnected", token=""))
+    for status in ("queued", "sent"):
+        exports.row(url, destination, status=status)
     with db.transaction(url) as session:
         sent = {"profile_id": profile.id, "fingerprint": "f"}
         session.add(IngestedRecord(**sent, dataset="touches", record_key="k", record={}))
@@ -90,6 +98,8 @@ def test_an_archive_ends_what_opens_a_profile_and_purges_its_rows_alone(database
         memberships_removed=1,
         invitations_revoked=1,
         connections_disconnected=1,
+        destinations_disabled=1,
+        retained_conversion_exports=2,
         rows_removed=3,
     )
     for profile, left in ((gone, 0), (other, 1)):
@@ -97,6 +107,10 @@ def test_an_archive_ends_what_opens_a_profile_and_purges_its_rows_alone(database
             assert count(database_url, model, model.profile_id == profile.id) == left, model
         assert count(database_url, ApiKey, ApiKey.profile_id == profile.id, ApiKey.revoked_at.is_(None)) == 2 * left
         assert count(database_url, Connection, Connection.profile_id == profile.id, Connection.token != "") == left
+        on = (ExportDestination.profile_id == profile.id, ExportDestination.is_enabled)
+        assert count(database_url, ExportDestination, *on) == left
+        queued = (ExportRow.profile_id == profile.id, ExportRow.status == "queued")
+        assert count(database_url, ExportRow, *queued) == left
         granted = (OAuthAuthorization.profile_id == profile.id, OAuthAuthorization.status == "granted")
         assert count(database_url, OAuthAuthorization, *granted) == left
         assert count(database_url, Purge, Purge.profile_id == profile.id) == 1 - left
@@ -111,7 +125,7 @@ def test_what_is_archived_already_is_left_as_it_is(sqlite_url: str) -> None:
         purge.retire(session, [profile.id], at=first)
     with db.transaction(sqlite_url) as session:
         again = purge.retire(session, [profile.id], at=first + timedelta(hours=1))
-    assert again == purge.Retired(0, 0, 0, 0, 0, 0)
+    assert again == purge.Retired(0, 0, 0, 0, 0, 0, 0, 0)
     with db.transaction(sqlite_url) as session:
         assert session.get_one(Profile, profile.id).archived_at == first
 

@@ -18,7 +18,6 @@ AWAITED_TEXT = """
     media_expired
     chatapp_payment_required
     audit_timeout
-    demo_purge_blocked
     audience_tos_required
     platform_safe_audiences_disabled
     platform_safe_required
@@ -35,7 +34,6 @@ AWAITED_TEXT = """
     chatapp_connection_required
     social_connection_required
     social_page_login_required
-    destination_conflict
 """
 AWAITED = frozenset(AWAITED_TEXT.split())
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from api import auth, context, db, errors, plans
 from api.audit import Actor, Attempt, record
 from api.guard import PEOPLE, caller_guarded
-from api.http import Blueprint
+from api.http import Blueprint, answer_error
 from api.models import Connection, Import, Profile, Workspace
 from api.purge import retire
 from api.scopes import Scope
@@ -86,10 +86,11 @@ def create_demo(_query: dict[str, Any]) -> Any:
 @bp.arguments(InWorkspace, location="query")
 @idempotent()
 @bp.response(200, DemoRemoved)
-def delete_demo(_query: dict[str, Any]) -> dict[str, Any]:
+def delete_demo(_query: dict[str, Any]) -> Any:
     """Delete the demo profile
 
-    Archived for good; its data goes as that of any archived profile.
+    Archived for good; its data goes as that of any archived profile. Where conversions were exported, the ledger of
+    that stays as evidence, and the answer is 409 demo_purge_blocked though all the rest is done.
     """
     workspace = places.workspace_of(session(), auth.current(), None)
     session().refresh(workspace, with_for_update=True)
@@ -99,8 +100,12 @@ def delete_demo(_query: dict[str, Any]) -> dict[str, Any]:
     # rows of files are counted before the imports that know their number go too
     in_files = session().scalar(sa.select(sa.func.sum(Import.rows_loaded)).where(Import.profile_id == found.id)) or 0
     at = db.now()
-    removed = retire(session(), [found.id], at=at).rows_removed + in_files
+    ended = retire(session(), [found.id], at=at)
+    removed = ended.rows_removed + in_files
     _record(found, "demo.deleted", {"rows_removed": removed})
+    if ended.retained_conversion_exports:
+        # an answer and not a raised refusal: what was removed stays removed
+        return answer_error(errors.DEMO_PURGE_BLOCKED())
     return {"profile_id": found.id, "archived": True, "archived_at": at, "rows_removed": removed}
 
 

@@ -49,7 +49,7 @@ def archive(session: Session, *, workspace_id: str, at: datetime) -> Archive:
 
 def _end(session: Session, workspace_id: str, at: datetime) -> dict[str, int]:
     profiles = session.scalars(sa.select(Profile.id).where(Profile.workspace_id == workspace_id)).all()
-    # what is retained or paused beside these has no tables yet, so there is none of it
+    # signal-audit rows and webhook subscriptions have no tables yet, so there are none
     retired = retire(session, profiles, at=at, revoke_reason=REASON)
     invitations = retired.invitations_revoked + _revoke_invitations(session, workspace_id, at)
     memberships = _remove_memberships(session, workspace_id)
@@ -61,7 +61,7 @@ def _end(session: Session, workspace_id: str, at: datetime) -> dict[str, int]:
         "invitations_revoked": invitations,
         "api_keys_revoked": retired.api_keys_revoked,
         "webhook_subscriptions_paused": 0,
-        "retained_conversion_exports": 0,
+        "retained_conversion_exports": retired.retained_conversion_exports,
         "retained_signal_audit_rows": 0,
     }
 

@@ -14,12 +14,12 @@ from api import agreements, auth, context, db, dpa, errors, reach
 from api.audit import Attempt, record, target
 from api.auth import Kind
 from api.body_fields import Flag
+from api.exports import catalog, destinations
 from api.guard import workspace_guarded
 from api.http import Blueprint
 from api.models import ApiKey, Delegation, Erasure, PiiAccess, Profile, Workspace
 from api.roles import Role
 from api.scopes import PII, Scope
-from api.served import CONVERSION_TYPES
 from api.v1.profiles.shape import PRIVACY_MODES
 from api.writing import actor, idempotent, session
 
@@ -45,9 +45,9 @@ class ProfileCompliance(Schema):
     allowed_conversion_types = fields.List(
         fields.String(),
         required=True,
-        metadata={"description": "What may be exported; none if healthcare."},
+        metadata={"description": "What may be exported, in its privacy mode."},
     )
-    enabled_destinations = fields.Integer(required=True)
+    enabled_destinations = fields.Integer(required=True, metadata={"description": "Switched on, whatever ails them."})
     partner_apps = fields.Integer(required=True, metadata={"description": "Apps with a delegation or a live key."})
     keys_with_pii_scopes = fields.Integer(required=True, metadata={"description": "Live keys."})
     last_pii_access_at = fields.DateTime(required=True, allow_none=True)
@@ -117,6 +117,7 @@ def _told(reading: Session, workspace: Workspace) -> dict[str, Any]:
         if key.app_id:
             apps[key.profile_id].add(key.app_id)
     states = {app: found.state for app, found in dpa.standings(reading, sorted(set().union(*apps.values()))).items()}
+    rules, enabled = catalog.rules_of_many(reading, profiles), destinations.enabled_counts(reading, ids)
     signed, read_at, erasures = agreements.signed(reading, ids), _last_reads(reading, ids), _erasures(reading, ids)
     rows = [
         {
@@ -125,8 +126,8 @@ def _told(reading: Session, workspace: Workspace) -> dict[str, Any]:
             "privacy_mode": profile.privacy_mode,
             "is_healthcare": reach.is_healthcare(workspace, profile),
             "agreement_status": "signed" if profile.id in signed else "none",
-            "allowed_conversion_types": [] if reach.is_healthcare(workspace, profile) else list(CONVERSION_TYPES),
-            "enabled_destinations": 0,
+            "allowed_conversion_types": [rule.type for rule in rules[profile.id].values() if rule.enabled],
+            "enabled_destinations": enabled.get(profile.id, 0),
             "partner_apps": len(apps[profile.id]),
             "keys_with_pii_scopes": sum(key.profile_id == profile.id and bool(PII & set(key.scopes)) for key in keys),
             "last_pii_access_at": read_at.get(profile.id),

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from api import auth, context, db, reach
 from api.bodies import Instant
+from api.exports import destinations
 from api.guard import workspace_guarded
 from api.http import Blueprint
 from api.models import Connection, Membership, Profile, TabSeen, User
@@ -73,6 +74,7 @@ def tab_counts(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         since = dict.fromkeys(TABS, query["since"]) if query["since"] else _marks(reading, workspace_id)
         counts = {**dict.fromkeys(TABS, 0), "connections": _broken_connections(reading, workspace_id)}
+        counts["exports"] = destinations.failed_since(reading, _opened(workspace_id), since["exports"])
     return {"since": since, "tabs": counts}
 
 
@@ -98,11 +100,16 @@ def _marks(reading: Session, workspace_id: str) -> dict[str, datetime]:
     return dict.fromkeys(TABS, reading.scalars(joined).one().created_at) | seen
 
 
-def _broken_connections(reading: Session, workspace_id: str) -> int:
+def _opened(workspace_id: str) -> sa.Select[str]:
+    """Ids of the profiles that the caller's counts are about."""
     caller = auth.current()
     opened = reach.profiles_of(caller.person).where(Profile.workspace_id == workspace_id)
     if caller.reach.profile is not None:
         opened = opened.where(Profile.id == caller.reach.profile.id)
-    ids = opened.with_only_columns(Profile.id)
+    return opened.with_only_columns(Profile.id)
+
+
+def _broken_connections(reading: Session, workspace_id: str) -> int:
+    ids = _opened(workspace_id)
     broken = sa.select(sa.func.count()).where(Connection.profile_id.in_(ids), Connection.status.in_(BROKEN))
     return reading.scalar(broken) or 0

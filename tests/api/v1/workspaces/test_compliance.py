@@ -61,7 +61,9 @@ def test_an_admin_sets_the_mark_and_only_a_signed_in_owner_takes_it_away(
         unit.get_one(Workspace, profile.workspace_id).pii_mode = "full_default"
     marked = data(ask("PATCH", path, admin, json={"healthcare_agency": True}))
     assert marked["healthcare_agency"] is True
-    assert [(row["is_healthcare"], row["allowed_conversion_types"]) for row in marked["profiles"]] == [(True, [])]
+    assert [(row["is_healthcare"], row["allowed_conversion_types"]) for row in marked["profiles"]] == [
+        (True, ["lead_created", "payment_received"])
+    ]
     with db.transaction(url) as unit:
         assert unit.get_one(Workspace, profile.workspace_id).pii_mode == "masked_default"
     for token in (admin, people.token_of(url, owner, grants=["mcp:write"])):

@@ -1,0 +1,1 @@
+"""Conversion sync: what may leave a profile, and whether its sources are ready for it."""

@@ -1,0 +1,35 @@
+"""GET /conversion-sync/platform-safe/consent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from api.exports import consent
+from api.guard import guarded
+from api.http import Blueprint
+from api.scopes import Scope
+
+bp = Blueprint("platform_safe_consent", __name__, description="What a person accepts before ad sets are copied.")
+
+
+class InLanguages(Schema):
+    en = fields.String(required=True)
+    es = fields.String(required=True)
+
+
+class ConsentAnswer(Schema):
+    """The current text; an acceptance quotes the version and the hash of the language that was read."""
+
+    version = fields.String(required=True)
+    texts = fields.Nested(InLanguages, required=True)
+    text_hashes = fields.Nested(InLanguages, required=True)
+
+
+@bp.route("/conversion-sync/platform-safe/consent")
+@guarded(scope=Scope.EXPORTS_READ)
+@bp.response(200, ConsentAnswer)
+def platform_safe_consent() -> dict[str, Any]:
+    """The consent text for copying ad sets"""
+    return {"version": consent.VERSION, "texts": consent.TEXTS, "text_hashes": consent.text_hashes()}

@@ -60,6 +60,9 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "profile_key", "entity_key", "created_at", "creative_id", "format", "thumbnail_url", "video_id", "title",
         "body", "landing_host", "url_tags", "hook_type", "creative_format", "cta_type", "primary_angle", "offers",
     ),
+    "ad_likelihoods": (
+        "profile_key", "score_window", "entity_key", "measure", "value", "label", "status", "reason", "model_version",
+    ),
     "payments": (
         "profile_key", "payment_ref", "ts", "value", "refunded", "currency", "person_ref", "payer_hint",
     ),

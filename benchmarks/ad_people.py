@@ -30,6 +30,7 @@ from benchmarks.journeys import path_lengths, write_set
 from orchestration.app_sets import land_app_sets
 from orchestration.dbt_manifest import run_dbt
 from orchestration.lake import Lake
+from orchestration.likelihoods import write_likelihoods
 from orchestration.publish import publish, take_token
 from orchestration.served_tables import served_tables
 from touchledger.accounts import create_profile, mint_key
@@ -103,6 +104,7 @@ def _published(settings: Settings, *, touches: int, seed: int) -> str:
     done = run_dbt(settings, ["run"])
     if done.returncode != 0:
         raise click.ClickException(done.stdout[-2000:] + done.stderr[-2000:])
+    write_likelihoods(settings)
     publish(settings, token=take_token(settings.operational_url), tables=served_tables())
     return profile
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from data_contracts.judge import Judged
 
 HOME = Path(__file__).resolve().parent
+# served tables that are values of a fit: SQL cannot make them, so an asset writes them beside dbt's marts
+FITTED = ("ad_likelihoods",)
 FOLDERS = ("inbound", "internal", "served")
 # raised when the rules in code change their meaning, so that landed batches are known to be judged by older ones
 RULES_VERSION = "1"
@@ -185,6 +187,11 @@ def internal() -> Mapping[str, Contract]:
 def served() -> Mapping[str, Contract]:
     """The published tables, by name."""
     return _folder("served")
+
+
+def modelled() -> Mapping[str, Contract]:
+    """The published tables that dbt builds, by name."""
+    return {name: contract for name, contract in served().items() if name not in FITTED}
 
 
 def landed() -> Mapping[str, Contract]:

@@ -24,6 +24,7 @@ STAGES = {
     "landing__": "Land events, settings and files",
     "raw__": "Check data sets by their contract",
     "warehouse": "Build and test the models",
+    "marts__": "Build and test the models",
     "published": "Check and publish the snapshot",
 }
 

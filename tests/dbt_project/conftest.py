@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from api.migrate import upgrade
+from orchestration.likelihoods import write_likelihoods
 from orchestration.publish import publish, take_token
 from orchestration.served_tables import served_tables
 from tests.dbt_project import ad_people_worlds, canary, credit_cases, credit_worlds, small_world
@@ -38,5 +39,6 @@ def credited(tmp_path_factory: pytest.TempPathFactory) -> Project:
 def published(credited: Project) -> Settings:
     """The same world as a published snapshot."""
     upgrade(credited.settings.operational_url)
+    write_likelihoods(credited.settings)
     publish(credited.settings, token=take_token(credited.settings.operational_url), tables=served_tables())
     return credited.settings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from data_contracts.contract import served
+from data_contracts.contract import modelled
 from tests.dbt_project.project import Project
 
 
@@ -21,5 +21,5 @@ def test_a_second_build_changes_no_row(world: Project) -> None:
     names = [name for (name,) in world.rows("select table_name from duckdb_tables() where schema_name = 'marts'")]
     before = {name: sorted(world.rows(f"select * from marts.{name}"), key=repr) for name in names}
     world.build()
-    assert set(names) == set(served())
+    assert set(names) == set(modelled())
     assert {name: sorted(world.rows(f"select * from marts.{name}"), key=repr) for name in names} == before

@@ -18,11 +18,12 @@ def marts() -> dict[str, dict[str, Any]]:
     return {model["name"]: model for model in found}
 
 
-def test_every_mart_is_served_and_every_served_table_is_a_mart() -> None:
-    assert marts().keys() == contracts.served().keys()
+def test_every_mart_is_served_and_every_served_table_is_a_mart_or_a_fit() -> None:
+    assert marts().keys() == contracts.modelled().keys()
+    assert {*contracts.modelled(), *contracts.FITTED} == contracts.served().keys()
 
 
-@pytest.mark.parametrize("name", sorted(contracts.served()))
+@pytest.mark.parametrize("name", sorted(contracts.modelled()))
 def test_columns_and_types_of_the_mart_are_those_of_its_contract(name: str) -> None:
     promised = [(column.name, column.physical) for column in contracts.served()[name].columns]
     assert [(column["name"], column["data_type"]) for column in marts()[name]["columns"]] == promised

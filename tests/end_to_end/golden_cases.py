@@ -20,6 +20,7 @@ from api.db import transaction
 from api.migrate import upgrade
 from api.models import Profile, Workspace
 from orchestration.app_sets import land_app_sets
+from orchestration.likelihoods import write_likelihoods
 from orchestration.publish import publish, take_token
 from orchestration.served_tables import served_tables
 from tests.dbt_project.project import Project
@@ -83,6 +84,7 @@ def asked(home: Path) -> Answers:
         land_app_sets(project.settings.operational_url, project.lake)
         _land(project, build, sorted(keys))
         project.dbt("run", "--quiet")
+        write_likelihoods(project.settings)
         publish(project.settings, token=take_token(project.settings.operational_url), tables=served_tables())
         client = create_app(project.settings).test_client()
         answers.told.update((question, _ask(client, keys, question)) for question in _questions_after(build))

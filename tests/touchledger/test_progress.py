@@ -19,6 +19,7 @@ from touchledger.progress import Stages, stage_of
         ("landing__files", "Land events, settings and files"),
         ("raw__touches", "Check data sets by their contract"),
         ("warehouse", "Build and test the models"),
+        ("marts__ad_likelihoods", "Build and test the models"),
         ("published", "Check and publish the snapshot"),
         ("something_else", None),
     ],

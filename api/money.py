@@ -5,6 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from fractions import Fraction
 
+from data_contracts.formats import currency_digits
+
 RATIO_DECIMALS = 8
 
 
@@ -16,6 +18,11 @@ def amount(minor: int, digits: int) -> float:
 def exact(minor: int, digits: int) -> str:
     """The same in a string, always with the currency's decimals: `-1200` of a currency with two is `-12.00`."""
     return f"{Decimal(minor).scaleb(-digits):f}"
+
+
+def in_currency(value: Decimal, currency: str) -> str:
+    """An exact amount in a string, with the digits that ISO 4217 gives the currency."""
+    return f"{value:.{currency_digits()[currency]}f}"
 
 
 def ratio(numerator: int, denominator: int) -> float | None:

@@ -66,6 +66,23 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "payments": (
         "profile_key", "payment_ref", "ts", "value", "refunded", "currency", "person_ref", "payer_hint",
     ),
+    "products": (
+        "profile_key", "updated_at", "product_id", "connection_ref", "status", "title", "handle", "vendor",
+        "product_type", "tags", "image_url", "url", "currency", "created_at",
+    ),
+    "variants": (
+        "profile_key", "product_id", "connection_ref", "variant_id", "position", "title", "sku", "barcode", "price",
+        "compare_at_price", "inventory_quantity", "inventory_policy", "tracked", "options", "updated_at",
+    ),
+    "orders": (
+        "profile_key", "order_id", "connection_ref", "created_at", "order_ref", "email_id", "phone_id", "updated_at",
+        "processed_at", "cancelled_at", "financial_status", "fulfillment_status", "currency", "subtotal",
+        "total_discounts", "total_shipping", "total_tax", "total", "refunded_total",
+    ),
+    "order_lines": (
+        "profile_key", "order_id", "connection_ref", "line_id", "product_id", "variant_id", "sku", "title",
+        "quantity", "price",
+    ),
     "people_cells": ("profile_key", "channel", "origin", "day", "prev", "people", "touches"),
     "people_cells_ad": ("profile_key", "channel", "origin", "ad_key", "day", "prev", "people", "touches"),
     "people_months_ad": ("profile_key", "channel", "origin", "ad_key", "month", "prev", "people", "touches"),

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from api import db, errors
 from api.models import IngestedRecord, ManualRefund
+from api.money import in_currency
 from data_contracts.formats import currency_digits
 from data_contracts.records import as_json
 
@@ -27,11 +28,6 @@ def standing(session: Session, profile_id: str, refs: Iterable[str]) -> dict[str
     return {refund.payment_ref: refund for refund in session.scalars(chosen)}
 
 
-def money(value: Decimal, currency: str) -> str:
-    """An exact amount with the currency's digits."""
-    return f"{value:.{currency_digits()[currency]}f}"
-
-
 def possible(body: dict[str, Any], payment: dict[str, Any]) -> Decimal:
     """The amount asked for; amount_invalid unless it is positive, whole in the currency and left of the payment."""
     wanted, left = Decimal(body["amount"]), payment["value"] - payment["refunded"]
@@ -41,7 +37,7 @@ def possible(body: dict[str, Any], payment: dict[str, Any]) -> Decimal:
     if wanted != round(wanted, digits):
         raise errors.AMOUNT_INVALID(f"{payment['currency']} has {digits} decimals.")
     if not 0 < wanted <= left:
-        raise errors.AMOUNT_INVALID(f"The amount must be above 0 and at most {money(left, payment['currency'])}.")
+        raise errors.AMOUNT_INVALID(f"The amount must be above 0 and at most {in_currency(left, payment['currency'])}.")
     return wanted
 
 
@@ -75,7 +71,7 @@ def _send(session: Session, refund: ManualRefund, more: dict[str, Any]) -> None:
         "conversion_key": f"manual_refund:{refund.id}",
         "occurred_at": _instant(refund.refunded_at),
         "conversion_type": "refund_issued",
-        "value": money(refund.amount, refund.currency),
+        "value": in_currency(refund.amount, refund.currency),
         "currency": refund.currency,
         "refunds_payment_ref": refund.payment_ref,
         "refund_kind": "manual",

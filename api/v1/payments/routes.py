@@ -12,6 +12,7 @@ from api.customer_keys import customer_key
 from api.guard import guarded
 from api.http import Blueprint
 from api.models import ManualRefund, Profile
+from api.money import in_currency
 from api.roles import Role
 from api.scopes import Scope
 from api.served import profile_facts
@@ -130,8 +131,8 @@ def refund_payment(body: dict[str, Any], payment_ref: str) -> dict[str, Any]:
     return {
         "refund_id": refund.id,
         "payment_ref": payment_ref,
-        "amount": refunds.money(amount, payment["currency"]),
-        "net_value": refunds.money(left, payment["currency"]),
+        "amount": in_currency(amount, payment["currency"]),
+        "net_value": in_currency(left, payment["currency"]),
     }
 
 
@@ -170,14 +171,14 @@ def _row(row: dict[str, Any], by_hand: ManualRefund | None) -> dict[str, Any]:
     return {
         "payment_ref": row["payment_ref"],
         "occurred_at": datetime.fromtimestamp(row["ts"], UTC),
-        "value": refunds.money(row["value"], currency),
-        "refunded_value": refunds.money(row["refunded"], currency),
+        "value": in_currency(row["value"], currency),
+        "refunded_value": in_currency(row["refunded"], currency),
         "currency": currency,
         "provider": row["payment_ref"].partition(":")[0],
         "customer_key": _customer(person),
         "identified": person is not None,
         "payer_hint": row["payer_hint"],
-        "manual_refund": by_hand and {"amount": refunds.money(by_hand.amount, currency), "at": by_hand.refunded_at},
+        "manual_refund": by_hand and {"amount": in_currency(by_hand.amount, currency), "at": by_hand.refunded_at},
     }
 
 

@@ -1,0 +1,1 @@
+"""A merchant's catalogue and orders: the stored copy, and live reads of the connected store."""

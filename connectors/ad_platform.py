@@ -75,6 +75,9 @@ class AdPlatform(Protocol):
         A day is yielded only when all its rows are there; a day without delivery comes with an empty list.
         """
 
+    def breakdowns(self, day_from: date, day_to: date) -> Iterator[Row]:
+        """ad_delivery_breakdowns rows of the closed range, by week: delivery by place, placement and audience."""
+
     def reach(self, windows: Iterable[Window]) -> Iterator[Row]:
         """entity_reach rows: the platform's deduplicated reach of exactly each window, for every level."""
 
@@ -113,11 +116,13 @@ def reach_windows(day_from: date, day_to: date) -> list[Window]:
     """
     days = [day for day, _ in days_of(day_from, day_to)]
     trailing = [(day - timedelta(days=length - 1), day) for length in (1, 7, 28) for day in days]
-    months = {}
-    for day in days:
-        last = day.replace(day=calendar.monthrange(day.year, day.month)[1])
-        months[day.replace(day=1)] = min(last, day_to)
+    months = {day.replace(day=1): min(last_of_month(day), day_to) for day in days}
     return sorted({*trailing, *months.items()})
+
+
+def last_of_month(day: date) -> date:
+    """The last day of the month that `day` is in."""
+    return day.replace(day=calendar.monthrange(day.year, day.month)[1])
 
 
 def days_of(day_from: date, day_to: date) -> list[Window]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import date, timedelta
 from functools import cached_property
 
-from connectors import meta_rows
+from connectors import meta_audiences, meta_rows
 from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Window, chunks, days_of
 from connectors.errors import Malformed, Refused
 from connectors.meta_graph import MetaGraph, ReportFailed, time_range
@@ -26,10 +26,13 @@ _SHOWN = json.dumps(_STATUSES)
 _ENTITY = "id,account_id,name,status,created_time,updated_time"
 _EDGES = {
     "campaigns": f"{_ENTITY},objective,daily_budget,lifetime_budget",
-    "adsets": f"{_ENTITY},campaign_id,optimization_goal,daily_budget,lifetime_budget,promoted_object",
+    "adsets": f"{_ENTITY},campaign_id,optimization_goal,daily_budget,lifetime_budget,promoted_object,targeting",
     "ads": f"{_ENTITY},campaign_id,adset_id,creative",
     "adcreatives": "id,title,body,object_type,call_to_action_type,thumbnail_url,video_id,url_tags,object_story_spec",
+    "customaudiences": "id,subtype",
 }
+# edges whose rows have no status to ask for
+_UNFILTERED = {"adcreatives", "customaudiences"}
 _DELIVERY = {
     "level": "ad",
     "time_increment": "1",
@@ -45,6 +48,7 @@ _LIVE_FIELDS: dict[Level, str] = {
     "ad": f"{_LIVE},adset_id,campaign{{status,effective_status}}",
 }
 _LINKED = "id,name,campaign{name},creative{url_tags,object_story_spec}"
+_CUT = {"level": "ad", "time_increment": "1", "fields": "ad_id,spend,impressions"}
 _LEVELS = {"campaign": "campaign", "ad_set": "adset", "ad": "ad"}
 
 
@@ -79,11 +83,12 @@ class MetaAds:
         nodes = {edge: self._edge(edge, fields) for edge, fields in _EDGES.items()}
         creatives = {node["id"]: node for node in nodes["adcreatives"]}
         with _as_promised():
+            subtypes = {node["id"]: str(node.get("subtype")) for node in nodes["customaudiences"]}
             talking = {row["campaign_id"] for row in nodes["adsets"] if row.get("optimization_goal") == "CONVERSATIONS"}
             return {
                 "ad_accounts": [meta_rows.ad_account(account)],
                 "campaigns": [meta_rows.campaign(node, talking, account["currency"]) for node in nodes["campaigns"]],
-                "ad_sets": [meta_rows.ad_set(node, account["currency"]) for node in nodes["adsets"]],
+                "ad_sets": [meta_rows.ad_set(node, account["currency"], subtypes) for node in nodes["adsets"]],
                 "ads": [meta_rows.ad(node, creatives) for node in nodes["ads"]],
                 "creatives": [meta_rows.creative(node) for node in nodes["adcreatives"]],
             }
@@ -94,6 +99,13 @@ class MetaAds:
         for since, until in chunks(day_from, day_to, REPORT_DAYS if long else SYNC_DAYS):
             rows = self._reported(since, until) if long else self._insights(_DELIVERY, since, until)
             yield from _by_day(rows, since, until)
+
+    def breakdowns(self, day_from: date, day_to: date) -> Iterator[Row]:
+        """ad_delivery_breakdowns rows of the closed range: a walk per dimension and week, none for figures of reach."""
+        for since, until in chunks(day_from, day_to, SYNC_DAYS):
+            for dimension, asked in meta_audiences.DIMENSIONS.items():
+                found = self._insights(_CUT | {"breakdowns": ",".join(asked)}, since, until)
+                yield from _cut_rows(found, dimension)
 
     def reach(self, windows: Iterable[Window]) -> Iterator[Row]:
         """entity_reach rows of every level for each window; the platform removes duplicates, we never add up."""
@@ -144,7 +156,7 @@ class MetaAds:
         return f"act_{self.account_id}"
 
     def _edge(self, edge: str, fields: str) -> list[Row]:
-        asked = {"fields": fields} if edge == "adcreatives" else {"fields": fields, "effective_status": _SHOWN}
+        asked = {"fields": fields} if edge in _UNFILTERED else {"fields": fields, "effective_status": _SHOWN}
         nodes = self._graph.walk(f"{self._path()}/{edge}", asked)
         with _as_promised():
             return list({node["id"]: node for node in nodes}.values())
@@ -178,6 +190,13 @@ def _by_day(found: Iterable[Row], since: date, until: date) -> Iterator[tuple[da
             days[row["date"]][row["ad_id"]] = row
     for day, rows in days.items():
         yield day, [rows[ad] for ad in sorted(rows)]
+
+
+def _cut_rows(found: Iterable[Row], dimension: str) -> list[Row]:
+    """One row per ad, day and value; of one that came twice the later stands."""
+    with _as_promised():
+        rows = [meta_rows.breakdown(row, dimension) for row in found]
+    return list({(row["ad_id"], row["date"], row["value"]): row for row in rows}.values())
 
 
 def _reach_rows(found: Iterable[Row], level: str) -> list[Row]:

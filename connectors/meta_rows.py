@@ -11,6 +11,7 @@ from typing import Any
 
 from connectors.ad_platform import Level, LinkedAd, LiveState, Row
 from connectors.errors import Malformed
+from connectors.meta_audiences import shown_to, warmth
 
 PLATFORM = "meta"
 # one sale stands under several action types; this one counts each sale once, wherever it happened
@@ -23,6 +24,8 @@ _GROUPS = {
     "OUTCOME_LEADS": "leads", "LEAD_GENERATION": "leads", "MESSAGES": "messaging",
     "OUTCOME_TRAFFIC": "traffic", "LINK_CLICKS": "traffic",
     "OUTCOME_AWARENESS": "awareness", "BRAND_AWARENESS": "awareness", "REACH": "awareness",
+    # engagement whose ad sets do not aim at conversations
+    "OUTCOME_ENGAGEMENT": "awareness", "POST_ENGAGEMENT": "awareness", "VIDEO_VIEWS": "awareness",
 }  # fmt: skip
 _ACTIONS = {
     "video_3s_views": "video_view",
@@ -55,12 +58,13 @@ def campaign(node: Row, talking: set[str], currency: str) -> Row:
     return _entity(node, parents) | budgets(node, currency) | {"objective": objective, "objective_group": group}
 
 
-def ad_set(node: Row, currency: str) -> Row:
-    """An ad_sets row."""
+def ad_set(node: Row, currency: str, subtypes: Mapping[str, str]) -> Row:
+    """An ad_sets row; `subtypes` are those of the account's custom audiences, by id."""
     own = {
         "ad_set_id": node["id"],
         "campaign_id": node["campaign_id"],
         "optimization_goal": node.get("optimization_goal"),
+        "audience_warmth": warmth(node.get("targeting"), subtypes),
         "dataset_id": (node.get("promoted_object") or {}).get("pixel_id"),
     }
     return _entity(node, own) | budgets(node, currency)
@@ -123,6 +127,19 @@ def delivery(row: Row) -> Row:
         "platform_conversions": _action(actions, CANONICAL_ACTION),
         "platform_conversion_value": _action(values, CANONICAL_ACTION),
         "platform_basis": "click_view_modeled",
+    }
+
+
+def breakdown(row: Row, dimension: str) -> Row:
+    """An ad_delivery_breakdowns row."""
+    return {
+        "platform": PLATFORM,
+        "ad_id": row["ad_id"],
+        "date": date.fromisoformat(row["date_start"]),
+        "dimension": dimension,
+        "value": shown_to(row, dimension),
+        "impressions": int(number(row.get("impressions", "0"))),
+        "spend": number(row["spend"]),
     }
 
 

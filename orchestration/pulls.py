@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 
 from api.models import Connection
-from connectors.ad_platform import Row, reach_windows
+from connectors.ad_platform import Row, last_of_month, reach_windows
 from connectors.errors import ConnectorError
 from connectors.meta_ads import MetaAds
 from connectors.shopify import Shopify
@@ -20,6 +20,8 @@ from orchestration.partitions import DayRange
 
 # a provider's lists may lag: what changed shortly before the last pull is asked for again
 OVERLAP = timedelta(days=1)
+# breakdowns say where most of an ad was shown: the newest days tell, and each costs a request per dimension
+BREAKDOWN_DAYS = 28
 # what a provider can only list from the beginning
 ALWAYS_WHOLE = {"recurring_payments"}
 
@@ -61,7 +63,7 @@ class Pull:
 
 
 def pull_ads(pull: Pull) -> None:
-    """Entities whole, then delivery day by day and the reach of windows; a day lands only when all of it came."""
+    """Entities whole, delivery day by day, the reach of windows, breakdowns; a day lands only when all of it came."""
     first, last = pull.days.first, min(pull.days.last, pull.today)
     connection = pull.connection
     with Transport() as transport:
@@ -72,8 +74,14 @@ def pull_ads(pull: Pull) -> None:
             pull.land("ad_delivery", rows, f"-{day.isoformat()}")
             pull.through = max(day, pull.through or day)
         # whole months, so that a month's batch always holds all of its windows
-        for month, rows in _by_month(platform.reach(reach_windows(first.replace(day=1), last))):
+        until = min(last_of_month(last), pull.today)
+        for month, rows in _by_month(platform.reach(reach_windows(first.replace(day=1), until))):
             pull.land("entity_reach", rows, f"-{month}")
+        # whole weeks, for the same reason
+        newest = max(first, last - timedelta(days=BREAKDOWN_DAYS - 1))
+        until = min(_monday(last) + timedelta(days=6), pull.today)
+        for week, rows in _by_week(platform.breakdowns(_monday(newest), until)):
+            pull.land("ad_delivery_breakdowns", rows, f"-{week}")
 
 
 def pull_store(pull: Pull) -> None:
@@ -105,6 +113,17 @@ def _by_month(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
     for row in rows:
         months.setdefault(f"{row['date_to']:%Y-%m}", []).append(row)
     yield from sorted(months.items())
+
+
+def _by_week(rows: Iterable[Row]) -> Iterator[tuple[date, list[Row]]]:
+    weeks: dict[date, list[Row]] = {}
+    for row in rows:
+        weeks.setdefault(_monday(row["date"]), []).append(row)
+    yield from sorted(weeks.items())
+
+
+def _monday(day: date) -> date:
+    return day - timedelta(days=day.weekday())
 
 
 PULLS: dict[str, Callable[[Pull], None]] = {"meta": pull_ads, "shopify": pull_store, "stripe": pull_payments}

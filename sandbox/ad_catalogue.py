@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from random import Random
 
-from sandbox.ads import Ad, AdAccount, AdSet, Campaign, Creative
+from sandbox.ads import Ad, AdAccount, AdSet, Audience, Campaign, Creative
 from sandbox.clock import epoch
 
 SHOP_HOST = "alderfinch.example"
@@ -160,6 +160,8 @@ PLANS = (
 GOALS = {
     "sales": "OFFSITE_CONVERSIONS", "leads": "LEAD_GENERATION", "messaging": "CONVERSATIONS", "awareness": "REACH",
 }  # fmt: skip
+# how the people of an account's own audiences came into them
+SUBTYPES = ("WEBSITE", "LOOKALIKE", "ENGAGEMENT")
 CALLS = {"sales": "SHOP_NOW", "leads": "SIGN_UP", "messaging": "MESSAGE_PAGE", "awareness": "LEARN_MORE"}
 
 
@@ -168,6 +170,7 @@ class AdTree:
     """Every entity of both accounts, parents before children."""
 
     accounts: tuple[AdAccount, ...]
+    audiences: tuple[Audience, ...]
     campaigns: tuple[Campaign, ...]
     ad_sets: tuple[AdSet, ...]
     ads: tuple[Ad, ...]
@@ -191,7 +194,26 @@ def build_ads(random: Random, today: date, days: int) -> AdTree:
                 creative = _creative(ad_set, plan, ad_position, ad_name)
                 creatives.append(creative)
                 ads.append(_ad(random, ad_set, creative, plan, ad_position, ad_name, start, today))
-    return AdTree(ACCOUNTS, tuple(campaigns), tuple(ad_sets), tuple(ads), tuple(creatives))
+    return AdTree(ACCOUNTS, _audiences(), tuple(campaigns), tuple(ad_sets), tuple(ads), tuple(creatives))
+
+
+def _audiences() -> tuple[Audience, ...]:
+    return tuple(
+        Audience(_audience_id(account, subtype), account.id, f"{account.name}, {subtype.lower()}", subtype)
+        for account in ACCOUNTS
+        for subtype in SUBTYPES
+    )
+
+
+def _audience_id(account: AdAccount, subtype: str) -> str:
+    return f"{120250000000000000 + int(account.id[-4:]) * 10 + SUBTYPES.index(subtype)}"
+
+
+def _shown_to(account: AdAccount, name: str, warmth: str) -> str | None:
+    if warmth == "cold":
+        return None
+    alike = name.startswith(("Lookalike", "Similar"))
+    return _audience_id(account, "WEBSITE" if warmth == "hot" else "LOOKALIKE" if alike else "ENGAGEMENT")
 
 
 def _campaign(index: int, plan: Plan, start: date, today: date) -> Campaign:
@@ -207,8 +229,9 @@ def _campaign(index: int, plan: Plan, start: date, today: date) -> Campaign:
 def _ad_set(campaign: Campaign, plan: Plan, position: int, name: str, warmth: str) -> AdSet:
     share = plan.budget // len(plan.ad_sets)
     number = f"{120220000000000000 + int(campaign.id[-4:]) * 100 + position + 1}"
+    audience = _shown_to(ACCOUNTS[plan.account], name, warmth)
     return AdSet(
-        number, campaign.id, campaign.account_id, name, campaign.status, GOALS[plan.group], warmth,
+        number, campaign.id, campaign.account_id, name, campaign.status, GOALS[plan.group], warmth, audience,
         share, campaign.created_at, campaign.updated_at,
     )  # fmt: skip
 

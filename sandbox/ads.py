@@ -37,8 +37,18 @@ class Campaign:
 
 
 @dataclass(frozen=True, slots=True)
+class Audience:
+    """A custom audience of an account; `subtype` is Meta's: how its people came into it."""
+
+    id: str
+    account_id: str
+    name: str
+    subtype: str
+
+
+@dataclass(frozen=True, slots=True)
 class AdSet:
-    """One ad set. `audience_warmth` is hot, warm or cold."""
+    """One ad set. `audience_warmth` is hot, warm or cold; a cold one is shown to no audience of the account's own."""
 
     id: str
     campaign_id: str
@@ -47,6 +57,7 @@ class AdSet:
     status: str
     optimization_goal: str
     audience_warmth: str
+    audience_id: str | None
     daily_budget_minor: int
     created_at: int
     updated_at: int

@@ -101,7 +101,7 @@ def blueprint(holder: WorldHolder, live: meta_live.Live) -> Blueprint:
         row = next(row for row in holder.world.accounts if row.id == account)
         return refusals.answer(_pick(meta_entities.account(row)))
 
-    @face.get(f"/{VERSION}/act_<account>/<any(campaigns, adsets, ads, adcreatives):edge>")
+    @face.get(f"/{VERSION}/act_<account>/<any(campaigns, adsets, ads, adcreatives, customaudiences):edge>")
     def read_edge(account: str, edge: str) -> Response:
         rows = live.edge(holder.world, account, edge)
         asked = meta_insights.listed(request.args.get("effective_status", ""))

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from sandbox.ads import Ad, AdAccount, AdSet, Campaign, Creative
+from sandbox.ad_breakdowns import COUNTRIES
+from sandbox.ads import Ad, AdAccount, AdSet, Audience, Campaign, Creative
 from sandbox.world import World
 
 Row = dict[str, Any]
@@ -26,10 +27,12 @@ def account(row: AdAccount) -> Row:
 
 
 def edge(world: World, account_id: str, name: str) -> list[Row]:
-    """All rows of one edge (campaigns, adsets, ads, adcreatives) of an account, oldest first."""
+    """All rows of one edge (campaigns, adsets, ads, adcreatives, customaudiences) of an account, oldest first."""
     if name == "adcreatives":
         tags = {ad.creative_id: ad.url_tags for ad in world.ads}
         return [_creative(row, tags.get(row.id, "")) for row in world.creatives if row.account_id == account_id]
+    if name == "customaudiences":
+        return [_audience(row) for row in world.tree.audiences if row.account_id == account_id]
     rows, spell = _EDGES[name]
     return [spell(row) for row in rows(world) if row.account_id == account_id]
 
@@ -57,10 +60,20 @@ def _ad_set(row: AdSet) -> Row:
         "status": row.status,
         "effective_status": row.status,
         "optimization_goal": row.optimization_goal,
+        "targeting": _targeting(row),
         "daily_budget": str(row.daily_budget_minor),
         "created_time": _time(row.created_at),
         "updated_time": _time(row.updated_at),
     }
+
+
+def _targeting(row: AdSet) -> Row:
+    shown: Row = {"age_min": 18, "age_max": 65, "geo_locations": {"countries": [COUNTRIES[row.account_id][0]]}}
+    return shown | ({"custom_audiences": [{"id": row.audience_id}]} if row.audience_id else {})
+
+
+def _audience(row: Audience) -> Row:
+    return {"id": row.id, "account_id": row.account_id, "name": row.name, "subtype": row.subtype}
 
 
 def _ad(row: Ad) -> Row:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
+from sandbox.ad_breakdowns import OFFERED, cut
 from sandbox.ad_delivery import deduplicated_reach
 from sandbox.ads import Delivery
 from sandbox.world import World
@@ -42,6 +43,7 @@ class Asked:
     ranges: tuple[tuple[date, date], ...]
     increment: int | None
     windows: tuple[str, ...]
+    breakdowns: tuple[str, ...] = ()
 
 
 def read(account_id: str, params: Mapping[str, str], today: date) -> Asked:
@@ -49,8 +51,8 @@ def read(account_id: str, params: Mapping[str, str], today: date) -> Asked:
     level = params.get("level", "account")
     if level not in LEVELS:
         raise BadInsights(f"level must be one of the following values: {', '.join(LEVELS)}")
-    if params.get("breakdowns") or params.get("filtering"):
-        raise BadInsights("breakdowns and filtering are not offered here")
+    if params.get("filtering"):
+        raise BadInsights("filtering is not offered here")
     fields = tuple(listed(params.get("fields", ""))) or ("impressions", "spend")
     known = {*_IDS, *_FIGURES}
     for name in fields:
@@ -60,7 +62,16 @@ def read(account_id: str, params: Mapping[str, str], today: date) -> Asked:
     windows = tuple(listed(params.get("action_attribution_windows", "")))
     if unknown := set(windows) - WINDOWS - GONE_WINDOWS - {"default"}:
         raise BadInsights(f"action_attribution_windows has unknown values {sorted(unknown)}")
-    return Asked(account_id, level, fields, ranges, _increment(params), windows)
+    return Asked(account_id, level, fields, ranges, _increment(params), windows, _breakdowns(params, fields))
+
+
+def _breakdowns(params: Mapping[str, str], fields: tuple[str, ...]) -> tuple[str, ...]:
+    asked = tuple(listed(params.get("breakdowns", "")))
+    if asked and asked not in OFFERED:
+        raise BadInsights(f"Current combination of data breakdown columns ({', '.join(asked)}) is invalid")
+    if asked and (whole := set(fields) & (set(_FIGURES) - _DIVISIBLE)):
+        raise BadInsights(f"{sorted(whole)} cannot be broken down here")
+    return asked
 
 
 def _ranges(params: Mapping[str, str], today: date) -> tuple[tuple[date, date], ...]:
@@ -116,14 +127,24 @@ def rows(world: World, asked: Asked) -> list[Row]:
 
 def _rows_of_range(world: World, asked: Asked, since: date, until: date) -> list[Row]:
     length = asked.increment or (until - since).days + 1
-    groups: dict[tuple[date, str], list[Delivery]] = defaultdict(list)
-    for delivery in world.delivery_seen(asked.account_id, since, until):
+    groups: dict[tuple[date, str, tuple[str, ...]], list[Delivery]] = defaultdict(list)
+    for values, delivery in _parts(world, asked, since, until):
         start = since + timedelta(days=(delivery.day - since).days // length * length)
-        groups[start, getattr(delivery, LEVELS[asked.level])].append(delivery)
+        groups[start, getattr(delivery, LEVELS[asked.level]), values].append(delivery)
     return [
-        _row(world, asked, start, min(until, start + timedelta(days=length - 1)), groups[start, entity])
-        for start, entity in sorted(groups)
+        dict(zip(asked.breakdowns, key[2], strict=True))
+        | _row(world, asked, key[0], min(until, key[0] + timedelta(days=length - 1)), groups[key])
+        for key in sorted(groups)
     ]
+
+
+def _parts(world: World, asked: Asked, since: date, until: date) -> Iterator[tuple[tuple[str, ...], Delivery]]:
+    warmth = {row.id: row.audience_warmth for row in world.ad_sets} if asked.breakdowns else {}
+    for delivery in world.delivery_seen(asked.account_id, since, until):
+        if asked.breakdowns:
+            yield from cut(world.seed, delivery, asked.breakdowns, warmth[delivery.ad_set_id])
+        else:
+            yield (), delivery
 
 
 def _row(world: World, asked: Asked, start: date, stop: date, found: list[Delivery]) -> Row:
@@ -202,6 +223,7 @@ _IDS: dict[str, Callable[[World, Delivery], str]] = {
     "ad_id": lambda _, row: row.ad_id,
     "ad_name": lambda world, row: _name(world, "ads", row.ad_id),
 }
+_DIVISIBLE = {"spend", "impressions", "clicks"}
 _FIGURES: dict[str, Callable[[list[Delivery], tuple[str, ...]], Any]] = {
     "spend": lambda found, _: _money(_total(found, "spend_minor")),
     "impressions": lambda found, _: str(_total(found, "impressions")),

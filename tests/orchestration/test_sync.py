@@ -87,6 +87,28 @@ def test_a_backfill_of_earlier_days_leaves_the_later_ones(
     assert reload(settings, first).synced_through == TODAY
 
 
+def test_a_backfill_leaves_the_windows_and_breakdowns_of_later_days_of_the_same_week_and_month(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    connect(settings, sandbox)
+    sync_kind(settings, lake, "ad_platform", DAYS)
+    kept = ("entity_reach", "ad_delivery_breakdowns")
+    before = {(name, batch.batch): batch.rows_loaded for name in kept for batch in lake.batches(name)}
+    sync_kind(settings, lake, "ad_platform", DayRange(date(2026, 11, 10), date(2026, 11, 10)))
+    after = {(name, batch.batch): batch.rows_loaded for name in kept for batch in lake.batches(name)}
+    assert after == before
+    assert {batch[-10:] for name, batch in after if name == "ad_delivery_breakdowns"} == {"2026-11-09", "2026-11-16"}
+
+
+def test_breakdowns_are_asked_for_the_newest_four_weeks_only(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    first, _ = connect(settings, sandbox)
+    sync_kind(settings, lake, "ad_platform", DayRange(date(2026, 9, 20), TODAY))
+    weeks = [batch.batch[-10:] for batch in lake.batches("ad_delivery_breakdowns") if batch.batch.startswith(first)]
+    assert sorted(weeks) == ["2026-10-19", "2026-10-26", "2026-11-02", "2026-11-09", "2026-11-16"]
+
+
 def test_a_revoked_connection_waits_for_its_owner_and_the_other_is_pulled(
     settings: Settings, sandbox: RunningSandbox, lake: Lake
 ) -> None:

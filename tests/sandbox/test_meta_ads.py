@@ -112,6 +112,8 @@ def test_several_ranges_in_one_request_each_have_their_rows(sandbox: RunningSand
         ({"time_increment": "0"}, 100),
         ({"action_attribution_windows": '["9d_click"]'}, 100),
         ({"breakdowns": "age"}, 100),
+        ({"breakdowns": "country,publisher_platform"}, 100),
+        ({"breakdowns": "country", "fields": "ad_id,reach"}, 100),
         ({"after": "not base64"}, 2642),
     ],
 )

@@ -93,6 +93,20 @@ class TestOfficialClient:
         archived = {row.id for row in world.campaigns if row.account_id == account and row.status == "ARCHIVED"}
         assert {row["id"] for row in campaigns} == archived
 
+    def test_it_reads_delivery_by_country(self, sandbox: RunningSandbox, sdk: Any) -> None:
+        params = asked(breakdowns=["country"], time_increment="all_days")
+        rows = list(sdk.get_insights(fields=["ad_id", "impressions"], params=params))
+        whole = list(sandbox.world.delivery_seen(sandbox.world.accounts[0].id, SINCE, TODAY))
+        assert {row["country"] for row in rows} == {"US", "CA"}
+        assert sum(int(row["impressions"]) for row in rows) == sum(row.impressions for row in whole)
+
+    def test_it_reads_whom_an_ad_set_is_shown_to(self, sandbox: RunningSandbox, sdk: Any) -> None:
+        audiences = {row["id"]: row["subtype"] for row in sdk.get_custom_audiences(fields=["subtype"])}
+        shown = [row["targeting"].get("custom_audiences", []) for row in sdk.get_ad_sets(fields=["targeting"])]
+        assert {audiences[one["id"]] for included in shown for one in included} == {
+            "WEBSITE", "LOOKALIKE", "ENGAGEMENT",
+        }  # fmt: skip
+
     def test_it_reads_the_account(self, sandbox: RunningSandbox, sdk: Any) -> None:
         node = sdk.api_get(fields=["name", "currency", "timezone_name"])
         assert (node["currency"], node["timezone_name"]) == ("USD", "America/New_York")

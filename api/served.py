@@ -63,6 +63,19 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "ad_likelihoods": (
         "profile_key", "score_window", "entity_key", "measure", "value", "label", "status", "reason", "model_version",
     ),
+    "ad_scores": (
+        "profile_key", "score_window", "entity_key", "score_date", "day_from", "config_version", "composite_score",
+        "reliability", "coverage", "delivery_days", "maturity_stage", "truth_grade", "primary_outcome_kind",
+        "cohort_key", "cohort_channel", "cohort_format", "cohort_objective", "cohort_audience_warmth", "cohort_n_ads",
+        "spend_minor", "impressions", "clicks", "link_clicks", "attributed_cash_outcomes", "attributed_revenue_minor",
+        "attributed_outcomes_total", "attributed_pipeline_outcomes", "attributed_pipeline_value_minor",
+        "platform_reported_conversions", "platform_reported_conversion_value_minor", "messaging_conversations_started",
+        "messaging_first_replies", "avg_engagement_score",
+    ),
+    "ad_score_layers": (
+        "profile_key", "score_window", "entity_key", "layer", "weight", "percentile", "reliability", "reason_rank",
+        "polarity", "sample_confidence",
+    ),
     "payments": (
         "profile_key", "payment_ref", "ts", "value", "refunded", "currency", "person_ref", "payer_hint",
     ),

@@ -61,6 +61,7 @@ def _payer(payer: PaymentPayer) -> dict[str, Any]:
 def _settings(profile: Profile) -> dict[str, Any]:
     return {
         "profile_id": profile.id,
+        "workspace_id": profile.workspace_id,
         "time_zone": profile.timezone,
         "currency": profile.reporting_currency,
         "currency_digits": currency_digits()[profile.reporting_currency],

@@ -19,7 +19,12 @@ select
     d.reach,
     d.video_3s_views,
     d.video_15s_views,
+    d.reactions,
+    d.comments,
+    d.shares,
+    d.saves,
     d.messaging_conversations_started_7d,
+    d.messaging_first_replies,
     d.platform_conversions,
     {{ minor_units('d.platform_conversion_value', 'r.rate', 'p.currency_digits') }}
         as platform_conversion_value_minor,

@@ -1,6 +1,7 @@
 select
     cast(row_number() over (order by profile_id) as int) as profile_key,
     profile_id,
+    coalesce(workspace_id, profile_id) as workspace_id,
     time_zone,
     currency,
     cast(currency_digits as int) as currency_digits,

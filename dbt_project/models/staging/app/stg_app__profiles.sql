@@ -10,6 +10,7 @@ with ranked as (
 
 select
     profile_id,
+    workspace_id,
     time_zone,
     currency,
     currency_digits,

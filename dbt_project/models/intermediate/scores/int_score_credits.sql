@@ -1,0 +1,17 @@
+select
+    days.window_key,
+    credit.entity_key as ad_key,
+    cast(sum(credit.payment_received) as int) as cash_outcomes,
+    cast(sum(credit.cash_minor) as bigint) as cash_minor,
+    cast(sum(
+        credit.lead_created + credit.appointment_booked + credit.appointment_attended
+        + credit.quote_presented + credit.closed_won
+    ) as int) as pipeline_outcomes,
+    cast(sum(credit.pipeline_minor) as bigint) as pipeline_minor,
+    cast(sum(credit.dm_started) as int) as dm_started,
+    cast(sum({{ outcome_types() | join(' + ') }}) as int) as outcomes
+from {{ ref('credit_daily') }} as credit
+inner join {{ ref('int_score_days') }} as days
+    on credit.profile_key = days.profile_key and credit.day = days.day
+where credit.model = 'last_touch' and credit.level = 'ad'
+group by days.window_key, credit.entity_key

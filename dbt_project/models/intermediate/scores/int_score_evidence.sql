@@ -1,0 +1,57 @@
+with reaches as (
+    select windows.window_key, reached.entity_key as ad_key, reached.reach
+    from {{ ref('entity_reach') }} as reached
+    inner join {{ ref('int_score_windows') }} as windows
+        on
+            reached.profile_key = windows.profile_key
+            and reached.date_from = windows.day_from
+            and reached.date_to = windows.as_of
+    where reached.level = 'ad'
+),
+
+reached_roots as (
+    select groups.root_key
+    from {{ ref('int_score_cohorts') }} as cohorts
+    inner join {{ ref('int_score_groups') }} as groups
+        on cohorts.window_key = groups.window_key and cohorts.cohort_key = groups.cohort_key
+    left join reaches on cohorts.window_key = reaches.window_key and cohorts.ad_key = reaches.ad_key
+    where groups.objective = 'awareness'
+    group by groups.root_key
+    having count(reaches.reach) = count(*)
+),
+
+ads as (
+    select
+        delivery.*,
+        groups.group_key,
+        groups.format,
+        credits.pipeline_outcomes,
+        credits.cash_outcomes,
+        orders.relative_value,
+        case when reached_roots.root_key is not null then reaches.reach end as reach
+    from {{ ref('int_score_delivery') }} as delivery
+    inner join {{ ref('int_score_cohorts') }} as cohorts
+        on delivery.window_key = cohorts.window_key and delivery.ad_key = cohorts.ad_key
+    inner join {{ ref('int_score_groups') }} as groups
+        on cohorts.window_key = groups.window_key and cohorts.cohort_key = groups.cohort_key
+    left join {{ ref('int_score_credits') }} as credits
+        on delivery.window_key = credits.window_key and delivery.ad_key = credits.ad_key
+    left join {{ ref('int_score_order_values') }} as orders
+        on delivery.window_key = orders.window_key and delivery.ad_key = orders.ad_key
+    left join reaches on delivery.window_key = reaches.window_key and delivery.ad_key = reaches.ad_key
+    left join reached_roots on groups.root_key = reached_roots.root_key
+)
+
+{% for layer in score_layers() -%}
+    select
+        window_key,
+        ad_key,
+        group_key,
+        cast({{ loop.index }} as smallint) as layer_no,
+        cast(greatest(coalesce({{ layer.k }}, 0), 0) as decimal(18, 4)) as events,
+        cast(greatest(coalesce({{ layer.e }}, 0), 0) as decimal(18, 4)) as exposure,
+        {{ 'coalesce(' ~ layer.v ~ ', 0)' if layer.v else 'cast(null as double)' }} as relative_value
+    from ads
+    {{ 'where ' ~ layer.if if layer.if }}
+    {{ 'union all' if not loop.last }}
+{% endfor %}

@@ -1,0 +1,14 @@
+select
+    cast(row_number() over (order by window_key, cohort_key) as int) as group_key,
+    cast(dense_rank() over (order by window_key, channel, objective) as int) as root_key,
+    window_key,
+    cohort_key,
+    channel,
+    objective,
+    format,
+    warmth,
+    geo,
+    placement,
+    cast(count(*) as int) as ads
+from {{ ref('int_score_cohorts') }}
+group by window_key, cohort_key, channel, objective, format, warmth, geo, placement

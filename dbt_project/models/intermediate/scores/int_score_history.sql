@@ -1,0 +1,45 @@
+{{ config(materialized='view') }}
+
+with firsts as (
+    select ad_key, min(day) as first_day
+    from {{ ref('int_delivery') }}
+    where impressions > 0 or coalesce(spend_minor, 0) > 0
+    group by ad_key
+),
+
+primaries as (
+    select objective, layer
+    from {{ ref('int_score_weights') }}
+    where is_primary
+)
+
+select
+    scores.profile_key,
+    windows.as_of,
+    scores.ad_key as entity_key,
+    groups.cohort_key,
+    groups.channel as cohort_channel,
+    groups.format as cohort_format,
+    groups.objective as cohort_objective,
+    groups.warmth as cohort_audience_warmth,
+    groups.ads as cohort_n_ads,
+    scores.composite_score,
+    scores.reliability,
+    scores.coverage,
+    cast({{ days_between('firsts.first_day', 'windows.as_of') }} as int) as age_days,
+    delivery.delivery_days,
+    delivery.spend_minor,
+    delivery.impressions,
+    delivery.clicks,
+    delivery.link_clicks,
+    primaries.layer as primary_layer,
+    scores.primary_percentile,
+    scores.primary_reliability
+from {{ ref('int_scores') }} as scores
+inner join {{ ref('int_score_windows') }} as windows
+    on scores.window_key = windows.window_key and windows.score_window = '28d'
+inner join {{ ref('int_score_groups') }} as groups on scores.group_key = groups.group_key
+inner join {{ ref('int_score_delivery') }} as delivery
+    on scores.window_key = delivery.window_key and scores.ad_key = delivery.ad_key
+inner join firsts on scores.ad_key = firsts.ad_key
+left join primaries on groups.objective = primaries.objective

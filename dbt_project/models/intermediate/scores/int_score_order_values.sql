@@ -1,0 +1,58 @@
+with orders as (
+    select
+        days.window_key,
+        groups.root_key,
+        destinations.ad_key,
+        cents.cents,
+        cents.conversion_key
+    from {{ ref('int_credit_cents') }} as cents
+    inner join {{ ref('int_conversions') }} as conversions on cents.conversion_key = conversions.conversion_key
+    inner join {{ ref('int_destinations') }} as destinations
+        on cents.destination_key = destinations.destination_key
+    inner join {{ ref('int_score_days') }} as days
+        on conversions.profile_key = days.profile_key and conversions.day = days.day
+    inner join {{ ref('int_score_cohorts') }} as cohorts
+        on days.window_key = cohorts.window_key and destinations.ad_key = cohorts.ad_key
+    inner join {{ ref('int_score_groups') }} as groups
+        on cohorts.window_key = groups.window_key and cohorts.cohort_key = groups.cohort_key
+    where cents.model = 'last_touch' and conversions.conversion_type = 'payment_received'
+),
+
+ranked as (
+    select
+        root_key,
+        cents,
+        row_number() over (partition by root_key order by cents, conversion_key) as position,
+        count(*) over (partition by root_key) as n
+    from orders
+),
+
+caps as (
+    select ranked.root_key, max(ranked.cents) as cap
+    from ranked
+    cross join {{ ref('int_score_constants') }} as constants
+    where ranked.position <= ceil(constants.order_cap_quantile * ranked.n)
+    group by ranked.root_key
+),
+
+capped as (
+    select orders.window_key, orders.root_key, orders.ad_key, least(orders.cents, caps.cap) as cents
+    from orders
+    inner join caps on orders.root_key = caps.root_key
+),
+
+means as (
+    select root_key, cast(sum(cents) as double) / count(*) as mean_cents
+    from capped
+    group by root_key
+)
+
+select
+    capped.window_key,
+    capped.ad_key,
+    case
+        when means.mean_cents > 0 then cast(sum(capped.cents) as double) / means.mean_cents else count(*)
+    end as relative_value
+from capped
+inner join means on capped.root_key = means.root_key
+group by capped.window_key, capped.ad_key, means.mean_cents

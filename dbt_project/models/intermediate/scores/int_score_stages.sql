@@ -1,0 +1,67 @@
+{{ config(materialized='view') }}
+
+-- filled by the studies' model once experiments are read
+with proofs as (
+    select cast(null as int) as profile_key, cast(null as int) as entity_key
+    from {{ ref('int_score_constants') }}
+    where config_version < 0
+),
+
+judged as (
+    select
+        scores.window_key,
+        scores.ad_key,
+        scores.composite_score,
+        scores.reliability,
+        scores.coverage,
+        delivery.delivery_days,
+        coalesce(delivery.messaging_conversations_started_7d, 0) as conversations,
+        coalesce(delivery.platform_conversions, 0) as platform_conversions,
+        coalesce(credits.cash_outcomes, 0) as cash_outcomes,
+        coalesce(credits.pipeline_outcomes, 0) as pipeline_outcomes,
+        coalesce(credits.dm_started, 0) as dm_started,
+        coalesce(credits.outcomes, 0) as outcomes,
+        proofs.entity_key is not null as is_proven,
+        constants.*,
+        case groups.objective
+            when 'sales' then coalesce(credits.cash_outcomes, 0)
+            when 'leads' then coalesce(credits.pipeline_outcomes, 0)
+            when 'messaging' then coalesce(delivery.messaging_conversations_started_7d, 0)
+            when 'traffic' then delivery.click_events / constants.clicks_per_outcome
+            when 'awareness' then delivery.impressions / constants.impressions_per_outcome
+        end as primary_outcomes
+    from {{ ref('int_scores') }} as scores
+    inner join {{ ref('int_score_groups') }} as groups on scores.group_key = groups.group_key
+    inner join {{ ref('int_score_delivery') }} as delivery
+        on scores.window_key = delivery.window_key and scores.ad_key = delivery.ad_key
+    left join {{ ref('int_score_credits') }} as credits
+        on scores.window_key = credits.window_key and scores.ad_key = credits.ad_key
+    left join proofs on scores.profile_key = proofs.profile_key and scores.ad_key = proofs.entity_key
+    cross join {{ ref('int_score_constants') }} as constants
+)
+
+select
+    window_key,
+    ad_key,
+    case
+        when composite_score is null or reliability < cold_reliability or delivery_days < cold_days then 'cold'
+        when reliability < early_reliability or delivery_days < early_days then 'early'
+        when
+            reliability >= calibrated_reliability and delivery_days >= calibrated_days
+            and primary_outcomes >= calibrated_outcomes and coverage >= calibrated_coverage
+            then 'calibrated'
+        else 'mature'
+    end as maturity_stage,
+    case
+        when is_proven then 'lift'
+        when outcomes > 0 then 'attributed'
+        else 'predicted'
+    end as truth_grade,
+    case
+        when cash_outcomes > 0 then 'cash'
+        when pipeline_outcomes > 0 then 'pipeline'
+        when dm_started > 0 or conversations > 0 then 'messaging'
+        when platform_conversions > 0 then 'platform'
+        else 'none'
+    end as primary_outcome_kind
+from judged

@@ -52,6 +52,10 @@ class MetaGraph:
         if body.get("success") is not True:
             raise Malformed("meta", "a change that is neither done nor refused")
 
+    def post(self, path: str, form: Mapping[str, str]) -> Row:
+        """What Meta answers to a form."""
+        return dict(self._ask("POST", path, form).body)
+
     def walk(self, path: str, params: Mapping[str, str]) -> list[Row]:
         """Every row of a list, all pages read; rows of a page that came twice are there twice.
 

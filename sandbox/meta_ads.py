@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
-from sandbox import meta_entities, meta_insights, meta_live, refusals
+from sandbox import meta_conversions, meta_entities, meta_insights, meta_live, refusals
 from sandbox.faces import accepted
 from sandbox.faults import struck
 from sandbox.world import World, WorldHolder
@@ -61,8 +61,8 @@ class Reports:
             return found
 
 
-def blueprint(holder: WorldHolder, live: meta_live.Live) -> Blueprint:
-    """The routes of /meta; `live` holds what is changed through them."""
+def blueprint(holder: WorldHolder, live: meta_live.Live, conversions: meta_conversions.Conversions) -> Blueprint:
+    """The routes of /meta; `live` holds what is changed through them, `conversions` what is reported."""
     face = Blueprint("meta", __name__)
     reports = Reports()
 
@@ -137,6 +137,7 @@ def blueprint(holder: WorldHolder, live: meta_live.Live) -> Blueprint:
             return refusals.meta_error(2601, "(#2601) Loading async job results failed: the job is not complete.")
         return _page(rows)
 
+    meta_conversions.routes(face, VERSION, holder, conversions)
     return face
 
 

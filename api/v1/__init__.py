@@ -15,6 +15,9 @@ from api.v1.conversion_sync import catalog, consent
 from api.v1.credentials import api_keys, api_usage, entering, mcp, me, resetting, tokens
 from api.v1.customers import erasures, journeys, link_tokens
 from api.v1.events import routes as events
+from api.v1.exports import ledger as export_ledger
+from api.v1.exports import routes as export_destinations
+from api.v1.exports import testing as export_tests
 from api.v1.imports import routes as imports
 from api.v1.partner import routes as partner
 from api.v1.profiles import agreement, demo, exclusions
@@ -73,5 +76,8 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     pacing.bp,
     compliance.bp,
     catalog.bp,
+    export_destinations.bp,
+    export_tests.bp,
+    export_ledger.bp,
     consent.bp,
 )

@@ -1,0 +1,54 @@
+"""GET /exports: the ledger by status, destination and day, page by page, and nobody in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+import pytest
+
+from api.models import Profile
+from api.scopes import Scope
+from tests.api.conftest import Caller
+from tests.factories import accounts, exports, served
+from touchledger.settings import Settings
+
+
+@pytest.fixture
+def key(caller_with: Callable[..., Caller]) -> Caller:
+    return caller_with(scopes=[Scope.EXPORTS_READ])
+
+
+def ids(response: object) -> list[str]:
+    return [row["export_id"] for row in response.get_json()["data"]]  # type: ignore[attr-defined]
+
+
+def test_rows_come_newest_first_in_pages_and_by_filter(key: Caller, url: str, profile: Profile) -> None:
+    one, other = exports.destination(url, profile), exports.destination(url, profile)
+    at = [datetime(2026, 11, day, 12, tzinfo=UTC) for day in (1, 2, 3)]
+    first = exports.row(url, one, created_at=at[0], status="sent", sent_at=at[0], next_attempt_at=None)
+    second = exports.row(url, other, created_at=at[1])
+    third = exports.row(url, one, created_at=at[2], status="skipped", reason="too_old")
+    exports.row(url, exports.destination(url, accounts.profile(url, name="Foreign")))
+    page = key.get("/exports?limit=2").get_json()
+    assert [row["export_id"] for row in page["data"]] == [third.id, second.id]
+    assert page["data"][0]["reason"] == "too_old"
+    assert ids(key.get(f"/exports?limit=2&cursor={page['pagination']['cursor']}")) == [first.id]
+    assert ids(key.get("/exports?status=sent")) == [first.id]
+    assert ids(key.get(f"/exports?destination_id={other.id}")) == [second.id]
+    assert ids(key.get("/exports?date_from=2026-11-02&date_to=2026-11-02")) == [second.id]
+    assert key.get("/exports?status=lost").status_code == 400
+
+
+def test_the_callers_own_key_comes_from_the_snapshot(
+    key: Caller, url: str, profile: Profile, settings: Settings
+) -> None:
+    row = exports.row(url, exports.destination(url, profile))
+    (told,) = key.get("/exports").get_json()["data"]
+    assert told["event_key"] is None
+    facts = {"profile_key": 1, "profile_id": profile.id, "time_zone": "UTC", "currency": "USD", "settings_version": "v"}
+    conversion = {"profile_key": 1, "day": "2026-11-01", "conversion_id": row.conversion_id, "event_key": "order-1"}
+    conversion |= {"occurred_at": "2026-11-01 00:00:00"}
+    served.publish(settings.published, {"profiles": [facts], "conversions": [conversion]})
+    (told,) = key.get("/exports").get_json()["data"]
+    assert told["event_key"] == "order-1"

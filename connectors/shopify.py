@@ -11,7 +11,7 @@ from typing import Any
 from connectors import attributes, shopify_queries
 from connectors.errors import Malformed
 from connectors.shopify_graph import ShopifyGraph, connection_page
-from connectors.store import Row
+from connectors.store import Page, Row
 from connectors.transport import Transport
 
 # Shopify's display states beside REST's four, which our contract speaks
@@ -56,6 +56,33 @@ class Shopify:
                 nested = self._nested(node, "lineItems", shopify_queries.ORDER_LINES, ("order", "lineItems"))
                 lines += [self._line(line, orders[-1]["order_id"]) for line in nested]
         return {"orders": _latest(orders, "order_id"), "order_lines": _latest(lines, "order_id", "line_id")}
+
+    def products_page(self, *, since: datetime | None, after: str | None, most: int) -> Page:
+        """As `Store` says."""
+        asked = {"query": _since(since)}
+        found, following = self._graph.some(shopify_queries.PRODUCTS, asked, ("products",), after, most=most)
+        rows = []
+        with _as_promised():
+            for node, page in found:
+                row = self._product(node, page["shop"]["currencyCode"])
+                nested = self._nested(node, "variants", shopify_queries.PRODUCT_VARIANTS, ("product", "variants"))
+                rows.append({**row, "variants": [self._variant(variant, row["product_id"]) for variant in nested]})
+        return Page(rows, following)
+
+    def orders_page(self, *, since: datetime | None, after: str | None, most: int) -> Page:
+        """As `Store` says."""
+        document, first = shopify_queries.LIVE_ORDERS, shopify_queries.LIVE_ORDERS_PAGE
+        asked = {"query": _since(since)}
+        found, following = self._graph.some(document, asked, ("orders",), after, most=most, first=first)
+        rows = []
+        with _as_promised():
+            for node, _ in found:
+                nested = self._nested(node, "lineItems", shopify_queries.LIVE_ORDER_LINES, ("order", "lineItems"))
+                rows.append({**self._order(node), **_live(node), "lines": [self._live_line(line) for line in nested]})
+        return Page(rows, following)
+
+    def _live_line(self, node: Row) -> Row:
+        return {**self._line(node, ""), "discount": _shop_money(node, "totalDiscountSet")}
 
     def _nested(self, node: Row, name: str, document: str, path: tuple[str, ...]) -> list[Row]:
         rows, after = connection_page(node[name])
@@ -136,6 +163,16 @@ class Shopify:
             "quantity": node["quantity"],
             "price": _shop_money(node, "originalUnitPriceSet"),
         }
+
+
+def _live(node: Row) -> Row:
+    moved = [one.get("processedAt") for one in node.get("transactions") or []]
+    moved += [one["updatedAt"] for one in node.get("fulfillments") or []]
+    moments = [at for at in map(_time, [node["createdAt"], node.get("cancelledAt"), *moved]) if at is not None]
+    return {
+        "attributes": [{"name": one["key"], "value": one["value"] or ""} for one in node["customAttributes"]],
+        "status_updated_at": max(moments),
+    }
 
 
 def payment_ref(transactions: Iterable[Row]) -> str | None:

@@ -110,20 +110,37 @@ class ShopifyGraph:
     def _walk_once(
         self, document: str, variables: Mapping[str, Any], path: tuple[str, ...], after: str | None
     ) -> list[tuple[Row, Row]]:
+        return self.some(document, variables, path, after)[0]
+
+    def some(
+        self,
+        document: str,
+        variables: Mapping[str, Any],
+        path: tuple[str, ...],
+        after: str | None = None,
+        *,
+        most: int | None = None,
+        first: int | None = None,
+    ) -> tuple[list[tuple[Row, Row]], str | None]:
+        """At most `most` nodes behind the cursor `after`, in pages of `first`, and the cursor behind them.
+
+        Raises CursorExpired when the store no longer knows the place, Malformed as `walk` does.
+        """
         found: list[tuple[Row, Row]] = []
-        first, repeated = PAGE, 0
+        size, repeated = first or PAGE, 0
         while True:
+            size = size if most is None else min(size, most - len(found))
             try:
-                data = self.ask(document, {**variables, "first": first, "after": after})
+                data = self.ask(document, {**variables, "first": size, "after": after})
             except TooMuchData:
-                if first == 1:
+                if size == 1:
                     raise
-                first //= 2
+                size //= 2
                 continue
             nodes, following = connection_page(_at(data, path))
             found += [(node, data) for node in nodes]
-            if following is None:
-                return found
+            if following is None or (most is not None and len(found) >= most):
+                return found, following
             repeated = repeated + 1 if following == after else 0
             if repeated > REPEATED_PAGES:
                 raise Malformed("shopify", "the connection does not move on: its next page is the page before")

@@ -5,10 +5,13 @@ Page sizes keep one query under the 1,000 points that Shopify allows; what does 
 
 _MONEY = "{ shopMoney { amount currencyCode } }"
 _LINE = f"""id title sku quantity originalUnitPriceSet {_MONEY} product {{ id }} variant {{ id }}"""
+_LIVE_LINE = f"{_LINE} totalDiscountSet {_MONEY}"
 _VARIANT = """id title sku barcode position price compareAtPrice inventoryQuantity inventoryPolicy updatedAt
           inventoryItem { tracked } selectedOptions { name value }"""
 
-ORDERS = f"""query Orders($first: Int!, $after: String, $query: String) {{
+
+def _orders(line: str, more: str = "") -> str:
+    return f"""query Orders($first: Int!, $after: String, $query: String) {{
   orders(first: $first, after: $after, query: $query, sortKey: UPDATED_AT) {{
     edges {{
       cursor
@@ -22,9 +25,10 @@ ORDERS = f"""query Orders($first: Int!, $after: String, $query: String) {{
         totalPriceSet {_MONEY}
         totalRefundedSet {_MONEY}
         customAttributes {{ key value }}
-        transactions(first: 10) {{ kind status gateway authorizationCode }}
+        transactions(first: 10) {{ kind status gateway authorizationCode processedAt }}
+        {more}
         lineItems(first: 5) {{
-          edges {{ cursor node {{ {_LINE} }} }}
+          edges {{ cursor node {{ {line} }} }}
           pageInfo {{ hasNextPage endCursor }}
         }}
       }}
@@ -33,14 +37,24 @@ ORDERS = f"""query Orders($first: Int!, $after: String, $query: String) {{
   }}
 }}"""
 
-ORDER_LINES = f"""query OrderLines($id: ID!, $first: Int!, $after: String) {{
+
+def _order_lines(line: str) -> str:
+    return f"""query OrderLines($id: ID!, $first: Int!, $after: String) {{
   order(id: $id) {{
     lineItems(first: $first, after: $after) {{
-      edges {{ cursor node {{ {_LINE} }} }}
+      edges {{ cursor node {{ {line} }} }}
       pageInfo {{ hasNextPage endCursor }}
     }}
   }}
 }}"""
+
+
+ORDERS = _orders(_LINE)
+ORDER_LINES = _order_lines(_LINE)
+# what a look at one store costs more is not paid by every sync
+LIVE_ORDERS = _orders(_LIVE_LINE, "fulfillments(first: 10) { updatedAt }")
+LIVE_ORDER_LINES = _order_lines(_LIVE_LINE)
+LIVE_ORDERS_PAGE = 15
 
 PRODUCTS = f"""query Products($first: Int!, $after: String, $query: String) {{
   shop {{ currencyCode }}

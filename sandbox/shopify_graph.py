@@ -86,7 +86,7 @@ def _resolve(source: Any, info: Any, **arguments: Any) -> Any:
     value: Any = source.get(info.field_name)
     if info.field_name in CONNECTIONS:
         return connection(value, "number", arguments)
-    return value[: arguments.get("first")] if info.field_name == "transactions" else value
+    return value[: arguments.get("first")] if info.field_name in ("transactions", "fulfillments") else value
 
 
 def connection(nodes: list[Node], sort: str, arguments: Mapping[str, Any]) -> Node:

@@ -97,6 +97,7 @@ def order(row: Order, payment: Payment | None, person: Person | None) -> Node:
         "customer": None if person is None else _customer(person),
         "lineItems": [_line(part, money) for part in row.lines],
         "transactions": _transactions(row, payment, money),
+        "fulfillments": _fulfillments(row),
         "created_at": row.created_at,
         "updated_at": row.updated_at,
         "processed_at": row.created_at,
@@ -159,10 +160,24 @@ def _line(part: OrderLine, money: _Money) -> Node:
         "quantity": part.quantity,
         "sku": part.sku,
         "originalUnitPriceSet": money.bag(part.price_minor),
+        # the world's shop takes its discounts off whole orders
+        "totalDiscountSet": money.bag(0),
         "product": {"id": gid("Product", part.product_id), "legacyResourceId": str(part.product_id)},
         "variant": {"id": gid("ProductVariant", part.variant_id), "legacyResourceId": str(part.variant_id)},
         "number": part.id,
     }
+
+
+def _fulfillments(row: Order) -> list[Node]:
+    if not row.fulfilled:
+        return []
+    return [
+        {
+            "id": gid("Fulfillment", row.id + 3),
+            "createdAt": rfc3339(row.created_at),
+            "updatedAt": rfc3339(row.updated_at),
+        }
+    ]
 
 
 def _transactions(row: Order, payment: Payment | None, money: _Money) -> list[Node]:

@@ -77,15 +77,17 @@ type Order {
   totalShippingPriceSet: MoneyBag! totalTaxSet: MoneyBag totalPriceSet: MoneyBag! totalRefundedSet: MoneyBag!
   paymentGatewayNames: [String!]! customAttributes: [Attribute!]! customer: Customer
   lineItems(first: Int, after: String, last: Int, before: String): LineItemConnection!
-  transactions(first: Int): [OrderTransaction!]!
+  transactions(first: Int): [OrderTransaction!]! fulfillments(first: Int): [Fulfillment!]!
 }
+
+type Fulfillment { id: ID! createdAt: DateTime! updatedAt: DateTime! }
 
 type LineItemConnection { edges: [LineItemEdge!]! nodes: [LineItem!]! pageInfo: PageInfo! }
 type LineItemEdge { cursor: String! node: LineItem! }
 type LineItemReference { id: ID! legacyResourceId: UnsignedInt64! }
 type LineItem {
   id: ID! title: String! name: String! quantity: Int! sku: String originalUnitPriceSet: MoneyBag!
-  product: LineItemReference variant: LineItemReference
+  totalDiscountSet: MoneyBag! product: LineItemReference variant: LineItemReference
 }
 
 type OrderTransaction {

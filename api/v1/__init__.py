@@ -10,6 +10,7 @@ from api.v1.billing import routes as billing
 from api.v1.branding import routes as branding
 from api.v1.branding import sender_domain
 from api.v1.campaigns import comparison
+from api.v1.commerce import live
 from api.v1.commerce import routes as commerce
 from api.v1.conversion_sync import catalog, consent
 from api.v1.credentials import api_keys, api_usage, entering, mcp, me, resetting, tokens
@@ -47,6 +48,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     conversions.bp,
     journeys.bp,
     commerce.bp,
+    live.bp,
     link_tokens.bp,
     branding.bp,
     sender_domain.bp,

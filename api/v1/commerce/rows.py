@@ -1,4 +1,4 @@
-"""Rows of the stored copy as answers tell them."""
+"""Rows of the stored copy, and of a store read live, as answers tell them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def product(row: Row, variants: Iterable[Row], connection_id: str) -> dict[str, 
     return {
         **_in_utc(row),
         "connection_id": connection_id,
-        "tags": json.loads(row["tags"] or "[]"),
+        "tags": _listed(row["tags"]),
         "variants": [_variant(one, row["currency"]) for one in variants],
     }
 
@@ -33,8 +33,14 @@ def order(row: Row, lines: Iterable[Row], connection_id: str) -> dict[str, Any]:
     }
 
 
+def live_order(row: Row, connection_id: str) -> dict[str, Any]:
+    """An order as the store tells it, of which `email` and `phone` are the buyer's."""
+    lines = [{**line, "discount": _money(line["discount"], row["currency"])} for line in row["lines"]]
+    return order(row, lines, connection_id)
+
+
 def _variant(row: Row, currency: str) -> dict[str, Any]:
-    options = json.loads(row["options"] or "[]")
+    options = _listed(row["options"])
     return {
         **_in_utc(row),
         "price": _money(row["price"], currency),
@@ -43,9 +49,15 @@ def _variant(row: Row, currency: str) -> dict[str, Any]:
     }
 
 
+def _listed(value: list[Any] | str | None) -> list[Any]:
+    """A list, which the served file keeps as JSON."""
+    return value if isinstance(value, list) else list(json.loads(value or "[]"))
+
+
 def _money(value: Decimal | None, currency: str) -> str | None:
     return None if value is None else in_currency(value, currency)
 
 
 def _in_utc(row: Row) -> dict[str, Any]:
-    return {name: utc(value) if isinstance(value, datetime) else value for name, value in row.items()}
+    naive = {name: value for name, value in row.items() if isinstance(value, datetime) and value.tzinfo is None}
+    return {**row, **{name: utc(value) for name, value in naive.items()}}

@@ -1,0 +1,51 @@
+"""What the live reads of a store accept and answer, beyond the stored copy."""
+
+from __future__ import annotations
+
+from marshmallow import Schema, fields
+
+from api.body_fields import Uuid
+from api.fields import Int
+from api.pagination import CursorQuery
+from api.v1.commerce.schemas import FINANCIAL, Moment, OrderFigures, OrderLine
+
+ASKED = ("updated_since", "connection_id", "limit")
+LIMIT = 50
+
+
+class LiveQuery(CursorQuery):
+    """A first page by its filters, or a further one by the cursor alone."""
+
+    updated_since = Moment(load_default=None, metadata={"description": "Only what changed then or later."})
+    connection_id = Uuid(load_default=None)
+    limit = Int(1, 250, load_default=None, metadata={"description": f"Rows per page, {LIMIT} if absent."})
+
+
+class Attribute(Schema):
+    name = fields.String(required=True)
+    value = fields.String(required=True)
+
+
+class LiveOrderLine(OrderLine):
+    discount = fields.String(
+        required=True, metadata={"pattern": r"^-?\d+(\.\d+)?$", "description": "Taken off this line."}
+    )
+
+
+class LiveOrder(OrderFigures):
+    """An order as the store tells it now, with its buyer's e-mail and phone."""
+
+    is_paged = True
+
+    financial_status = fields.String(
+        required=True, metadata={"enum": list(FINANCIAL), "description": "As the store's own webhooks spell it."}
+    )
+    status_updated_at = fields.DateTime(
+        required=True, metadata={"description": "When payment, shipment or cancellation last moved."}
+    )
+    email = fields.String(required=True, allow_none=True)
+    phone = fields.String(required=True, allow_none=True)
+    attributes = fields.List(
+        fields.Nested(Attribute), required=True, metadata={"description": "Of the cart and the note."}
+    )
+    lines = fields.List(fields.Nested(LiveOrderLine), required=True)

@@ -20,6 +20,7 @@ from api.models import (
     ApiKey,
     AudienceExclusion,
     Connection,
+    CreativeAnalysis,
     ErasedIdentifier,
     Event,
     Handoff,
@@ -51,6 +52,7 @@ DATA: tuple[type[Base], ...] = (
     Recompute,
     Report,
     ReportSchedule,
+    CreativeAnalysis,
     ErasedIdentifier,
     AudienceExclusion,
 )

@@ -58,7 +58,8 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     ),
     "ad_creatives": (
         "profile_key", "entity_key", "created_at", "creative_id", "format", "thumbnail_url", "video_id", "title",
-        "body", "landing_host", "url_tags", "hook_type", "creative_format", "cta_type", "primary_angle", "offers",
+        "body", "call_to_action", "landing_host", "url_tags", "hook_type", "creative_format", "cta_type",
+        "primary_angle", "offers", "creative_hash", "analysed_at",
     ),
     "ad_likelihoods": (
         "profile_key", "score_window", "entity_key", "measure", "value", "label", "status", "reason", "model_version",

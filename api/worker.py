@@ -12,6 +12,7 @@ from types import FrameType
 import structlog
 
 from api import lapses, logos, logs, mail, mail_delivery, sender_domains
+from api.creative_analysis import working
 from api.reports import making, scheduling
 from touchledger.settings import Settings, load
 
@@ -52,6 +53,7 @@ def chores(settings: Settings) -> list[Chore]:
         Chore("run_schedules", scheduling.run_due, every=SCHEDULES_EVERY),
         Chore("make_reports", making.make_due),
         Chore("settle_reports", making.settle_sending),
+        Chore("analyse_creatives", working.analyse_due),
         Chore("check_sender_domains", sender_domains.check_all, every=HOURLY),
         Chore("lapse_plans", lapses.lapse, every=HOURLY),
     ]

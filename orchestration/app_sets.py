@@ -1,4 +1,4 @@
-"""Sets that the operational database hands to the pipeline: profiles, their hosts, assigned payers, and calendars."""
+"""Sets the operational database hands to the pipeline: profiles, hosts, payers, what analyses found, and calendars."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import sqlalchemy as sa
 
 from api.db import transaction
-from api.models import PaymentPayer, Profile
+from api.models import CreativeAnalysis, PaymentPayer, Profile
 from data_contracts.formats import currency_digits
 from orchestration.lake import Lake, Landing
 
@@ -25,7 +25,7 @@ Stretch = tuple[int, int, int, int]
 
 
 def land_app_sets(url: str, lake: Lake) -> list[Landing]:
-    """Land `profiles`, `own_hosts` and `payment_payers` whole, and `calendar` for every zone a profile uses.
+    """Land `profiles`, `own_hosts`, `payment_payers` and `creative_attributes` whole, and `calendar` for every zone.
 
     An archived profile's row only says that it is no longer active.
     """
@@ -37,7 +37,7 @@ def land_app_sets(url: str, lake: Lake) -> list[Landing]:
         lake.land(dataset=name, profile_id=None, source=SOURCE, batch=name, records=records)
         for name, records in (("profiles", rows), ("own_hosts", hosts))
     ]
-    landed.append(land_payers(url, lake))
+    landed += [land_payers(url, lake), land_attributes(url, lake)]
     return [*landed, *(land_calendar(lake, zone) for zone in sorted({row["time_zone"] for row in rows}))]
 
 
@@ -47,6 +47,28 @@ def land_payers(url: str, lake: Lake) -> Landing:
         order = (PaymentPayer.profile_id, PaymentPayer.payment_ref)
         rows = [_payer(one) for one in session.scalars(sa.select(PaymentPayer).order_by(*order))]
     return lake.land(dataset="payment_payers", profile_id=None, source=SOURCE, batch="payment_payers", records=rows)
+
+
+def land_attributes(url: str, lake: Lake) -> Landing:
+    """Land what the newest analysis of each state of a creative found, whole."""
+    done = sa.select(CreativeAnalysis).where(CreativeAnalysis.status == "succeeded")
+    with transaction(url) as session:
+        newest_last = done.order_by(CreativeAnalysis.finished_at, CreativeAnalysis.id)
+        found = {(job.profile_id, job.creative_hash): job for job in session.scalars(newest_last)}
+    rows = [_attributes(found[place]) for place in sorted(found)]
+    name = "creative_attributes"
+    return lake.land(dataset=name, profile_id=None, source=SOURCE, batch=name, records=rows)
+
+
+def _attributes(job: CreativeAnalysis) -> dict[str, Any]:
+    result = job.result or {}
+    return {
+        "profile_id": job.profile_id,
+        "creative_hash": job.creative_hash,
+        **{name: result.get(name) for name in ("hook_type", "creative_format", "cta_type", "primary_angle")},
+        "offers": result.get("offers"),
+        "analysed_at": job.finished_at,
+    }
 
 
 def _payer(payer: PaymentPayer) -> dict[str, Any]:

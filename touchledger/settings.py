@@ -63,6 +63,10 @@ class Settings(BaseSettings):
     billing_prices: dict[str, str] = Field({}, description="the processor's price ids by growth_month, growth_year, …")
     billing_storefront_app: str | None = Field(None, pattern="^[a-z0-9-]{1,100}$")
 
+    creative_analyser: str = Field("rules", pattern="^(rules|http|off)$")
+    creative_analyser_url: str | None = Field(None, pattern=r"^https?://[^\s@]+$")
+    creative_analyser_token: SecretStr | None = None
+
     plan_limits: str = Field("on", pattern="^(on|off)$")
     log_level: str = Field("INFO", pattern="^(DEBUG|INFO|WARNING|ERROR)$")
 
@@ -114,6 +118,13 @@ class Settings(BaseSettings):
     @property
     def data_docs(self) -> Path:
         return self.home / "docs" / "data.html"
+
+    @property
+    def analyses_creatives(self) -> bool:
+        """Whether an analyser is configured, with all that it needs."""
+        return self.creative_analyser == "rules" or (
+            self.creative_analyser == "http" and self.creative_analyser_url is not None
+        )
 
     def signing_key(self) -> bytes:
         """Key that signs cursors: the environment's, else one made once per state folder (mode 0600)."""

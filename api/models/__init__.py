@@ -7,6 +7,7 @@ from api.models.audience import AudienceExclusion
 from api.models.billing import Handoff, HookDelivery, Subscription
 from api.models.branding import Branding, SenderDomain
 from api.models.connection import Connection
+from api.models.creative import CreativeAnalysis
 from api.models.credential import ApiKey
 from api.models.entitlement import Entitlement
 from api.models.erasure import ErasedIdentifier, Erasure
@@ -41,6 +42,7 @@ __all__ = [
     "Branding",
     "Connection",
     "ConversionCatalog",
+    "CreativeAnalysis",
     "CredentialUse",
     "Delegation",
     "DpaAcceptance",

@@ -13,6 +13,7 @@ from api.v1.campaigns import comparison
 from api.v1.commerce import live
 from api.v1.commerce import routes as commerce
 from api.v1.conversion_sync import catalog, consent
+from api.v1.creative_analyses import routes as creative_analyses
 from api.v1.credentials import api_keys, api_usage, entering, mcp, me, resetting, tokens
 from api.v1.customers import erasures, journeys, link_tokens
 from api.v1.events import routes as events
@@ -34,6 +35,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     campaigns.bp,
     comparison.bp,
     ads.bp,
+    creative_analyses.bp,
     ad_people.bp,
     quality.bp,
     events.bp,

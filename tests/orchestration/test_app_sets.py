@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from api.db import transaction
-from api.models import Profile
+from api.models import CreativeAnalysis, Profile
 from orchestration.app_sets import DAY, EPOCH, FIRST_DAY, LAST_DAY, Stretch, land_app_sets, stretches
 from orchestration.lake import Lake
 from tests.orchestration.test_importer import PROFILE, with_profile
@@ -79,13 +79,14 @@ def test_profiles_and_the_calendar_of_their_zones_land_and_settle(database_url: 
         ("profiles", "profiles", 0),
         ("own_hosts", "own_hosts", 0),
         ("payment_payers", "payment_payers", 0),
+        ("creative_attributes", "creative_attributes", 0),
         ("calendar", "UTC", 0),
     ]
-    assert [one.changed for one in land_app_sets(database_url, lake)] == [False] * 4
+    assert [one.changed for one in land_app_sets(database_url, lake)] == [False] * 5
     with transaction(database_url) as session:
         session.get_one(Profile, PROFILE).timezone = "America/New_York"
     changed = [(one.batch, one.changed) for one in land_app_sets(database_url, lake)]
-    assert changed == [("profiles", True), ("own_hosts", False), ("payment_payers", False), ("America.New_York", True)]
+    assert [batch for batch, is_new in changed if is_new] == ["profiles", "America.New_York"]
     row = duckdb.execute(
         "select profile_id, time_zone, currency, currency_digits, is_active from read_parquet(?)", [str(first[0].path)]
     ).fetchall()
@@ -109,3 +110,28 @@ def test_hosts_land_once_each_and_leave_when_they_are_taken_off_the_list(sqlite_
     assert landed(["shop.example"], both) == [(PROFILE, host) for host in both]
     assert landed(["shop.example"], []) == [(PROFILE, "shop.example")]
     assert landed([], []) == []
+
+
+def test_what_the_newest_analysis_of_a_creative_found_lands(sqlite_url: str, home: Path) -> None:
+    with_profile(sqlite_url)
+    lake = Lake(home / "lake")
+    lake.prepare()
+    found = {"hook_type": "question", "creative_format": "static", "offers": ["bundle"], "confidence": 0.5}
+    at = datetime(2026, 3, 10, tzinfo=UTC)
+    with transaction(sqlite_url) as session:
+        for status, hash_, result, minute in (
+            ("succeeded", "a", {**found, "hook_type": "number"}, 1),
+            ("succeeded", "a", found, 2),
+            ("failed", "a", None, 3),
+            ("running", "b", None, 0),
+        ):
+            own = {"profile_id": PROFILE, "account": "k", "ad_id": "a", "ad_external_id": "1", "creative": {}}
+            done = at + timedelta(minutes=minute)
+            session.add(CreativeAnalysis(**own, status=status, creative_hash=hash_, result=result, finished_at=done))
+    (landed,) = [one for one in land_app_sets(sqlite_url, lake) if one.dataset == "creative_attributes"]
+    told = "select profile_id, creative_hash, hook_type, cta_type, offers, analysed_at from read_parquet(?)"
+    with duckdb.connect() as connection:
+        connection.execute("set timezone = 'UTC'")
+        rows = connection.execute(told, [str(landed.path)]).fetchall()
+    assert rows == [(PROFILE, "a", "question", None, '["bundle"]', rows[0][-1])]
+    assert rows[0][-1].isoformat() == "2026-03-10T00:02:00+00:00"

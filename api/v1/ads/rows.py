@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, date
+from datetime import UTC, date, datetime
 from typing import Any
 
 import orjson
@@ -64,14 +64,18 @@ def _identity(ad: Sums) -> dict[str, Any]:
         "ad_set_id": ad["ad_set_id"],
         "ad_set_name": ad["ad_set_name"],
         "ad_set_external_id": ad["ad_set_platform_id"],
-        # DuckDB's TIMESTAMP carries no zone; ours are UTC throughout
-        "created_at": ad["created_at"] and timestamp(ad["created_at"].replace(tzinfo=UTC)),
+        "created_at": (at := _utc(ad["created_at"])) and timestamp(at),
     }
+
+
+def _utc(at: datetime | None) -> datetime | None:
+    # DuckDB's TIMESTAMP carries no zone; ours are UTC throughout
+    return at and at.replace(tzinfo=UTC)
 
 
 def _creative(ad: Sums) -> dict[str, Any]:
     offers = orjson.loads(ad["offers"]) if ad["offers"] is not None else None
-    return {**{name: ad[name] for name in _SHOWN}, "offers": offers, "analysed_at": None}
+    return {**{name: ad[name] for name in _SHOWN}, "offers": offers, "analysed_at": _utc(ad["analysed_at"])}
 
 
 def _delivery(sums: Sums, reach: tuple[int, str] | None, digits: int) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""What a creative does, read from what it says: a catalogue of words for it, analysers, and their jobs."""

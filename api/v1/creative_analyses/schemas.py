@@ -1,0 +1,41 @@
+"""What a creative analysis looks like."""
+
+from __future__ import annotations
+
+from marshmallow import Schema, fields
+
+from api.creative_analysis.catalogue import CREATIVE_FORMATS, CTA_TYPES, HOOK_TYPES, LANGUAGES, OFFERS, PRIMARY_ANGLES
+
+STATUSES = ("queued", "running", "succeeded", "failed")
+
+
+class AnalysisBody(Schema):
+    """Nothing can be chosen: all that the ad shows is read."""
+
+
+class Result(Schema):
+    """Words of the catalogue; null where the creative does not tell."""
+
+    hook_type = fields.String(required=True, allow_none=True, metadata={"enum": [*HOOK_TYPES, None]})
+    creative_format = fields.String(required=True, allow_none=True, metadata={"enum": [*CREATIVE_FORMATS, None]})
+    cta_type = fields.String(required=True, allow_none=True, metadata={"enum": [*CTA_TYPES, None]})
+    primary_angle = fields.String(required=True, allow_none=True, metadata={"enum": [*PRIMARY_ANGLES, None]})
+    offers = fields.List(fields.String(metadata={"enum": list(OFFERS)}), required=True)
+    language = fields.String(required=True, allow_none=True, metadata={"enum": [*LANGUAGES, None]})
+    confidence = fields.Float(required=True, metadata={"description": "0 to 1, by the analyser's own account."})
+    analyzer = fields.String(required=True, metadata={"description": "Who read it, with a version."})
+
+
+class Analysis(Schema):
+    job_id = fields.String(required=True, metadata={"format": "uuid"})
+    ad_id = fields.String(required=True, metadata={"format": "uuid"})
+    ad_external_id = fields.String(required=True)
+    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    reused = fields.Boolean(
+        required=True, metadata={"description": "Whether the job was there before this call, which then costs nothing."}
+    )
+    creative_hash = fields.String(required=True, metadata={"description": "Names the state of the creative."})
+    requested_at = fields.DateTime(required=True)
+    finished_at = fields.DateTime(required=True, allow_none=True)
+    failure_reason = fields.String(required=True, allow_none=True)
+    result = fields.Nested(Result, required=True, allow_none=True)

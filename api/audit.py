@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from api.db import transaction
+from api.db import new_id, transaction
 from api.models import AuditEntry
 
 CATEGORIES = ("classification", "credentials", "members", "campaigns", "exports", "privacy", "billing")
@@ -43,9 +43,11 @@ def target(kind: str, id_: str, label: str | None = None) -> dict[str, str | Non
     return {"kind": kind, "id": id_, "label": label}
 
 
-def record(session: Session, actor: Actor, attempt: Attempt, *, outcome: str = "done") -> None:
-    """Record an attempt together with its effect: both are committed, or neither."""
-    session.add(_entry(actor, attempt, outcome))
+def record(session: Session, actor: Actor, attempt: Attempt, *, outcome: str = "done", id_: str | None = None) -> None:
+    """Record an attempt together with its effect: both are committed, or neither. `id_` is the entry's, if known."""
+    entry = _entry(actor, attempt, outcome)
+    entry.id = id_ or new_id()
+    session.add(entry)
 
 
 def record_alone(url: str, actor: Actor, attempt: Attempt, *, outcome: str) -> None:

@@ -43,7 +43,7 @@ def usable(settings: Settings, found: Sequence[Connection]) -> list[Connection]:
 
 @contextmanager
 def asking(
-    settings: Settings, connection: Connection, *, within: float, writes: bool = False, policy: Policy = PATIENCE
+    settings: Settings, connection: Connection, *, within: float, writes: bool = False, policy: Policy | None = None
 ) -> Iterator[Transport]:
     """A transport for the calls of one request, at most `within` seconds of them; its failures leave as ApiErrors.
 
@@ -51,7 +51,7 @@ def asking(
     must be entered with none open. `writes` says that a permission that is missing is the one to write.
     """
     try:
-        with Transport(policy, within=within) as transport:
+        with Transport(policy or PATIENCE, within=within) as transport:
             yield transport
     except ConnectorError as failure:
         # a token that may only read still reads, and what one request got wrong says nothing of the connection
@@ -91,6 +91,8 @@ def revoked(settings: Settings, connection: Connection) -> errors.ApiError:
 def _refused(failure: Refused, *, writes: bool) -> errors.ApiError:
     if failure.reason == "permission_missing" and writes:
         return errors.PLATFORM_WRITE_PERMISSION_MISSING()
+    if failure.reason == "budget_too_low":
+        return errors.VALIDATION_ERROR("amount_minor is under the platform's own minimum.")
     if failure.reason in OWNERS_CALL:
         return errors.FORBIDDEN(
             "The provider does not let this connection do that.", reason="platform_permission_denied"

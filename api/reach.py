@@ -83,6 +83,21 @@ def of_person(
     return Reach(workspace, profile, membership, role, permissions)
 
 
+def scopes_on(session: Session, user_id: str, profile: Profile) -> frozenset[Scope]:
+    """The scopes that a person, who is not the caller, has on a profile; none for a stranger."""
+    chosen = sa.select(Membership).where(Membership.workspace_id == profile.workspace_id, Membership.user_id == user_id)
+    membership = session.scalars(chosen).one_or_none()
+    if membership is None:
+        return frozenset()
+    role, permissions = ROLES[membership.role], tuple(membership.permissions)
+    if role is Role.GUEST:
+        place = _placed(session, membership, profile)
+        if place is None:
+            return frozenset()
+        role, permissions = ROLES[place.role], (*permissions, *place.permissions)
+    return scopes_of(role, permissions)
+
+
 def of_app(session: Session, app: App, *, workspace_id: str | None, profile_id: str | None) -> Reach:
     """What an app provisioned or adopted; 404 not_found for everything else."""
     profile = None
@@ -155,10 +170,14 @@ def _mark_seen(session: Session, membership: Membership) -> None:
 
 
 def _place(session: Session, membership: Membership, profile: Profile) -> ProfileMembership:
-    chosen = sa.select(ProfileMembership).where(
-        ProfileMembership.membership_id == membership.id, ProfileMembership.profile_id == profile.id
-    )
-    place = session.scalars(chosen).one_or_none()
+    place = _placed(session, membership, profile)
     if place is None:
         raise errors.NOT_FOUND()
     return place
+
+
+def _placed(session: Session, membership: Membership, profile: Profile) -> ProfileMembership | None:
+    chosen = sa.select(ProfileMembership).where(
+        ProfileMembership.membership_id == membership.id, ProfileMembership.profile_id == profile.id
+    )
+    return session.scalars(chosen).one_or_none()

@@ -11,7 +11,7 @@ from types import FrameType
 
 import structlog
 
-from api import lapses, logos, logs, mail, mail_delivery, sender_domains
+from api import lapses, logos, logs, mail, mail_delivery, platform_changes, sender_domains
 from api.creative_analysis import working
 from api.reports import making, scheduling
 from touchledger.settings import Settings, load
@@ -56,6 +56,7 @@ def chores(settings: Settings) -> list[Chore]:
         Chore("analyse_creatives", working.analyse_due),
         Chore("check_sender_domains", sender_domains.check_all, every=HOURLY),
         Chore("lapse_plans", lapses.lapse, every=HOURLY),
+        Chore("close_abandoned_changes", platform_changes.close_all_abandoned, every=SCHEDULES_EVERY),
     ]
     if mail.is_configured(settings):
         found.append(Chore("deliver_mail", mail_delivery.deliver))

@@ -20,6 +20,7 @@ from api.models.outbox import OutgoingMail
 from api.models.payment import ManualRefund, PaymentPayer
 from api.models.person import Invitation, Membership, ProfileMembership, User, UserSession, UserToken
 from api.models.pii import PiiAccess
+from api.models.platform_change import PlatformChange
 from api.models.profile import Profile
 from api.models.publication import Run
 from api.models.purge import Purge
@@ -68,6 +69,7 @@ __all__ = [
     "OutgoingMail",
     "PaymentPayer",
     "PiiAccess",
+    "PlatformChange",
     "Profile",
     "ProfileMembership",
     "Purge",

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from api.http import Blueprint
-from api.v1 import ads, analytics, apps, campaigns, conversions, members, payments, quality, retired
+from api.v1 import ad_sets, ads, analytics, apps, campaigns, conversions, members, payments, quality, retired
+from api.v1.ads import changes as ad_changes
 from api.v1.attribution import ad_people, recompute, settings
 from api.v1.billing import handoffs
 from api.v1.billing import routes as billing
 from api.v1.branding import routes as branding
 from api.v1.branding import sender_domain
-from api.v1.campaigns import comparison
+from api.v1.campaigns import changes as campaign_changes
+from api.v1.campaigns import comparison, status
 from api.v1.commerce import live
 from api.v1.commerce import routes as commerce
 from api.v1.conversion_sync import catalog, consent
@@ -36,6 +38,10 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     comparison.bp,
     ads.bp,
     creative_analyses.bp,
+    status.bp,
+    campaign_changes.bp,
+    ad_changes.bp,
+    ad_sets.bp,
     ad_people.bp,
     quality.bp,
     events.bp,

@@ -10,11 +10,15 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
+from api import connections
 from api.app import create_app
 from api.http import Application
 from api.models import Profile
 from api.snapshot import Snapshots
-from tests.factories import accounts, notes
+from connectors.transport import Policy
+from tests.factories import accounts, connected, notes
+from tests.factories.connected import Advertiser
+from tests.fixtures.sandbox import RunningSandbox
 from touchledger.settings import Settings
 
 
@@ -90,3 +94,19 @@ def snapshots(bare: Settings) -> Iterator[Snapshots]:
     found = Snapshots(bare)
     yield found
     found.close()
+
+
+@pytest.fixture
+def advertiser(
+    settings: Settings,
+    profile: Profile,
+    sandbox: RunningSandbox,
+    client: FlaskClient,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Advertiser:
+    """The profile with an ad account of the sandbox, a key that may change things there, and little patience."""
+    hasty = Policy(attempts=2, longest_wait=1, first_backoff=0.01, longest_backoff=0.02, read_timeout=5)
+    monkeypatch.setattr(connections, "PATIENCE", hasty)
+    connection = connected.to_meta(settings.operational_url, profile, sandbox.url)
+    key = accounts.secret(settings.operational_url, profile, scopes=connected.SCOPES)
+    return Advertiser(settings, profile, sandbox, connection, Caller(client, key))

@@ -44,6 +44,7 @@ KEPT = {
     "entitlements": "what an app had switched on",
     "agreement_signatures": "evidence of a contract",
     "writebacks": "a trail of what agents changed",
+    "platform_changes": "what the trail tells once it has ended",
     "shared_snapshot_profiles": "their links are revoked, and without rows",
     "conversion_catalogs": "what was let out, beside the ledger",
     "export_destinations": "switched off; the ledger names them",

@@ -21,15 +21,8 @@ AWAITED_TEXT = """
     audience_tos_required
     platform_safe_audiences_disabled
     platform_safe_required
-    campaign_not_found
     template_not_found
-    campaign_not_pausable
-    campaign_not_resumable
-    campaign_not_editable
-    adset_not_editable
-    budget_change_out_of_bounds
     clean_dataset_has_live_ad_sets
-    platform_connection_required
     consent_required
     chatapp_connection_required
     social_connection_required

@@ -1,0 +1,61 @@
+"""Which campaign, ad set or ad of a profile an id means, by what was synced last."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from api.fields import LONGEST_ID
+from api.served import profile_facts
+from api.snapshot import snapshots
+from api.warehouse_ids import uuid_v8
+from connectors.ad_platform import Level
+from touchledger.settings import Settings
+
+_NAMED = """
+select platform, platform_id, name, status
+from entities
+where profile_key = $profile_key and level = $level and (entity_id = lower($id) or platform_id = $id)
+order by entity_id = lower($id) desc
+limit 2
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What an id means. One that was never synced has no `platform`, since its id alone does not tell it."""
+
+    level: Level
+    platform_id: str
+    platform: str | None = None
+    name: str | None = None
+    status: str | None = None
+
+    @property
+    def is_synced(self) -> bool:
+        return self.platform is not None
+
+
+def named(settings: Settings, *, profile_id: str, level: Level, id_: str) -> Named | None:
+    """The object of the profile that the service's id or the platform's id means.
+
+    None for an id that is neither, and for a platform's id that two platforms use. A number that nothing was synced
+    under is taken for the id of something new on the platform.
+    """
+    if not 1 <= len(id_) <= LONGEST_ID or not id_.isascii() or not id_.isprintable():
+        return None
+    found = []
+    with snapshots(settings).reader() as reader:
+        profile = profile_facts(reader, profile_id) if reader else None
+        if reader and profile:
+            bound = {"profile_key": profile.profile_key, "level": level, "id": id_}
+            found = reader.dicts(_NAMED, bound)
+    if not found:
+        return Named(level, id_) if id_.isdigit() else None
+    first = Named(level, found[0]["platform_id"], found[0]["platform"], found[0]["name"], found[0]["status"])
+    by_own_id = entity_id(profile_id, first.platform or "", level, first.platform_id) == id_.lower()
+    return first if by_own_id or len(found) == 1 else None
+
+
+def entity_id(profile_id: str, platform: str, level: Level, platform_id: str) -> str:
+    """The service's id of an object, synced or not."""
+    return uuid_v8(profile_id, level, f"{platform}:{platform_id}")

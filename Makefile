@@ -11,7 +11,7 @@ export DO_NOT_TRACK := 1
 export GX_ANALYTICS_ENABLED := False
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test check fix bench laws mutation docs clean fuzz faults lock
+.PHONY: help setup up test check fix bench laws skill mutation docs clean fuzz faults lock
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)$$/make \1|\2/' | column -t -s '|'
@@ -45,6 +45,9 @@ bench: setup  ## measure the credit models and ad-people on generated touches; p
 
 laws: setup  ## a million generated outcomes through the real models; prints by how many cents each law is broken
 	@$(BIN)/python -m tests.laws.million
+
+skill: setup  ## how often the gate serves noise and withholds skill, over generated worlds (WORLDS=24)
+	@$(BIN)/python -m tests.orchestration.ranking.skill --worlds $(or $(WORLDS),24)
 
 mutation: setup  ## small slips in credit, money, windows and identity: how many the tests see (SHARE=0.1 tries a tenth)
 	@$(BIN)/python -m tests.mutation --share $(or $(SHARE),1)

@@ -1,0 +1,79 @@
+"""The index of wear by hand, and the days of its events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from orchestration.ranking.wear import NEVER, Panel
+from tests.factories.wear_worlds import WearWorld
+
+
+def panel(clicks: list[float], *, spend: list[float] | None = None, other_ad: bool = False) -> Panel:
+    """One ad by day, with 100 impressions on each day of spend; `other_ad` keeps its account spending."""
+    days = len(clicks)
+    spent = np.array([spend or [10.0] * days, [10.0 if other_ad else 0.0] * days])
+    return Panel(
+        first=0,
+        ad=np.arange(2),
+        root=np.arange(2),
+        account=np.zeros(2, dtype=np.int64),
+        spend=spent,
+        impressions=100.0 * (spent > 0),
+        reach=np.zeros((2, days)),
+        clicks=np.array([clicks, [0.0] * days]),
+        outcomes=np.zeros((2, days)),
+    )
+
+
+def test_the_index_is_the_last_week_over_the_days_four_to_ten() -> None:
+    found = panel([10.0] * 10 + [4.0] * 10)
+    # 70 clicks on 70 of spend in days 4 to 10, drawn to the same mean: 75 / 75
+    assert found.baseline[0] == pytest.approx(1.0)
+    assert np.isnan(found.index[0, :10]).all()
+    # on day 20: 28 clicks, 70 expected
+    assert found.index[0, 19] == pytest.approx((28 + 5) / (70 + 5))
+
+
+def test_the_event_is_the_third_day_in_a_row_at_half() -> None:
+    found = panel([10.0] * 10 + [2.0] * 12)
+    low = found.index[0] <= 0.5
+    assert found.worn_on[0] == low.argmax() + 2
+    assert panel([10.0] * 22).worn_on[0] == NEVER
+
+
+def test_two_low_days_are_no_event() -> None:
+    whole = panel([10.0] * 10 + [2.0] * 12)
+    event = int(whole.worn_on[0])
+    assert whole.until(event - 1).worn_on[0] == NEVER
+    assert whole.until(event).worn_on[0] == event
+
+
+def test_too_little_spend_to_expect_twenty_responses_has_no_index() -> None:
+    found = panel([10.0] * 10 + [0.0] * 10, spend=[10.0] * 10 + [1.0] * 10)
+    assert np.isnan(found.index[0, 16:]).all()
+    assert found.worn_on[0] == NEVER
+
+
+def test_outcomes_are_the_response_where_they_are_dense() -> None:
+    clicked = panel([10.0] * 20)
+    dense, thin = (replace(clicked, outcomes=clicked.clicks / part) for part in (3, 9))
+    assert np.array_equal(dense.responses[0], dense.outcomes[0])
+    assert np.array_equal(thin.responses[0], thin.clicks[0])
+
+
+def test_a_week_without_impressions_is_a_stop_only_while_the_account_spends() -> None:
+    spend = [10.0] * 12 + [0.0] * 8
+    assert panel([1.0] * 20, spend=spend, other_ad=True).stopped_on[0] == 12
+    assert panel([1.0] * 20, spend=spend, other_ad=False).stopped_on[0] == NEVER
+    assert panel([1.0] * 20, spend=[10.0] * 12 + [0.0] * 6 + [10.0] * 2, other_ad=True).stopped_on[0] == NEVER
+
+
+def test_without_wear_hardly_an_ad_in_a_thousand_seems_worn() -> None:
+    worlds = [WearWorld(accounts=4, ads=220).panel(seed) for seed in range(4)]
+    judged = sum(int(np.isfinite(world.index).any(axis=1).sum()) for world in worlds)
+    worn = sum(int((world.worn_on != NEVER).sum()) for world in worlds)
+    assert judged > 3000
+    assert worn <= judged / 1000

@@ -16,7 +16,7 @@ from orchestration.ranking.wear import NEVER, Panel
 from tests.factories.ad_worlds import World, looks_over_time
 from tests.factories.wear_worlds import WearWorld
 
-console = Console(highlight=False, soft_wrap=True)
+say = Console(highlight=False, soft_wrap=True).print
 LOOKS = 7
 NOISE = World(accounts=4, ads=60, weeks=54, quality=0.0)
 SKILL = {"strong": 0.5, "medium": 0.25, "weak": 0.12}
@@ -34,9 +34,7 @@ def likelihood(worlds: int) -> None:
     told = [looks_over_time(NOISE.history(seed), looks=LOOKS) for seed in range(worlds)]
     ever = sum(any(place.served for _, place in looks) for looks in told)
     single = [look.passed for looks in told for look, _ in looks]
-    console.print(
-        f"noise: {ever} of {worlds} worlds ever served over {LOOKS} looks; {np.mean(single):.1%} of looks passed"
-    )
+    say(f"noise: {ever} of {worlds} worlds ever served over {LOOKS} looks; {np.mean(single):.1%} of looks passed")
     for name, quality in SKILL.items():
         pairs = [
             looks_over_time(replace(NOISE, weeks=36, quality=quality).history(seed), looks=2) for seed in range(worlds)
@@ -48,14 +46,14 @@ def likelihood(worlds: int) -> None:
             "rules": np.mean([look.rules.value for look, _ in newest]),
             "Brier skill": np.mean([look.brier_skill for look, _ in newest]),
         }
-        console.print(f"{name} signal: {served} of {worlds} served after two looks; {_listed(figures)}")
+        say(f"{name} signal: {served} of {worlds} served after two looks; {_listed(figures)}")
 
 
 def wear(worlds: int) -> None:
     """False events, then the gate of the hazards, then how far expected days are from the truth."""
     still = [replace(WORN, wear=0.0, accounts=8, ads=220).panel(seed) for seed in range(worlds)]
     judged = sum(int(np.isfinite(panel.index).any(axis=1).sum()) for panel in still)
-    console.print(f"no wear: {sum(int((panel.worn_on != NEVER).sum()) for panel in still)} of {judged} ads seem worn")
+    say(f"no wear: {sum(int((panel.worn_on != NEVER).sum()) for panel in still)} of {judged} ads seem worn")
     for name, world in WEAR.items():
         _hazard(name, [world.panel(seed) for seed in range(worlds)], "degradation")
     _hazard("stops of worn ads", [replace(WORN, pauses_when_worn=0.03).panel(s) for s in range(worlds)], "pause")
@@ -67,7 +65,7 @@ def wear(worlds: int) -> None:
         mixed = replace(rows, features=rows.features[np.random.default_rng(seed).permutation(len(rows))])
         look = evaluate_hazard(panel, "degradation", rows=mixed)
         passed += look is not None and look.passed
-    console.print(f"wear with features of other ads: {passed} of {worlds} pass a look")
+    say(f"wear with features of other ads: {passed} of {worlds} pass a look")
 
 
 def days(worlds: int) -> None:
@@ -82,7 +80,7 @@ def days(worlds: int) -> None:
             "mean error": np.abs(told - true).mean(),
             "error of the best constant": np.abs(np.median(true) - true).mean(),
         }
-        console.print(f"days left, {name}: {len(told)} rows; {_listed(figures)}")
+        say(f"days left, {name}: {len(told)} rows; {_listed(figures)}")
 
 
 def _days(world: WearWorld, seed: int) -> tuple[np.ndarray, np.ndarray]:  # type: ignore[type-arg]
@@ -111,9 +109,7 @@ def _hazard(name: str, panels: list[Panel], event: Event) -> None:
         else float("nan"),
     }
     passed = sum(look.passed for look in newest)
-    console.print(
-        f"{name}: {passed} of {len(panels)} pass the newest look, {served} served after two; {_listed(figures)}"
-    )
+    say(f"{name}: {passed} of {len(panels)} pass the newest look, {served} served after two; {_listed(figures)}")
 
 
 def _listed(figures: dict[str, float]) -> str:

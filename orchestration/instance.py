@@ -34,7 +34,9 @@ def prepare_instance(settings: Settings) -> None:
     """Write dagster.yaml and name its folder in the environment, for this process and those it starts."""
     settings.dagster_home.mkdir(parents=True, exist_ok=True)
     config = dict(CONFIG)
-    if not settings.operational_url.startswith("sqlite"):
+    if settings.operational_url.startswith("sqlite"):
+        config["event_log_storage"] = _event_log(settings)
+    else:
         os.environ[STORAGE_VARIABLE] = _storage_url(settings.operational_url)
         _create_schema(settings.operational_url)
         config["storage"] = {"postgres": {"postgres_url": {"env": STORAGE_VARIABLE}}}
@@ -51,6 +53,12 @@ def set_environment(settings: Settings) -> None:
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
         "GX_ANALYTICS_ENABLED": "False",
     }
+
+
+def _event_log(settings: Settings) -> dict[str, Any]:
+    # where Dagster keeps it by default, so that a folder of before is read on
+    folder = settings.dagster_home / "history" / "runs"
+    return {"module": "orchestration.event_log", "class": "KeptEventLog", "config": {"base_dir": str(folder)}}
 
 
 def _storage_url(operational_url: str) -> str:

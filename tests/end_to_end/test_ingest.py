@@ -67,64 +67,88 @@ class Shop:
         return float(body["data"]["profile_total"]["outcome_value"])
 
 
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
-    made = Shop(tmp_path_factory.mktemp("ingest") / "home")
-    for dataset, text in FILES.items():
-        made.upload(dataset, text)
-    return made
+class Story:
+    """Two builds: what was sent before the first, and what was taken back, handed over and corrected before the second.
+
+    Of each build: March's cash and conversions by campaign and March's total, and the same of April.
+    """
+
+    def __init__(self, shop: Shop) -> None:
+        self.shop, self.before = shop, shop.campaigns()
+        self._send()
+        shop.build()
+        self.first = self._figures()
+        self.again = shop.send("/events", json=PURCHASE)
+        self.retracted = shop.send("/events/b1", method="DELETE", status=200)
+        self._hand_over()
+        self.payer = shop.send("/payments/store:o1/payer", "PUT", 200, json={"email": "eve@example.com"})
+        self.refund = shop.send("/payments/store:o1/refund", "POST", 201, json={"amount": "5", "currency": "USD"})
+        shop.build()
+        self.second = self._figures()
+
+    def _send(self) -> None:
+        for event in SENT:
+            assert self.shop.send("/events", json=event)["status"] == "accepted"
+        self.shop.upload("orders", ",".join(ORDER) + "\n" + ",".join(ORDER.values()) + "\n")
+
+    def _hand_over(self) -> None:
+        self.shop.send("/partner/ad-referrals", json={"referrals": [REFERRAL]})
+        self.shop.send("/events", json=_event("dm_started", "d1", "04T10:00:00", customer={"phone": "+14155550100"}))
+
+    def _figures(self) -> list[object]:
+        shop = self.shop
+        return [shop.campaigns(), shop.total(), shop.campaigns(APRIL), shop.total(APRIL)]
 
 
 def _event(name: str, key: str, at: str, **more: Any) -> dict[str, Any]:
     return {"event_name": name, "idempotency_key": key, "timestamp": f"2026-03-{at}Z", **more}
 
 
-def test_what_is_sent_is_in_the_next_snapshot_and_what_is_taken_back_in_none(shop: Shop) -> None:
-    ann, money = {"email": "ann@example.com"}, {"currency": "USD", "payment_ref": "till:1"}
-    events = [
-        # no goal names it: no outcome, yet it tells that Ann came from the ad
-        _event("brochure_opened", "b1", "01T10:00:00", user_traits=ann, ad=AD),
-        _event("purchase", "p1", "02T10:00:00", user_traits=ann, properties={**money, "value": "120.50"}),
-        _event("refund_issued", "r1", "09T10:00:00", properties={
-            "value": 20.5, "currency": "USD", "refunds_payment_ref": "till:1"}),
-        _event("order_placed", "o1", "02T09:59:00", user_traits=ann, properties={"value": 120.5, "currency": "USD"}),
-        _event("purchase", "t1", "03T10:00:00", user_traits=ann, properties={
-            **money, "payment_ref": "till:2", "value": 999, "is_test": True}),
-    ]  # fmt: skip
-    for event in events:
-        assert shop.send("/events", json=event)["status"] == "accepted"
-    assert shop.campaigns() == {}
-    shop.build()
-    assert shop.campaigns() == {"c1": (100.0, 1)}
-    again = shop.send("/events", json=events[1])
-    assert (again["status"], again["visible"]) == ("duplicate", "published")
-    assert again["customer_key"].startswith("ck_")
-
-    assert shop.send("/events/b1", method="DELETE", status=200)["status"] == "retracted"
-    referral = {
-        "referral_id": "f1", "conversation_id": "v1", "channel": "chatapp", "ad_id": "a1",
-        "occurred_at": "2026-03-04T10:00:00Z", "customer": {"phone": "+14155550100"},
-    }  # fmt: skip
-    shop.send("/partner/ad-referrals", json={"referrals": [referral]})
-    shop.send("/events", json=_event("dm_started", "d1", "04T10:00:00", customer={"phone": "+14155550100"}))
-    shop.build()
-    # without the brochure nothing leads from the ad to the payment, which itself stays; the referral leads to its chat
-    assert shop.campaigns() == {"c1": (0.0, 1)}
-    assert shop.total() == 100.0
+ANN, MONEY = {"email": "ann@example.com"}, {"currency": "USD", "payment_ref": "till:1"}
+PURCHASE = _event("purchase", "p1", "02T10:00:00", user_traits=ANN, properties={**MONEY, "value": "120.50"})
+SENT = [
+    # no goal names it: no outcome, yet it tells that Ann came from the ad
+    _event("brochure_opened", "b1", "01T10:00:00", user_traits=ANN, ad=AD),
+    PURCHASE,
+    _event("refund_issued", "r1", "09T10:00:00", properties={
+        "value": 20.5, "currency": "USD", "refunds_payment_ref": "till:1"}),
+    _event("order_placed", "o1", "02T09:59:00", user_traits=ANN, properties={"value": 120.5, "currency": "USD"}),
+    _event("purchase", "t1", "03T10:00:00", user_traits=ANN, properties={
+        **MONEY, "payment_ref": "till:2", "value": 999, "is_test": True}),
+    # Eve came from the ad too, and nobody knows yet that the order of April is hers
+    _event("brochure_opened", "b9", "31T10:00:00", user_traits={"email": "eve@example.com"}, ad=AD),
+]  # fmt: skip
+REFERRAL = {
+    "referral_id": "f1", "conversation_id": "v1", "channel": "chatapp", "ad_id": "a1",
+    "occurred_at": "2026-03-04T10:00:00Z", "customer": {"phone": "+14155550100"},
+}  # fmt: skip
 
 
-def test_a_payer_and_a_refund_entered_by_hand_are_in_the_next_snapshot(shop: Shop) -> None:
-    shop.upload("orders", ",".join(ORDER) + "\n" + ",".join(ORDER.values()) + "\n")
-    who = {"user_traits": {"email": "eve@example.com"}}
-    shop.send("/events", json=_event("brochure_opened", "b9", "31T10:00:00", **who, ad=AD))
-    shop.build()
-    assert (shop.campaigns(APRIL), shop.total(APRIL)) == ({}, 70.0)
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
+    made = Shop(tmp_path_factory.mktemp("ingest") / "home")
+    for dataset, text in FILES.items():
+        made.upload(dataset, text)
+    return Story(made)
 
-    payer = shop.send("/payments/store:o1/payer", "PUT", 200, json={"email": "eve@example.com"})
-    assert payer["previous_customer_key"] is None
-    refund = shop.send("/payments/store:o1/refund", "POST", 201, json={"amount": "5", "currency": "USD"})
-    assert refund["net_value"] == "65.00"
-    shop.build()
-    assert (shop.campaigns(APRIL), shop.total(APRIL)) == ({"c1": (65.0, 1)}, 65.0)
-    (row,) = [one for one in answer(shop.client(), shop.key, "/payments")["data"] if one["payment_ref"] == "store:o1"]
-    assert (row["customer_key"], row["refunded_value"]) == (payer["customer_key"], "35.00")
+
+def test_what_is_sent_is_in_the_next_snapshot(story: Story) -> None:
+    assert story.before == {}
+    assert story.first == [{"c1": (100.0, 1)}, 100.0, {}, 70.0]
+    assert (story.again["status"], story.again["visible"]) == ("duplicate", "published")
+    assert story.again["customer_key"].startswith("ck_")
+
+
+def test_what_is_taken_back_is_in_none_and_a_referral_leads_to_its_chat(story: Story) -> None:
+    assert story.retracted["status"] == "retracted"
+    # without the brochure nothing leads from the ad to the payment of March, which itself stays
+    assert story.second[:2] == [{"c1": (0.0, 1)}, 100.0]
+
+
+def test_a_payer_and_a_refund_entered_by_hand_are_in_the_next_snapshot(story: Story) -> None:
+    assert story.payer["previous_customer_key"] is None
+    assert story.refund["net_value"] == "65.00"
+    assert story.second[2:] == [{"c1": (65.0, 1)}, 65.0]
+    rows = answer(story.shop.client(), story.shop.key, "/payments")["data"]
+    (row,) = [one for one in rows if one["payment_ref"] == "store:o1"]
+    assert (row["customer_key"], row["refunded_value"]) == (story.payer["customer_key"], "35.00")

@@ -39,3 +39,4 @@ def test_nothing_calls_home_and_no_password_is_written(deployment: Settings) -> 
     assert config["telemetry"] == config["nux"] == {"enabled": False}
     assert os.environ["DO_NOT_TRACK"] == "1"
     assert "postgresql" not in text
+    assert ("KeptEventLog" in text) is deployment.operational_url.startswith("sqlite")

@@ -1,0 +1,75 @@
+"""Dagster's event log on SQLite, with one connection a file instead of one an event.
+
+Dagster opens a connection for each event and closes it again; the last one to close writes the whole log back into the
+file and waits for the disk, twice an event. A build of some six hundred events spent a third of its time there.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import sqlalchemy as sa
+from dagster import StringSource
+from dagster._core.storage.event_log import SqliteEventLogStorage
+from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
+from dagster._serdes import ConfigurableClassData
+from sqlalchemy.pool import StaticPool
+
+
+class KeptEventLog(SqliteEventLogStorage):
+    """The same files and tables; at most `KEPT` of them stay open, and a power cut may lose the last events only."""
+
+    KEPT = 4
+
+    def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
+        self._engines: dict[tuple[int, str], sa.Engine] = {}
+        super().__init__(base_dir, inst_data)
+
+    @classmethod
+    def config_type(cls) -> Any:
+        return {"base_dir": StringSource}
+
+    @classmethod
+    def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Any) -> KeptEventLog:
+        return cls(inst_data=inst_data, **config_value)
+
+    @contextmanager
+    def _connect(self, shard: str) -> Iterator[sa.Connection]:
+        with self._db_lock:
+            engine = self._engine(shard)
+            if shard not in self._initialized_dbs:
+                self._initdb(engine)
+                self._initialized_dbs.add(shard)
+            with engine.begin() as connection:
+                yield connection
+
+    def _engine(self, shard: str) -> sa.Engine:
+        # a connection must not cross a fork
+        key = (os.getpid(), shard)
+        engine = self._engines.pop(key, None) or _opened(self.conn_string_for_shard(shard))
+        self._engines[key] = engine
+        while len(self._engines) > self.KEPT:
+            self._engines.pop(next(iter(self._engines))).dispose()
+        return engine
+
+    def dispose(self) -> None:
+        for engine in self._engines.values():
+            engine.dispose()
+        self._engines.clear()
+        super().dispose()
+
+
+def _opened(url: str) -> sa.Engine:
+    engine = sa.create_engine(
+        url, poolclass=StaticPool, connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "check_same_thread": False}
+    )
+    sa.event.listen(engine, "connect", _wait_less)
+    return engine
+
+
+def _wait_less(connection: Any, _record: object) -> None:
+    # with the log written ahead this never harms the file: the disk is waited for when the log is folded in
+    connection.execute("pragma synchronous = normal")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -164,3 +166,38 @@ def test_on_postgres_a_request_in_flight_refuses_its_twin(postgres_caller: Calle
     replay = postgres_caller.post("/notes", json={"title": "slow"}, headers=KEY)
     assert (replay.status_code, replay.headers["Idempotent-Replayed"]) == (201, "true")
     assert replay.headers["X-RateLimit-Remaining"] == "57"
+
+
+AT_ONCE = 50
+
+
+@pytest.fixture
+def crowd_of(database_url: str, home: Path) -> Iterator[Callable[[], list[Any]]]:
+    """Sends one request with one key from fifty threads that start together, each with a client of its own."""
+    application = create_app(Settings(home=home, database_url=SecretStr(database_url)), more=[notes.bp])
+    key = accounts.secret(database_url, accounts.profile(database_url))
+    together = threading.Barrier(AT_ONCE)
+
+    def send(_number: int) -> Any:
+        caller = Caller(application.test_client(), key)
+        together.wait(30)
+        return caller.post("/notes", json={"title": "crowded"}, headers=KEY)
+
+    def all_at_once() -> list[Any]:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            return list(pool.map(send, range(AT_ONCE)))
+
+    yield all_at_once
+    db.close_engines(database_url)
+
+
+def test_fifty_equal_keys_at_once_have_one_effect(crowd_of: Callable[[], list[Any]], database_url: str) -> None:
+    answers = crowd_of()
+    told = {(answer.status_code, (answer.get_json().get("error") or {}).get("code")) for answer in answers}
+    assert told <= {(201, None), (409, "idempotency_key_in_flight")}
+    made = [answer for answer in answers if answer.status_code == 201]
+    assert len({answer.get_json()["data"]["id"] for answer in made}) == 1
+    assert sum("Idempotent-Replayed" not in answer.headers for answer in made) == 1
+    with db.transaction(database_url) as session:
+        found = sa.select(sa.func.count()).select_from(Workspace).where(Workspace.name == "crowded")
+        assert session.scalar(found) == 1

@@ -8,7 +8,7 @@ from functools import lru_cache, partial
 from api import logos, logs, operations, responses, usage
 from api.docs_pages import pages
 from api.guard import MEBIBYTE
-from api.hooks import payments
+from api.hooks import payments, store
 from api.http import Api, Application, Blueprint
 from api.oauth import consent
 from api.oauth import routes as oauth
@@ -42,6 +42,7 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
     for plain in (pages.bp, logos.bp, oauth.bp, consent.bp, sign_in.bp, invitations.bp, handoffs.bp):
         app.register_blueprint(plain)
     api.register_blueprint(payments.bp)
+    api.register_blueprint(store.bp)
     # relative unless a public address is set: "Try it out" then asks the host the page came from
     app.extensions["openapi"] = lru_cache(
         partial(operations.described, api, server=settings.base_url if settings.public_url else "/")

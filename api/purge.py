@@ -36,6 +36,7 @@ from api.models import (
     Recompute,
     Report,
     ReportSchedule,
+    StoreDelivery,
     TrackingKey,
 )
 
@@ -53,6 +54,7 @@ DATA: tuple[type[Base], ...] = (
     Report,
     ReportSchedule,
     CreativeAnalysis,
+    StoreDelivery,
     ErasedIdentifier,
     AudienceExclusion,
 )

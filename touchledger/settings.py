@@ -67,6 +67,9 @@ class Settings(BaseSettings):
     creative_analyser_url: str | None = Field(None, pattern=r"^https?://[^\s@]+$")
     creative_analyser_token: SecretStr | None = None
 
+    store_secret: SecretStr | None = None
+    store_secret_before: SecretStr | None = None
+
     plan_limits: str = Field("on", pattern="^(on|off)$")
     log_level: str = Field("INFO", pattern="^(DEBUG|INFO|WARNING|ERROR)$")
 

@@ -28,6 +28,7 @@ from api.models.report import Report, ReportSchedule
 from api.models.request import AuditEntry, IdempotencyRecord, RateUse
 from api.models.seen import TabSeen
 from api.models.shared_snapshot import SharedSnapshot, SharedSnapshotProfile
+from api.models.store_delivery import StoreDelivery, StorePurge
 from api.models.tracking import TrackingKey
 from api.models.usage import CredentialUse
 from api.models.workspace import Workspace
@@ -81,6 +82,8 @@ __all__ = [
     "SenderDomain",
     "SharedSnapshot",
     "SharedSnapshotProfile",
+    "StoreDelivery",
+    "StorePurge",
     "Subscription",
     "TabSeen",
     "TrackingKey",

@@ -7,6 +7,7 @@ import dagster as dg
 from orchestration.erasure import erase_waiting
 from orchestration.purge import purge_waiting
 from orchestration.resources import Deployment, Warehouse
+from orchestration.store_purge import forget_stores
 
 LANDINGS = ("app", "files", "ad_platform", "store", "payments")
 
@@ -22,11 +23,13 @@ def erasures(deployment: Deployment, warehouse: Warehouse) -> dg.MaterializeResu
     """Files of archived profiles are removed; whoever waits to be erased is renamed at random. Counts only."""
     started = time.monotonic()
     purged = purge_waiting(deployment.settings, deployment.lake)
+    stores = forget_stores(deployment.settings, deployment.lake)
     done = erase_waiting(deployment.settings, deployment.lake)
     return dg.MaterializeResult(
         metadata={
             "erasures": len(done),
             "profiles purged": len(purged),
+            "stores forgotten": len(stores),
             "run": warehouse.token,
             "seconds": round(time.monotonic() - started, 2),
         }

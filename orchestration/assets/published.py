@@ -14,6 +14,7 @@ from orchestration.publish import publish
 from orchestration.purge import complete_purges
 from orchestration.resources import Deployment, Warehouse
 from orchestration.served_tables import ContractBrokenError, served_tables
+from orchestration.store_purge import complete_stores
 from orchestration.warehouse_state import require_finished
 
 KEY = dg.AssetKey(["published"])
@@ -48,6 +49,7 @@ def published(
         raise
     recomputes.publish(settings.operational_url, recomputes.build_of(context.run), done.pointer.snapshot_id)
     erased, purged = complete_erasures(settings), complete_purges(settings)
+    complete_stores(settings)
     yield from _verdicts([])
     yield dg.MaterializeResult(
         metadata={

@@ -26,7 +26,7 @@ PAGES |= {"/sign-in", "/sign-up", "/sign-out", "/invitations", "/handoffs/<page_
 PAGES |= {"/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource"}
 PAGES |= {"/oauth/register", "/oauth/authorize", "/oauth/token", "/oauth/revoke"}
 WITHOUT_VERSION = PAGES | {"/healthz", "/readyz", "/openapi.json", "/api/v1/openapi.json"}
-WITHOUT_VERSION |= {"/hooks/payments/<provider>"}
+WITHOUT_VERSION |= {"/hooks/payments/<provider>", "/hooks/store/<connection_id>"}
 PUBLIC = WITHOUT_VERSION | {f"/api/v1/auth/{act}" for act in OPEN_ACTS}
 
 

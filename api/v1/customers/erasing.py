@@ -35,9 +35,18 @@ def begin(session: Session, *, profile_id: str, asked: Mapping[str, Any], key: b
     The next build does the rest. None when nobody is meant, or somebody already erased. `key` is the signing key.
     """
     ids = selectors.identifiers_of(session, profile_id, asked["selector"])
-    if ids is None or any(digest(key, one) in erased_digests(session, profile_id) for one in ids):
+    if ids is None:
         return None
-    erasure = _received(session, profile_id, asked)
+    return erase(session, profile_id=profile_id, ids=ids, reason=asked["reason"], reference=asked["reference"], key=key)
+
+
+def erase(
+    session: Session, *, profile_id: str, ids: frozenset[str], reason: str, reference: str | None, key: bytes
+) -> Erasure | None:
+    """Erase the person who has these identifiers (ids of `api.warehouse_ids`); None for somebody already erased."""
+    if any(digest(key, one) in erased_digests(session, profile_id) for one in ids):
+        return None
+    erasure = _received(session, profile_id, reason, reference)
     remember(session, key, profile_id=profile_id, erasure_id=erasure.id, ids=ids)
     person = Person(profile_id, bytes.fromhex(erasure.secret or ""), ids)
     redacted = redact_records(session, person)
@@ -53,13 +62,13 @@ def receipt(erasure: Erasure) -> dict[str, Any]:
     return {"erasure_id": erasure.id, **{name: getattr(erasure, name) for name in names}}
 
 
-def _received(session: Session, profile_id: str, asked: Mapping[str, Any]) -> Erasure:
+def _received(session: Session, profile_id: str, reason: str, reference: str | None) -> Erasure:
     at = db.now()
     erasure = Erasure(
         profile_id=profile_id,
         status="received",
-        reason=asked["reason"],
-        reference=asked["reference"],
+        reason=reason,
+        reference=reference,
         secret=secrets.token_hex(32),
         counts=dict(NOTHING_YET),
         requested_at=at,

@@ -17,6 +17,7 @@ from api.served import profile_facts
 from api.snapshot import snapshots
 from api.warehouse_ids import identifier_id
 from data_contracts.formats import FORMATS, Refused
+from touchledger.settings import Settings
 
 MEMBERS = ("customer_key", "external_ref", "email", "phone")
 KINDS = {"external_ref": "external_id", "email": "email", "phone": "phone"}
@@ -62,6 +63,18 @@ def identifiers_of(session: Session, profile_id: str, selector: Mapping[str, str
         return None
     wanted = _identifier(profile_id, name, value)
     return frozenset({wanted}) if _was_sent(session, profile_id, wanted) else None
+
+
+def whole_person(settings: Settings, profile_id: str, identifier: str) -> frozenset[str]:
+    """Ids of all identifiers of whoever has this one in the served snapshot, and the id itself."""
+    with snapshots(settings).reader(None) as reader:
+        facts = profile_facts(reader, profile_id) if reader else None
+        if reader is None or facts is None:
+            return frozenset({identifier})
+        asked = {"profile_key": facts.profile_key, "identifier": identifier}
+        people = [row[0] for row in reader.rows(_WHOSE, asked)]
+        found = [reader.rows(_OF_PERSON, {"profile_key": facts.profile_key, "person": one}) for one in people]
+        return frozenset({identifier, *(row[0] for rows in found for row in rows)})
 
 
 def _person(reader: Any, profile_key: int, profile_id: str, name: str, value: str) -> str | None:

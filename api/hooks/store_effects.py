@@ -1,0 +1,156 @@
+"""What a delivery of a store changes; the worker does it after the store has been answered."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api import audit, db
+from api.audit import Attempt, target
+from api.models import Connection, IngestedRecord, Profile, StoreDelivery, StorePurge
+from api.served import profile_facts
+from api.snapshot import snapshots
+from api.v1.customers import erasing
+from api.v1.customers.selectors import whole_person
+from connectors.errors import Revoked
+from data_contracts.records import as_json
+from touchledger.settings import Settings
+
+AT_ONCE = 200
+_PRODUCT = """
+select title, currency, updated_at from products
+where profile_key = $profile_key and product_id = $product_id and connection_ref = $store
+"""
+_BUYERS = """
+select email_id, phone_id from orders
+where profile_key = $profile_key and connection_ref = $store and order_id in (select unnest($orders))
+"""
+
+
+def settle_due(settings: Settings) -> int:
+    """Act on the deliveries that wait, oldest first, each in a transaction of its own; gives how many."""
+    waiting = sa.select(StoreDelivery.id).where(StoreDelivery.processed_at.is_(None))
+    with db.transaction(settings.operational_url, durable=False) as session:
+        found = session.scalars(waiting.order_by(StoreDelivery.received_at, StoreDelivery.id).limit(AT_ONCE)).all()
+    for one in found:
+        with db.transaction(settings.operational_url) as session:
+            delivery = session.get(StoreDelivery, one, with_for_update=True)
+            if delivery is not None and delivery.processed_at is None:
+                _settle(settings, session, delivery)
+    return len(found)
+
+
+def _settle(settings: Settings, session: Session, delivery: StoreDelivery) -> None:
+    connection = session.get_one(Connection, delivery.connection_id, with_for_update=True)
+    profile = session.get_one(Profile, delivery.profile_id)
+    effect = _EFFECTS.get(delivery.topic)
+    if profile.archived_at is not None:
+        delivery.outcome = "archived"
+    else:
+        # what products and orders became is asked for by the next sync, in whatever order the store told of it
+        delivery.outcome = effect(settings, session, connection, delivery) if effect else "noted"
+    delivery.processed_at = db.now()
+
+
+def _product_deleted(settings: Settings, session: Session, connection: Connection, delivery: StoreDelivery) -> str:
+    """A deleted product is never listed again, so it is said here, as it was last known."""
+    number, store = delivery.facts.get("product_id"), connection.external_account_id
+    if number is None:
+        return "unreadable"
+    asked = {"product_id": number, "store": store}
+    known = next(iter(_snapshot_rows(settings, connection.profile_id, _PRODUCT, asked)), None)
+    currency = known["currency"] if known else connection.currency
+    record = {
+        "connection_ref": store,
+        "product_id": number,
+        "title": known["title"] if known else number,
+        "status": "deleted",
+        "currency": currency or session.get_one(Profile, connection.profile_id).reporting_currency,
+        "updated_at": _after(delivery.occurred_at, known["updated_at"] if known else None).isoformat(),
+    }
+    session.add(
+        IngestedRecord(
+            profile_id=connection.profile_id,
+            dataset="products",
+            record_key=f"deleted:{delivery.id}",
+            fingerprint=hashlib.sha256(as_json(record).encode()).hexdigest(),
+            record=record,
+        )
+    )
+    return "deleted"
+
+
+def _uninstalled(_: Settings, session: Session, connection: Connection, __: StoreDelivery) -> str:
+    if not connection.heard(Revoked(connection.provider, "the app was uninstalled")):
+        return "known"
+    connection.token = ""
+    _record(session, connection, Attempt("connection.lost", _about(connection)))
+    return "disconnected"
+
+
+def _customer_redacted(settings: Settings, session: Session, connection: Connection, delivery: StoreDelivery) -> str:
+    orders = {"orders": delivery.facts.get("orders") or [], "store": connection.external_account_id}
+    buyers = _snapshot_rows(settings, connection.profile_id, _BUYERS, orders)
+    wanted = {*delivery.facts.get("identifiers", ()), *(one for row in buyers for one in row.values() if one)}
+    ids = frozenset[str]().union(*(whole_person(settings, connection.profile_id, one) for one in wanted))
+    erasure = ids and erasing.erase(
+        session,
+        profile_id=connection.profile_id,
+        ids=ids,
+        reason="subject_request",
+        reference=f"{connection.provider}:{delivery.delivery_id}"[:120],
+        key=settings.signing_key(),
+    )
+    # hashes of who was meant are not needed any more
+    delivery.facts = {}
+    if not erasure:
+        return "nobody"
+    _record(session, connection, Attempt("customer.erased", {"target": target("erasure", erasure.id)}, "privacy"))
+    return "erased"
+
+
+def _data_requested(_: Settings, session: Session, connection: Connection, delivery: StoreDelivery) -> str:
+    asked = {"orders": delivery.facts.get("orders") or [], **_about(connection)}
+    _record(session, connection, Attempt("customer.data_requested", asked, "privacy"))
+    delivery.facts = {}
+    return "recorded"
+
+
+def _shop_redacted(_: Settings, session: Session, connection: Connection, __: StoreDelivery) -> str:
+    connection.status, connection.token, connection.synced_through = "disconnected", "", None
+    session.merge(StorePurge(connection_id=connection.id, files_removed_at=None, completed_at=None))
+    _record(session, connection, Attempt("store.redacted", _about(connection), "privacy"))
+    return "redacted"
+
+
+def _snapshot_rows(settings: Settings, profile_id: str, sql: str, asked: Mapping[str, Any]) -> list[dict[str, Any]]:
+    with snapshots(settings).reader(None) as reader:
+        facts = profile_facts(reader, profile_id) if reader else None
+        return reader.dicts(sql, {"profile_key": facts.profile_key, **asked}) if reader and facts else []
+
+
+def _after(at: datetime, known: datetime | None) -> datetime:
+    return max(at, known.replace(tzinfo=UTC)) if known else at
+
+
+def _about(connection: Connection) -> dict[str, Any]:
+    return {"target": target("connection", connection.id, connection.display_name)}
+
+
+def _record(session: Session, connection: Connection, attempt: Attempt) -> None:
+    profile = session.get_one(Profile, connection.profile_id)
+    audit.record(session, audit.Actor("system", None, profile.workspace_id, profile.id), attempt)
+
+
+_EFFECTS: Mapping[str, Callable[[Settings, Session, Connection, StoreDelivery], str]] = {
+    "products/delete": _product_deleted,
+    "app/uninstalled": _uninstalled,
+    "customers/redact": _customer_redacted,
+    "customers/data_request": _data_requested,
+    "shop/redact": _shop_redacted,
+}

@@ -1,0 +1,70 @@
+"""Stores that have to be forgotten: what their connection brought leaves the lake before the models read it.
+
+Orders of a store name people, and a store that took the app away may ask 48 hours later for all of it to go.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import sqlalchemy as sa
+import structlog
+
+from api.db import now, transaction
+from api.models import Connection, StorePurge
+from orchestration import durable
+from orchestration.erasure import drop_warehouse
+from orchestration.lake import Lake
+from orchestration.publish import prune
+from touchledger.settings import Settings
+
+SETS = ("products", "variants", "orders", "order_lines")
+
+log = structlog.get_logger(__name__)
+
+
+def forget_stores(settings: Settings, lake: Lake) -> list[str]:
+    """Remove the files of stores that wait for it; gives their connections.
+
+    The caller holds the right to write the warehouse, and builds and publishes next; `complete_stores` then ends them.
+    """
+    waiting = (
+        sa.select(Connection)
+        .join(StorePurge, StorePurge.connection_id == Connection.id)
+        .where(StorePurge.files_removed_at.is_(None))
+    )
+    with transaction(settings.operational_url) as session:
+        found = list(session.scalars(waiting))
+    if not found:
+        return []
+    with durable.exclusive(lake.root / ".lock"):
+        for connection in found:
+            _remove_files(lake, connection)
+    ids = [connection.id for connection in found]
+    with transaction(settings.operational_url) as session:
+        done = sa.update(StorePurge).where(StorePurge.connection_id.in_(ids))
+        session.execute(done.values(files_removed_at=now()))
+    drop_warehouse(settings)
+    log.info("stores forgotten", stores=len(ids))
+    return ids
+
+
+def complete_stores(settings: Settings) -> list[str]:
+    """After a publication: end the removals it was built without, and drop the older snapshots."""
+    gone = (StorePurge.files_removed_at.is_not(None), StorePurge.completed_at.is_(None))
+    with transaction(settings.operational_url) as session:
+        done = session.scalars(sa.select(StorePurge).where(*gone)).all()
+        for one in done:
+            one.completed_at = now()
+    if done:
+        prune(settings.published, keep=1)
+    return [one.connection_id for one in done]
+
+
+def _remove_files(lake: Lake, connection: Connection) -> None:
+    # quarantine first: a quarantine file without its raw file would be an orphan that nobody counts
+    for root in (lake.quarantine, lake.raw):
+        for dataset in SETS:
+            folder: Path = root / dataset / connection.profile_id / connection.provider
+            for path in folder.glob(f"{connection.id}*"):
+                path.unlink()

@@ -1,0 +1,50 @@
+"""A store that has to be forgotten: its files go, what others brought stays, and older snapshots are dropped."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from api.db import transaction
+from api.models import StorePurge
+from orchestration.lake import Lake
+from orchestration.store_purge import complete_stores, forget_stores
+from tests.factories import accounts, served
+from tests.factories.connected import to_store
+from touchledger.settings import Settings
+
+AT = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+def product(number: str) -> dict[str, str]:
+    row = {"connection_ref": "alder-finch", "title": "Boots", "status": "active", "currency": "USD"}
+    return {**row, "product_id": number, "updated_at": "2026-05-01T00:00:00Z"}
+
+
+def test_what_a_forgotten_store_brought_leaves_the_lake_and_nothing_else_does(settings: Settings) -> None:
+    profile = accounts.profile(settings.operational_url)
+    gone = to_store(settings.operational_url, profile, "http://127.0.0.1:9")
+    stays = to_store(settings.operational_url, profile, "http://127.0.0.1:9", external_account_id="other")
+    lake = Lake(settings.lake)
+    lake.prepare()
+    for source, batch in (
+        ("shopify", gone.id),
+        ("shopify", f"{gone.id}-since-2026-05-01"),
+        ("shopify", stays.id),
+        ("file", "f"),
+    ):
+        lake.land(
+            dataset="products", profile_id=profile.id, source=source, batch=batch, records=[product("1"), {}], now=AT
+        )
+    assert forget_stores(settings, lake) == []
+    with transaction(settings.operational_url) as unit:
+        unit.add(StorePurge(connection_id=gone.id))
+    settings.warehouse.touch()
+    assert forget_stores(settings, lake) == [gone.id]
+    left = {path.name.partition(".")[0] for root in (lake.raw, lake.quarantine) for path in root.rglob("*.parquet")}
+    assert {name for name in left if not name.startswith("_")} == {stays.id, "f"}
+    assert not settings.warehouse.exists()
+    for number in ("1", "2"):
+        served.publish(settings.published, {}, snapshot_id=number)
+    assert complete_stores(settings) == [gone.id]
+    assert [path.name for path in settings.published.glob("served-*.duckdb")] == ["served-2.duckdb"]
+    assert (forget_stores(settings, lake), complete_stores(settings)) == ([], [])

@@ -8,7 +8,7 @@ from api.fields import LONGEST_ID
 from api.served import profile_facts
 from api.snapshot import snapshots
 from api.warehouse_ids import uuid_v8
-from connectors.ad_platform import Level
+from connectors.ad_platform import Level, LinkedAd
 from touchledger.settings import Settings
 
 _NAMED = """
@@ -17,6 +17,18 @@ from entities
 where profile_key = $profile_key and level = $level and (entity_id = lower($id) or platform_id = $id)
 order by entity_id = lower($id) desc
 limit 2
+"""
+
+
+_LINKED = """
+select ads.platform, ads.platform_id, ads.name, campaigns.name as campaign_name, shown.landing_host, shown.url_tags
+from entities as ads
+left join entities as campaigns
+    on campaigns.profile_key = ads.profile_key and campaigns.level = 'campaign'
+    and campaigns.entity_key = ads.campaign_key
+left join ad_creatives as shown on shown.profile_key = ads.profile_key and shown.entity_key = ads.entity_key
+where ads.profile_key = $profile_key and ads.level = 'ad' and coalesce(ads.status, '') not in ('ARCHIVED', 'DELETED')
+    and ($platform is null or ads.platform = $platform)
 """
 
 
@@ -54,6 +66,31 @@ def named(settings: Settings, *, profile_id: str, level: Level, id_: str) -> Nam
     first = Named(level, found[0]["platform_id"], found[0]["platform"], found[0]["name"], found[0]["status"])
     by_own_id = entity_id(profile_id, first.platform or "", level, first.platform_id) == id_.lower()
     return first if by_own_id or len(found) == 1 else None
+
+
+def linked_ads(settings: Settings, *, profile_id: str, platform: str | None) -> list[tuple[str, LinkedAd]]:
+    """Every ad that was neither archived nor deleted when it was synced last, each with its platform.
+
+    Of the landing URL only the host is published.
+    """
+    found = []
+    with snapshots(settings).reader() as reader:
+        profile = profile_facts(reader, profile_id) if reader else None
+        if reader and profile:
+            found = reader.dicts(_LINKED, {"profile_key": profile.profile_key, "platform": platform})
+    return [
+        (
+            row["platform"],
+            LinkedAd(
+                row["platform_id"],
+                row["name"],
+                row["campaign_name"] or "",
+                f"https://{row['landing_host']}" if row["landing_host"] else None,
+                row["url_tags"],
+            ),
+        )
+        for row in found
+    ]
 
 
 def entity_id(profile_id: str, platform: str, level: Level, platform_id: str) -> str:

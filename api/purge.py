@@ -38,6 +38,7 @@ from api.models import (
     ReportSchedule,
     StoreDelivery,
     TrackingKey,
+    UtmScan,
 )
 
 # one statement binds at most so many ids
@@ -55,6 +56,7 @@ DATA: tuple[type[Base], ...] = (
     ReportSchedule,
     CreativeAnalysis,
     StoreDelivery,
+    UtmScan,
     ErasedIdentifier,
     AudienceExclusion,
 )

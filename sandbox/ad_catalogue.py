@@ -165,6 +165,19 @@ SUBTYPES = ("WEBSITE", "LOOKALIKE", "ENGAGEMENT")
 CALLS = {"sales": "SHOP_NOW", "leads": "SIGN_UP", "messaging": "MESSAGE_PAGE", "awareness": "LEARN_MORE"}
 
 
+_LABELS = "utm_source=meta&utm_medium=paid_social&utm_campaign={{campaign.id}}"
+WELL_TAGGED = (
+    f"{_LABELS}&ad_platform=meta&campaign_id={{{{campaign.id}}}}&ad_set_id={{{{adset.id}}}}&ad_id={{{{ad.id}}}}"
+)
+# some campaigns are tagged as people tag them
+TAGS = {
+    "Guided Trips | Lead form": f"{_LABELS}&utm_content={{{{ad.id}}}}",
+    "Retargeting EU | Carrito": WELL_TAGGED.replace("utm_source=meta", "utm_source=Meta"),
+    "Rutas guiadas | Formulario": WELL_TAGGED.replace("{{ad.id}}", "{{ad_id}}"),
+    "Trail Box EU": "",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class AdTree:
     """Every entity of both accounts, parents before children."""
@@ -260,8 +273,7 @@ def _ad(
     if status == "ACTIVE" and random.random() < 0.12:
         status, last = "PAUSED", today - timedelta(days=random.randint(5, 25))
     quality = round(min(1.8, max(0.4, random.lognormvariate(0, 0.35))), 3)
-    tags = "utm_source=meta&utm_medium=paid_social&utm_campaign={{campaign.id}}&utm_content={{ad.id}}"
     return Ad(
         number, ad_set.id, ad_set.campaign_id, ad_set.account_id, name, status, creative.id, creative.landing_url,
-        tags, quality, first, last, ad_set.created_at + 3600 * position, ad_set.updated_at,
+        TAGS.get(plan.name, WELL_TAGGED), quality, first, last, ad_set.created_at + 3600 * position, ad_set.updated_at,
     )  # fmt: skip

@@ -31,6 +31,7 @@ from api.models.shared_snapshot import SharedSnapshot, SharedSnapshotProfile
 from api.models.store_delivery import StoreDelivery, StorePurge
 from api.models.tracking import TrackingKey
 from api.models.usage import CredentialUse
+from api.models.utm_scan import UtmScan
 from api.models.workspace import Workspace
 from api.models.writeback import Writeback
 
@@ -90,6 +91,7 @@ __all__ = [
     "User",
     "UserSession",
     "UserToken",
+    "UtmScan",
     "Workspace",
     "Writeback",
 ]

@@ -29,6 +29,7 @@ from api.v1.profiles import app_routes as profiles_of_apps
 from api.v1.profiles import creation as profile_creation
 from api.v1.profiles import listing as profile_listing
 from api.v1.profiles import settings as profile_settings
+from api.v1.quality import utm
 from api.v1.reports import routes as reports
 from api.v1.workspaces import compliance, currency, logs, pacing, tabs
 from api.v1.workspaces import routes as workspaces
@@ -44,6 +45,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     ad_sets.bp,
     ad_people.bp,
     quality.bp,
+    utm.bp,
     events.bp,
     analytics.bp,
     settings.bp,

@@ -17,7 +17,6 @@ AWAITED_TEXT = """
     event_already_exported
     media_expired
     chatapp_payment_required
-    audit_timeout
     audience_tos_required
     platform_safe_audiences_disabled
     platform_safe_required

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api import context
+from api import context, url_tags
 from api.guard import guarded
 from api.http import Blueprint
 from api.money import amount, ratio
@@ -18,12 +18,6 @@ from api.windows import DateRange, DateRangeQuery
 bp = Blueprint("quality", __name__, description="Whether paid clicks tell which ad they came from.")
 
 NOTHING = {"clicks": 0, "conversions": 0, "cash_minor": 0}
-MACROS = {
-    "meta": ("{{campaign.id}}", "{{adset.id}}", "{{ad.id}}"),
-    "google": ("{campaignid}", "{adgroupid}", "{creative}"),
-    "tiktok": ("__CAMPAIGN_ID__", "__AID__", "__CID__"),
-}
-UNKNOWN_MACROS = ("<campaign id>", "<ad set id>", "<ad id>")
 
 
 @bp.route("/quality/ad-ids")
@@ -46,20 +40,12 @@ def paid_clicks_without_ad(window: DateRange, query: dict[str, Any]) -> dict[str
         return _result(by_reason, rows, source.profile.digits)
 
 
-def suggested_url_tags(platform: str | None) -> str:
-    """URL parameters whose macros the platform replaces by its ids; placeholders where we do not know its macros."""
-    campaign, ad_set, ad = MACROS.get(platform or "", UNKNOWN_MACROS)
-    slug = platform or "<platform>"
-    labels = f"utm_source={slug}&utm_medium=paid&utm_campaign={campaign}"
-    return f"{labels}&ad_platform={slug}&campaign_id={campaign}&ad_set_id={ad_set}&ad_id={ad}"
-
-
 def _result(by_reason: dict[str, dict[str, int]], rows: list[dict[str, Any]], digits: int) -> dict[str, Any]:
     total = rows[0]["rows_total"] if rows else 0
     return {
         "totals": _totals(by_reason, digits),
         "by_reason": [{"reason": reason, **by_reason.get(reason, NOTHING)} for reason in UNNAMED],
-        "rows": [{**row, "suggested_url_tags": suggested_url_tags(row["platform"])} for row in rows],
+        "rows": [{**row, "suggested_url_tags": url_tags.suggested(row["platform"])} for row in rows],
         "rows_total": total,
         "rows_truncated": total > len(rows),
     }

@@ -1,0 +1,141 @@
+"""What the links of ads should carry, and what is wrong with those that do not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from urllib.parse import unquote, urlsplit
+
+MACROS = {
+    "meta": ("{{campaign.id}}", "{{adset.id}}", "{{ad.id}}"),
+    "google": ("{campaignid}", "{adgroupid}", "{creative}"),
+    "tiktok": ("__CAMPAIGN_ID__", "__AID__", "__CID__"),
+}
+UNKNOWN_MACROS = ("<campaign id>", "<ad set id>", "<ad id>")
+SEVERITIES = {
+    "missing_utm_source": "error",
+    "missing_utm_medium": "error",
+    "missing_ad_id": "error",
+    "macro_not_expanded": "error",
+    "duplicate_parameter": "warning",
+    "parameters_after_fragment": "warning",
+    "mixed_case_source": "warning",
+    "personal_data_in_url": "error",
+}
+HIDDEN = "***"
+
+_MACRO = re.compile(r"\{\{[^{}]*\}\}|\{[^{}]*\}|__[A-Z0-9_]+__")
+_NAMES = {"meta": ("campaign", "adset", "ad"), "tiktok": ("CAMPAIGN", "AID", "CID")}
+_EXPANDED = {
+    "meta": {
+        *(f"{{{{{name}.{part}}}}}" for name in _NAMES["meta"] for part in ("id", "name")),
+        "{{site_source_name}}",
+        "{{placement}}",
+    },
+    "tiktok": {
+        *(f"__{name}{part}__" for name in _NAMES["tiktok"] for part in ("", "_ID", "_NAME")),
+        *("__PLACEMENT__", "__CLICKID__"),
+    },
+    "google": {
+        f"{{{name}}}"
+        for name in (
+            "campaignid", "adgroupid", "creative", "keyword", "matchtype", "network", "device", "devicemodel", "gclid",
+            "lpurl", "targetid", "target", "placement", "adposition", "feeditemid", "extensionid", "random",
+            "loc_physical_ms", "loc_interest_ms", "adtype", "product_id", "merchant_id", "product_partition_id",
+        )
+    },
+}  # fmt: skip
+_EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")
+_PHONE = re.compile(r"\+[0-9][0-9 ().-]{7,18}[0-9]")
+_PERSONAL_NAMES = {"email", "e-mail", "mail", "phone", "tel", "telephone"}
+
+
+def suggested(platform: str | None) -> str:
+    """URL parameters whose macros the platform replaces by its ids; placeholders where we do not know its macros."""
+    campaign, ad_set, ad = MACROS.get(platform or "", UNKNOWN_MACROS)
+    slug = platform or "<platform>"
+    labels = f"utm_source={slug}&utm_medium=paid&utm_campaign={campaign}"
+    return f"{labels}&ad_platform={slug}&campaign_id={campaign}&ad_set_id={ad_set}&ad_id={ad}"
+
+
+def issues(*, platform: str, ad_id: str, landing_url: str | None, url_tags: str | None) -> list[str]:
+    """What is wrong with the links of one ad, in the order of `SEVERITIES`.
+
+    The platform appends `url_tags` to the landing URL; what stands behind its fragment never reaches the site.
+    """
+    query, fragment = _parts(landing_url)
+    tags = (url_tags or "").lstrip("?&")
+    pairs = [*_pairs(query), *_pairs(tags)]
+    values: dict[str, str] = {}
+    for name, value in pairs:
+        values.setdefault(name, value)
+    source = values.get("utm_source", "")
+    wrong = {
+        "missing_utm_source": not source,
+        "missing_utm_medium": not values.get("utm_medium"),
+        "missing_ad_id": not _names_ad(values.get("ad_id", ""), ad_id),
+        "macro_not_expanded": any(_left_over(platform, value) for _, value in pairs),
+        "duplicate_parameter": len({name for name, _ in pairs}) < len(pairs),
+        "parameters_after_fragment": "=" in fragment or "#" in tags,
+        "mixed_case_source": _MACRO.sub("", source) != _MACRO.sub("", source).lower(),
+        "personal_data_in_url": any(_is_personal(*pair) for pair in pairs),
+    }
+    return [check for check in SEVERITIES if wrong[check]]
+
+
+def shown(url_tags: str | None) -> str | None:
+    """The parameters as they may be told: values that look like somebody's address or number are hidden."""
+    if not url_tags:
+        return None
+    return "&".join(map(_hidden, url_tags.split("&")))
+
+
+def host(landing_url: str | None) -> str | None:
+    """The host of a landing URL in lower case, or None."""
+    try:
+        return urlsplit(landing_url or "").hostname
+    except ValueError:
+        return None
+
+
+def is_error(found: Iterable[str]) -> bool:
+    """Whether one of the issues costs attribution or leaks, rather than only being untidy."""
+    return any(SEVERITIES[check] == "error" for check in found)
+
+
+def _parts(landing_url: str | None) -> tuple[str, str]:
+    try:
+        split = urlsplit(landing_url or "")
+    except ValueError:
+        return "", ""
+    return split.query, split.fragment
+
+
+def _pairs(query: str) -> list[tuple[str, str]]:
+    return [_read(pair) for pair in query.split("&") if pair]
+
+
+def _read(pair: str) -> tuple[str, str]:
+    name, _, value = pair.partition("=")
+    # a plus sign stays one: phone numbers are put into links with it
+    return unquote(name).lower(), unquote(value).strip()
+
+
+def _names_ad(value: str, ad_id: str) -> bool:
+    # a literal id is right on its own ad only: copied to another, it credits the wrong one
+    return bool(_MACRO.search(value)) or value == ad_id
+
+
+def _left_over(platform: str, value: str) -> bool:
+    known = _EXPANDED.get(platform)
+    return known is not None and any(macro not in known for macro in _MACRO.findall(value))
+
+
+def _is_personal(name: str, value: str) -> bool:
+    if not value or _MACRO.fullmatch(value):
+        return False
+    return name in _PERSONAL_NAMES or bool(_EMAIL.search(value)) or bool(_PHONE.fullmatch(value))
+
+
+def _hidden(pair: str) -> str:
+    return f"{pair.partition('=')[0]}={HIDDEN}" if _is_personal(*_read(pair)) else pair

@@ -41,3 +41,16 @@ def test_the_end_of_a_hand_off_is_told_after_signing_in(page: Page, place: Place
     sign_in(page)
     expect(page.get_by_text("is on the plan growth now")).to_be_visible()
     assert overflow(page) <= 0
+
+
+def test_a_forgotten_password_leads_to_the_page_where_its_code_is_entered(page: Page, place: Place) -> None:
+    page.goto(f"{place.address}/sign-in")
+    page.get_by_role("link", name="Set a new one").click()
+    page.get_by_label("E-mail address").fill(EMAIL)
+    page.get_by_role("button", name="Send me a code").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Enter the code")
+    page.get_by_label("Code", exact=True).fill("tl_rst_nothing")
+    page.get_by_label("New password").fill("a long enough sentence")
+    page.get_by_role("button", name="Set the password").click()
+    expect(page.get_by_role("alert")).to_contain_text("This code opens nothing")
+    assert overflow(page) <= 0

@@ -14,13 +14,14 @@ LETTERS = {
         "en": (
             "Set a new password",
             "Somebody asked to set a new password for {address} at {deployment}.\n\n"
-            "With this code it can be set within an hour, once:\n\n{token}\n\n"
+            "With this code it can be set within an hour, once, at {deployment}/reset-password/code:\n\n{token}\n\n"
             "If it was not you, nothing needs to be done: without the code nothing changes.\n",
         ),
         "es": (
             "Establecer una contraseña nueva",
             "Alguien ha pedido establecer una contraseña nueva para {address} en {deployment}.\n\n"
-            "Con este código se puede establecer durante una hora, una sola vez:\n\n{token}\n\n"
+            "Con este código se puede establecer durante una hora, una sola vez, en "
+            "{deployment}/reset-password/code:\n\n{token}\n\n"
             "Si no has sido tú, no hace falta hacer nada: sin el código nada cambia.\n",
         ),
     },
@@ -28,13 +29,13 @@ LETTERS = {
         "en": (
             "Confirm your address",
             "{address} was used to sign up at {deployment}.\n\n"
-            "This code confirms the address within an hour:\n\n{token}\n\n"
+            "This code confirms the address within an hour, at {deployment}/confirm-address:\n\n{token}\n\n"
             "If it was not you, ignore this message.\n",
         ),
         "es": (
             "Confirma tu dirección",
             "Se ha usado {address} para registrarse en {deployment}.\n\n"
-            "Este código confirma la dirección durante una hora:\n\n{token}\n\n"
+            "Este código confirma la dirección durante una hora, en {deployment}/confirm-address:\n\n{token}\n\n"
             "Si no has sido tú, ignora este mensaje.\n",
         ),
     },

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from api import db, errors, one_time, reach
 from api.db import now
 from api.models import User
+from api.provisioned import is_provisioned
 from api.v1.credentials import letters
 from touchledger.settings import Settings
 
@@ -80,5 +81,5 @@ def verify_address(session: Session, *, user_id: str) -> None:
 
 def _is_written_to(session: Session, user_id: str) -> bool:
     """Whoever belongs only to workspaces that an app provisioned gets no mail."""
-    sources = [workspace.acquisition_source for workspace in session.scalars(reach.workspaces_of(user_id))]
-    return not sources or any(source != "oauth" for source in sources)
+    provisioned = [is_provisioned(workspace) for workspace in session.scalars(reach.workspaces_of(user_id))]
+    return not provisioned or not all(provisioned)

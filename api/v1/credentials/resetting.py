@@ -6,12 +6,11 @@ from typing import Any
 
 from flask import request
 
-from api import context, db, one_time, passwords, sign_in
-from api.audit import Actor, Attempt, record
+from api import context, sign_in
 from api.db import now
 from api.guard import public
 from api.http import Blueprint
-from api.v1.credentials import people
+from api.v1.credentials import by_code, people
 from api.v1.credentials.resetting_schemas import (
     AddressBody,
     NewPasswordBody,
@@ -32,8 +31,7 @@ bp = Blueprint("auth_by_mail", __name__, description="What a code from a mail op
 @bp.response(200, Verified)
 def verify_address(body: dict[str, Any]) -> dict[str, Any]:
     """Confirm an address with the code of its mail"""
-    user_id = one_time.use(session(), body["token"], "email_verification")
-    people.verify_address(session(), user_id=user_id)
+    by_code.confirm_address(session(), token=body["token"])
     return {"email_verified": True}
 
 
@@ -65,13 +63,7 @@ def set_new_password(body: dict[str, Any]) -> dict[str, Any]:
 
     Ends all sessions of the person, and confirms their address: the mail reached them.
     """
-    with db.transaction(context.settings().operational_url, durable=False) as reading:
-        one_time.require_live(reading, body["token"], "password_reset")
-    passwords.refuse_unfit(body["new_password"])
-    fresh = passwords.hashed(body["new_password"])
-    user_id = one_time.use(session(), body["token"], "password_reset")
-    people.reset_password(session(), user_id=user_id, password_hash=fresh)
-    ended = sign_in.end_sessions(session(), user_id=user_id)
-    who = Actor("session", user_id, request_id=context.request_id())
-    record(session(), who, Attempt("password.reset", {"sessions_ended": ended}, category="credentials"))
+    token, url = body["token"], context.settings().operational_url
+    fresh = by_code.fit_password(url, token=token, new_password=body["new_password"])
+    by_code.reset_password(session(), token=token, password_hash=fresh, request_id=context.request_id())
     return {"changed_at": now()}

@@ -78,6 +78,9 @@ class AdPlatform(Protocol):
     def breakdowns(self, day_from: date, day_to: date) -> Iterator[Row]:
         """ad_delivery_breakdowns rows of the closed range, by week: delivery by place, placement and audience."""
 
+    def studies(self, today: date) -> dict[str, list[Row]]:
+        """experiments and experiment_arms rows; `today` is the day it is at the platform."""
+
     def reach(self, windows: Iterable[Window]) -> Iterator[Row]:
         """entity_reach rows: the platform's deduplicated reach of exactly each window, for every level."""
 

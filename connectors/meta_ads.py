@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, timedelta
 from functools import cached_property
+from zoneinfo import ZoneInfo
 
-from connectors import meta_audiences, meta_rows
+from connectors import meta_audiences, meta_rows, meta_studies
 from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Window, chunks, days_of
 from connectors.errors import Malformed, Refused
 from connectors.meta_graph import MetaGraph, ReportFailed, time_range
@@ -115,6 +116,15 @@ class MetaAds:
             for level, spelled in _LEVELS.items():
                 params = {"level": spelled, "fields": f"{spelled}_id,reach", "time_ranges": ranges}
                 yield from _reach_rows(self._graph.walk(f"{self._path()}/insights", params), level)
+
+    def studies(self, today: date) -> dict[str, list[Row]]:
+        """experiments and experiment_arms rows of the account's newest studies; `today` is the day it is at Meta."""
+        account = self._graph.node(self._path(), "currency,timezone_name")
+        with _as_promised():
+            zone = ZoneInfo(account["timezone_name"])
+            return meta_studies.read(
+                self._graph, meta_studies.Account(self._path(), account["currency"], zone, today)
+            )  # fmt: skip
 
     def state(self, level: Level, platform_id: str) -> LiveState | None:
         """One campaign, ad set or ad as Meta shows it now; None for an id that is none of that level."""

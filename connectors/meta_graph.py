@@ -42,9 +42,9 @@ class MetaGraph:
     def __post_init__(self) -> None:
         self._dialect = MetaDialect()
 
-    def node(self, path: str, fields: str) -> Row:
-        """One object."""
-        return dict(self._ask("GET", path, {"fields": fields}).body)
+    def node(self, path: str, fields: str, **more: str) -> Row:
+        """One object; `more` are its other parameters."""
+        return dict(self._ask("GET", path, {"fields": fields, **more}).body)
 
     def change(self, path: str, form: Mapping[str, str]) -> None:
         """Set members of one object. Raises Malformed unless Meta says that it is done."""

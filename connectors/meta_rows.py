@@ -208,6 +208,11 @@ def _action(actions: Iterable[Mapping[str, Any]], kind: str) -> Decimal:
     return next((number(action["value"]) for action in actions if action["action_type"] == kind), Decimal(0))
 
 
+def totals(row: Row, kind: str) -> Decimal:
+    """How often an insights row counts one type of action."""
+    return _action(row.get("actions") or [], kind)
+
+
 def _long_views(row: Row) -> int:
     return int(_action(row.get("video_thruplay_watched_actions") or [], "video_view"))
 

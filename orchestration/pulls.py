@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 
+import structlog
+
 from api.models import Connection
 from connectors.ad_platform import Row, last_of_month, reach_windows
-from connectors.errors import ConnectorError
+from connectors.errors import ConnectorError, Refused
 from connectors.meta_ads import MetaAds
 from connectors.shopify import Shopify
 from connectors.stripe import Stripe
@@ -17,6 +19,8 @@ from data_contracts.contract import load
 from orchestration.door import admitted
 from orchestration.lake import Lake, Landing
 from orchestration.partitions import DayRange
+
+log = structlog.get_logger(__name__)
 
 # a provider's lists may lag: what changed shortly before the last pull is asked for again
 OVERLAP = timedelta(days=1)
@@ -82,6 +86,18 @@ def pull_ads(pull: Pull) -> None:
         until = min(_monday(last) + timedelta(days=6), pull.today)
         for week, rows in _by_week(platform.breakdowns(_monday(newest), until)):
             pull.land("ad_delivery_breakdowns", rows, f"-{week}")
+        _land_studies(pull, platform)
+
+
+def _land_studies(pull: Pull, platform: MetaAds) -> None:
+    try:
+        studies = platform.studies(pull.today)
+    except Refused as refused:
+        # few accounts may read studies, and none needs them for its figures
+        log.info("no_studies", connection=pull.connection.id, reason=refused.reason)
+        return
+    for dataset, rows in studies.items():
+        pull.land(dataset, rows)
 
 
 def pull_store(pull: Pull) -> None:

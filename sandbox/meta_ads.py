@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
-from sandbox import meta_conversions, meta_entities, meta_insights, meta_live, refusals
+from sandbox import meta_conversions, meta_entities, meta_insights, meta_live, meta_studies, refusals
 from sandbox.faces import accepted
 from sandbox.faults import struck
 from sandbox.world import World, WorldHolder
@@ -107,6 +107,15 @@ def blueprint(holder: WorldHolder, live: meta_live.Live, conversions: meta_conve
         asked = meta_insights.listed(request.args.get("effective_status", ""))
         return _page([_pick(row) for row in rows if _is_shown(row, asked)])
 
+    @face.get(f"/{VERSION}/act_<account>/ad_studies")
+    def read_studies(account: str) -> Response:
+        return _page([_pick(row) for row in meta_studies.of_account(holder.world, account)])
+
+    @face.get(f"/{VERSION}/<int:number>/<any(cells, objectives):edge>")
+    def read_study_edge(number: int, edge: str) -> Response:
+        rows = meta_studies.edge(holder.world, str(number), edge)
+        return _unknown(str(number)) if rows is None else _page([_pick(row) for row in rows])
+
     @face.get(f"/{VERSION}/act_<account>/insights")
     def read_insights(account: str) -> Response:
         asked = meta_insights.read(account, request.args, holder.world.as_of)
@@ -124,6 +133,8 @@ def blueprint(holder: WorldHolder, live: meta_live.Live, conversions: meta_conve
         node = reports.look(str(number))
         if node:
             return refusals.answer(node)
+        if found := meta_studies.objective(holder.world, str(number)):
+            return refusals.answer(_pick(found))
         return meta_live.read(live, holder.world, str(number)) or _unknown(str(number))
 
     @face.post(f"/{VERSION}/<int:number>")

@@ -46,8 +46,8 @@ def _campaign(row: Campaign) -> Row:
         "effective_status": row.status,
         "objective": row.objective,
         "daily_budget": str(row.daily_budget_minor),
-        "created_time": _time(row.created_at),
-        "updated_time": _time(row.updated_at),
+        "created_time": spelled_time(row.created_at),
+        "updated_time": spelled_time(row.updated_at),
     }
 
 
@@ -62,8 +62,8 @@ def _ad_set(row: AdSet) -> Row:
         "optimization_goal": row.optimization_goal,
         "targeting": _targeting(row),
         "daily_budget": str(row.daily_budget_minor),
-        "created_time": _time(row.created_at),
-        "updated_time": _time(row.updated_at),
+        "created_time": spelled_time(row.created_at),
+        "updated_time": spelled_time(row.updated_at),
     }
 
 
@@ -86,8 +86,8 @@ def _ad(row: Ad) -> Row:
         "status": row.status,
         "effective_status": row.status,
         "creative": {"id": row.creative_id},
-        "created_time": _time(row.created_at),
-        "updated_time": _time(row.updated_at),
+        "created_time": spelled_time(row.created_at),
+        "updated_time": spelled_time(row.updated_at),
     }
 
 
@@ -118,7 +118,8 @@ def _creative(row: Creative, tags: str) -> Row:
     return spelled
 
 
-def _time(at: int) -> str:
+def spelled_time(at: int) -> str:
+    """An instant as the Graph API writes it."""
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S+0000")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any
 
@@ -44,6 +44,7 @@ class Asked:
     increment: int | None
     windows: tuple[str, ...]
     breakdowns: tuple[str, ...] = ()
+    only: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
 
 def read(account_id: str, params: Mapping[str, str], today: date) -> Asked:
@@ -51,8 +52,6 @@ def read(account_id: str, params: Mapping[str, str], today: date) -> Asked:
     level = params.get("level", "account")
     if level not in LEVELS:
         raise BadInsights(f"level must be one of the following values: {', '.join(LEVELS)}")
-    if params.get("filtering"):
-        raise BadInsights("filtering is not offered here")
     fields = tuple(listed(params.get("fields", ""))) or ("impressions", "spend")
     known = {*_IDS, *_FIGURES}
     for name in fields:
@@ -62,7 +61,20 @@ def read(account_id: str, params: Mapping[str, str], today: date) -> Asked:
     windows = tuple(listed(params.get("action_attribution_windows", "")))
     if unknown := set(windows) - WINDOWS - GONE_WINDOWS - {"default"}:
         raise BadInsights(f"action_attribution_windows has unknown values {sorted(unknown)}")
-    return Asked(account_id, level, fields, ranges, _increment(params), windows, _breakdowns(params, fields))
+    return Asked(
+        account_id, level, fields, ranges, _increment(params), windows, _breakdowns(params, fields), _only(params)
+    )
+
+
+def _only(params: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    """The ids asked for, by the deliveries' own name of their level."""
+    kept = {}
+    for one in _parsed(params.get("filtering", "[]")):
+        level = str(one.get("field", "")).removesuffix(".id")
+        if level not in LEVELS or one.get("operator") != "IN":
+            raise BadInsights("filtering is offered by ids of a level only")
+        kept[LEVELS[level]] = frozenset(map(str, one["value"]))
+    return kept
 
 
 def _breakdowns(params: Mapping[str, str], fields: tuple[str, ...]) -> tuple[str, ...]:
@@ -141,6 +153,8 @@ def _rows_of_range(world: World, asked: Asked, since: date, until: date) -> list
 def _parts(world: World, asked: Asked, since: date, until: date) -> Iterator[tuple[tuple[str, ...], Delivery]]:
     warmth = {row.id: row.audience_warmth for row in world.ad_sets} if asked.breakdowns else {}
     for delivery in world.delivery_seen(asked.account_id, since, until):
+        if any(getattr(delivery, name) not in ids for name, ids in asked.only.items()):
+            continue
         if asked.breakdowns:
             yield from cut(world.seed, delivery, asked.breakdowns, warmth[delivery.ad_set_id])
         else:

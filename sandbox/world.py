@@ -15,6 +15,7 @@ from sandbox.exchange import build_rates
 from sandbox.journeys import Journeys, build_journeys
 from sandbox.money import Order, Payment, Product, Rate, Subscription
 from sandbox.people import Link, Outcome, Person, Touch
+from sandbox.studies import Study, build_studies
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class World:
     deliveries: tuple[Delivery, ...]
     rates: tuple[Rate, ...]
     journeys: Journeys
+    studies: tuple[Study, ...] = ()
 
     @property
     def accounts(self) -> tuple[AdAccount, ...]:
@@ -125,4 +127,5 @@ def build(seed: int, today: date, days: int, people: int) -> World:
     rates = build_rates(Random(f"{seed}:rates"), today, days)  # noqa: S311
     first_day = today - timedelta(days=days - 1)
     journeys, claimed = build_journeys(Random(f"{seed}:journeys"), tree, deliveries, rates, today, days, people)  # noqa: S311
-    return World(seed, today, first_day, today, tree, tuple(claimed), tuple(rates), journeys)
+    studies = build_studies(Random(f"{seed}:studies"), tree, today, people)  # noqa: S311
+    return World(seed, today, first_day, today, tree, tuple(claimed), tuple(rates), journeys, studies)

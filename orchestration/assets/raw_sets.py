@@ -14,6 +14,7 @@ from orchestration.resources import Deployment
 
 AD_PLATFORM = {
     "ad_accounts", "ad_delivery", "ad_delivery_breakdowns", "ad_sets", "ads", "campaigns", "creatives", "entity_reach",
+    "experiment_arms", "experiments",
 }  # fmt: skip
 STORE = {"order_lines", "orders", "products", "variants"}
 PAYMENTS = {"conversions", "recurring_payments"}

@@ -1,0 +1,16 @@
+select
+    s.profile_key,
+    s.experiment_id,
+    a.arm_id,
+    a.role,
+    e.level,
+    e.entity_key,
+    e.campaign_key,
+    length(a.entity_ids) - length(replace(a.entity_ids, ',', '')) + 1 as listed
+from {{ ref('int_experiments') }} as s
+inner join {{ ref('int_profiles') }} as p on s.profile_key = p.profile_key
+inner join {{ ref('stg_ad_platform__experiment_arms') }} as a
+    on p.profile_id = a.profile_id and s.platform = a.platform and s.platform_study_id = a.platform_study_id
+inner join {{ ref('int_entities') }} as e
+    on s.profile_key = e.profile_key and s.platform = e.platform and a.entity_level = e.level
+    and instr(a.entity_ids, '"' || e.platform_id || '"') > 0

@@ -1,0 +1,27 @@
+with ranked as (
+    select
+        *,
+        row_number() over (
+            partition by _profile_id, platform, platform_study_id, arm_id
+            order by updated_at desc nulls last, _seq desc, _line desc
+        ) as recency
+    from {{ source('lake', 'experiment_arms') }}
+)
+
+select
+    _profile_id as profile_id,
+    platform,
+    platform_study_id,
+    arm_id,
+    name,
+    role,
+    entity_level,
+    entity_ids,
+    population,
+    conversions,
+    spend,
+    currency,
+    _source as landed_from,
+    _loaded_at as loaded_at
+from ranked
+where recency = 1 and not _deleted

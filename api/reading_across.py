@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 
-from api import auth, context, db, errors, reach, responses
+from api import auth, context, db, errors, pagination, reach, responses
 from api.models import Profile
 from api.reading import timestamp
 from api.served import Reader
@@ -64,21 +64,26 @@ def opened(workspace_id: str, named: Sequence[str] | None) -> list[Profile]:
 
 
 @contextmanager
-def published_across(route: str, asked: Mapping[str, Any], profiles: Sequence[Profile]) -> Iterator[Across | None]:
+def published_across(
+    route: str, asked: Mapping[str, Any], profiles: Sequence[Profile], *, resume: pagination.Place | None = None
+) -> Iterator[Across | None]:
     """Hold one snapshot for the length of a response over `profiles`; None when nothing is published.
 
-    `asked` is the parsed query, defaults filled in. A known answer ends here as 304, as with `reading.published`.
+    `asked` is the parsed query, defaults filled in. A known answer ends here as 304, as with `reading.published`; so
+    does a cursor that resumes in a snapshot no longer kept, refused with invalid_parameter.
     """
-    with across(profiles) as found:
+    with across(profiles, resume=resume) as found:
+        if resume and found is None:
+            raise pagination.expired()
         described(found)
         responses.conditional(_tag(found, profiles, route, asked))
         yield found
 
 
 @contextmanager
-def across(profiles: Sequence[Profile]) -> Iterator[Across | None]:
+def across(profiles: Sequence[Profile], *, resume: pagination.Place | None = None) -> Iterator[Across | None]:
     """The same for what is no conditional read: no ETag, no `meta`."""
-    with snapshots(context.settings()).reader(None) as reader:
+    with snapshots(context.settings()).reader(resume.snapshot_id if resume else None) as reader:
         yield Across(reader, _built(reader, profiles)) if reader else None
 
 

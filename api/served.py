@@ -123,6 +123,15 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "ln2_over_hl", "s_dec", "is_capped",
     ),
     "credit_cents": ("profile_key", "conversion_key", "model", "destination_key", "cents"),
+    "experiments": (
+        "profile_key", "experiment_id", "platform", "platform_study_id", "name", "kind", "status", "start_date",
+        "end_date", "objective", "lift", "ci_low", "ci_high", "is_conclusive", "winner_arm_id", "platform_lift",
+        "platform_ci_low", "platform_ci_high", "platform_winner_arm_id", "platform_computed_at",
+    ),
+    "experiment_arms": (
+        "profile_key", "experiment_id", "arm_id", "name", "role", "entity_level", "entity_ids", "population",
+        "conversions", "attributed_outcomes", "spend_minor",
+    ),
     "snapshot": ("snapshot_id", "token", "built_at", "schema_hash"),
 }  # fmt: skip
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+from datetime import date, datetime, time
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from sandbox.clock import epoch
 from sandbox.meta_entities import spelled_time
@@ -17,7 +18,8 @@ DAY = 86_400
 
 def of_account(world: World, account_id: str) -> list[Row]:
     """The studies of an ad account, newest first."""
-    found = [_study(row) for row in world.studies if row.account_id == account_id]
+    zone = next(ZoneInfo(row.time_zone) for row in world.accounts if row.id == account_id)
+    found = [_study(row, zone) for row in world.studies if row.account_id == account_id]
     return sorted(found, key=lambda row: row["start_time"], reverse=True)
 
 
@@ -37,18 +39,18 @@ def objective(world: World, objective_id: str) -> Row | None:
     return _objective(study, world.as_of) if study is not None else None
 
 
-def _study(row: Study) -> Row:
+def _study(row: Study, zone: ZoneInfo) -> Row:
     spelled = {
         "id": row.id,
         "name": row.name,
         "type": row.type,
-        "start_time": _at(row.first_day),
-        "end_time": spelled_time(epoch(row.last_day) + DAY - 1),
-        "created_time": _at(row.first_day),
-        "updated_time": _at(row.canceled_on or row.first_day),
+        "start_time": _midnight(row.first_day, zone),
+        "end_time": _midnight(row.last_day, zone).replace("T00:00:00", "T23:59:59"),
+        "created_time": _midnight(row.first_day, zone),
+        "updated_time": _midnight(row.canceled_on or row.first_day, zone),
         "confidence_level": 0.9,
     }
-    return spelled | ({"canceled_time": _at(row.canceled_on)} if row.canceled_on else {})
+    return spelled | ({"canceled_time": _midnight(row.canceled_on, zone)} if row.canceled_on else {})
 
 
 def _cell(row: Cell) -> Row:
@@ -86,5 +88,5 @@ def _results(found: Measured) -> Row:
     return spelled
 
 
-def _at(day: date) -> str:
-    return spelled_time(epoch(day))
+def _midnight(day: date, zone: ZoneInfo) -> str:
+    return datetime.combine(day, time.min, zone).strftime("%Y-%m-%dT%H:%M:%S%z")

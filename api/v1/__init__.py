@@ -31,7 +31,7 @@ from api.v1.profiles import listing as profile_listing
 from api.v1.profiles import settings as profile_settings
 from api.v1.quality import utm
 from api.v1.reports import routes as reports
-from api.v1.workspaces import compliance, currency, logs, pacing, tabs
+from api.v1.workspaces import compliance, currency, experiments, logs, pacing, tabs
 from api.v1.workspaces import routes as workspaces
 
 BLUEPRINTS: tuple[Blueprint, ...] = (
@@ -86,6 +86,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     billing.bp,
     handoffs.bp,
     pacing.bp,
+    experiments.bp,
     compliance.bp,
     catalog.bp,
     export_destinations.bp,

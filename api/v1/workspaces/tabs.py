@@ -15,7 +15,9 @@ from api.exports import destinations
 from api.guard import workspace_guarded
 from api.http import Blueprint
 from api.models import Connection, Membership, Profile, TabSeen, User
+from api.reading_across import across, opened
 from api.scopes import Scope
+from api.v1.workspaces import experiment_queries
 from api.writing import idempotent, session
 
 bp = Blueprint("tab_counts", __name__, description="What is new on each tab of the console.")
@@ -75,6 +77,8 @@ def tab_counts(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
         since = dict.fromkeys(TABS, query["since"]) if query["since"] else _marks(reading, workspace_id)
         counts = {**dict.fromkeys(TABS, 0), "connections": _broken_connections(reading, workspace_id)}
         counts["exports"] = destinations.failed_since(reading, _opened(workspace_id), since["exports"])
+    with across(opened(workspace_id, None)) as source:
+        counts["experiments"] = experiment_queries.finished_since(source, since["experiments"].date()) if source else 0
     return {"since": since, "tabs": counts}
 
 

@@ -1,0 +1,75 @@
+"""What GET W/experiments accepts and answers, field by field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema, fields, post_load
+
+from api.fields import Choice, UuidList
+from api.op_lists import ListQuery
+
+KINDS = ("lift", "split")
+STATUSES = ("planned", "running", "finished", "canceled")
+ROLES = ("treatment", "control", "cell")
+MOST_PROFILES = 200
+
+_OR_NULL: dict[str, Any] = {"required": True, "allow_none": True}
+
+
+class ExperimentsQuery(ListQuery):
+    kind = Choice(KINDS, load_default=None, metadata={"description": "Only studies of this kind."})
+    status = Choice((*STATUSES, "all"), load_default="all", metadata={"description": "Only those that stand there."})
+    profile_ids = UuidList(
+        MOST_PROFILES, load_default=None, metadata={"description": "Only these profiles, comma-separated."}
+    )
+
+    @post_load
+    def _all_is_none(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        return {**data, "status": None if data["status"] == "all" else data["status"]}
+
+
+class ExperimentArm(Schema):
+    """One arm of a study."""
+
+    arm_id = fields.String(required=True, metadata={"description": "The platform's id."})
+    name = fields.String(required=True)
+    role = fields.String(required=True, metadata={"enum": list(ROLES)})
+    entity_level = fields.String(**_OR_NULL, metadata={"enum": ["campaign", "ad_set", "ad", None]})
+    entity_external_ids = fields.List(fields.String(), required=True)
+    population = fields.Integer(**_OR_NULL, metadata={"description": "People in it, as the platform counts them."})
+    conversions = fields.Integer(**_OR_NULL, metadata={"description": "As the platform counts them."})
+    attributed_outcomes = fields.Integer(
+        **_OR_NULL,
+        metadata={"description": "Leads, conversations or payments that last_touch credits to its entities."},
+    )
+    spend = fields.Float(**_OR_NULL)
+
+
+class ExperimentResult(Schema):
+    """What a study says, by us or by the platform."""
+
+    lift = fields.Float(**_OR_NULL, metadata={"description": "Rate of the one side over that of the other, less 1."})
+    ci_low = fields.Float(**_OR_NULL, metadata={"description": "Lower end of its interval; ours is of 95 %."})
+    ci_high = fields.Float(**_OR_NULL)
+    conclusive = fields.Boolean(required=True)
+    winner_arm_id = fields.String(**_OR_NULL)
+    computed_at = fields.DateTime(**_OR_NULL)
+
+
+class Experiment(Schema):
+    """One study; money in the profile's reporting currency."""
+
+    experiment_id = fields.UUID(required=True)
+    profile_id = fields.UUID(required=True)
+    currency = fields.String(required=True)
+    platform = fields.String(required=True)
+    platform_study_id = fields.String(required=True)
+    name = fields.String(required=True)
+    kind = fields.String(required=True, metadata={"enum": list(KINDS)})
+    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    start_date = fields.Date(required=True)
+    end_date = fields.Date(**_OR_NULL)
+    arms = fields.List(fields.Nested(ExperimentArm), required=True)
+    service_result = fields.Nested(ExperimentResult, **_OR_NULL)
+    platform_result = fields.Nested(ExperimentResult, **_OR_NULL)

@@ -43,7 +43,7 @@ def queue(
     """
     chosen = settings or context.settings()
     workspace = session.get(Workspace, workspace_id) if workspace_id else None
-    if workspace is not None and workspace.acquisition_source == "oauth":
+    if workspace is not None and workspace.is_provisioned:
         raise errors.APP_PROVISIONED_WORKSPACE()
     if not is_configured(chosen):
         return "not_configured"

@@ -1,4 +1,4 @@
-"""Workspaces that an app provisioned: nobody of theirs gets mail from this deployment."""
+"""The refusal of routes that write mail, in workspaces that an app provisioned."""
 
 from __future__ import annotations
 
@@ -7,14 +7,6 @@ from typing import Any, cast
 
 from api import auth, errors
 from api.guard import View
-from api.models import Workspace
-
-SOURCE = "oauth"
-
-
-def is_provisioned(workspace: Workspace) -> bool:
-    """Whether an app made the workspace for one of its users."""
-    return workspace.acquisition_source == SOURCE
 
 
 def refuse_provisioned(view: View) -> View:
@@ -22,7 +14,7 @@ def refuse_provisioned(view: View) -> View:
 
     @wraps(view)
     def mailed(*args: Any, **kwargs: Any) -> Any:
-        if is_provisioned(auth.current().workspace):
+        if auth.current().workspace.is_provisioned:
             raise errors.APP_PROVISIONED_WORKSPACE()
         return view(*args, **kwargs)
 

@@ -10,6 +10,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from api.db import Base, new_id, now
 
+PROVISIONED = "oauth"
+
 
 class Workspace(Base):
     """One workspace.
@@ -51,3 +53,8 @@ class Workspace(Base):
     @plan.setter
     def plan(self, plan: str) -> None:
         self.stated_plan, self.plan_ends_at = plan, None
+
+    @property
+    def is_provisioned(self) -> bool:
+        """Whether an app made the workspace for one of its users: nobody of it gets mail from this deployment."""
+        return self.acquisition_source == PROVISIONED

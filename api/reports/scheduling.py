@@ -83,7 +83,7 @@ def _run(settings: Settings, seen: ReportSchedule, profile: Profile, at: datetim
             schedule.last_status = "skipped"
             return False
         schedule.last_status = "queued"
-        may_send = mail.is_configured(settings) and workspace.acquisition_source != "oauth"
+        may_send = mail.is_configured(settings) and not workspace.is_provisioned
         session.add(ordered(schedule, window, is_sent=bool(schedule.recipients) and may_send))
     return True
 

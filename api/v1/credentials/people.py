@@ -11,7 +11,6 @@ from sqlalchemy.orm import Session
 from api import db, errors, one_time, reach
 from api.db import now
 from api.models import User
-from api.provisioned import is_provisioned
 from api.v1.credentials import letters
 from touchledger.settings import Settings
 
@@ -81,5 +80,5 @@ def verify_address(session: Session, *, user_id: str) -> None:
 
 def _is_written_to(session: Session, user_id: str) -> bool:
     """Whoever belongs only to workspaces that an app provisioned gets no mail."""
-    provisioned = [is_provisioned(workspace) for workspace in session.scalars(reach.workspaces_of(user_id))]
+    provisioned = [workspace.is_provisioned for workspace in session.scalars(reach.workspaces_of(user_id))]
     return not provisioned or not all(provisioned)

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from flask import Response
 from sqlalchemy.orm import Session
 
-from api import auth, context, db, errors, mail, op_lists, plans, provisioned, reach
+from api import auth, context, db, errors, mail, op_lists, plans, reach
 from api.audit import Attempt, record
 from api.guard import caller_guarded, workspace_guarded
 from api.http import Blueprint
@@ -207,7 +207,7 @@ def _require_permission() -> None:
 
 
 def _refuse_mail_to_app_people(*, sends: bool) -> None:
-    if sends and provisioned.is_provisioned(auth.current().workspace):
+    if sends and auth.current().workspace.is_provisioned:
         raise errors.APP_PROVISIONED_WORKSPACE()
 
 

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api.models import App, Membership, OAuthAuthorization, User, UserSession, UserToken, Workspace
+from api.models.workspace import PROVISIONED
 from api.roles import Role
 from api.subscriptions import begin_trial
 
@@ -42,7 +43,7 @@ def provisioned(session: Session, *, app: App, body: dict[str, Any], at: datetim
     """A workspace of the app for the person with that address, who owns it."""
     user = person_of(session, body["user"], at)
     made = Workspace(name=body["name"], timezone=body["timezone"])
-    made.acquisition_source, made.provisioned_by_app_id = "oauth", app.id
+    made.acquisition_source, made.provisioned_by_app_id = PROVISIONED, app.id
     return _owned(session, made, user.id, at), user
 
 

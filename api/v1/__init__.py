@@ -16,6 +16,7 @@ from api.v1.commerce import live
 from api.v1.commerce import routes as commerce
 from api.v1.conversion_sync import catalog, consent
 from api.v1.creative_analyses import routes as creative_analyses
+from api.v1.creative_patterns import routes as creative_patterns
 from api.v1.credentials import api_keys, api_usage, entering, mcp, me, resetting, tokens
 from api.v1.customers import erasures, journeys, link_tokens
 from api.v1.events import routes as events
@@ -43,6 +44,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     campaign_changes.bp,
     ad_changes.bp,
     ad_sets.bp,
+    creative_patterns.bp,
     ad_people.bp,
     quality.bp,
     utm.bp,

@@ -1,0 +1,1 @@
+"""What winning creatives have in common, across the profiles of a workspace."""

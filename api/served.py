@@ -107,6 +107,10 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "click_id_type", "clicks", "conversions", "cash_minor",
     ),
     "person_identifiers": ("profile_key", "identifier_id", "person_ref", "alias_ref", "person_key"),
+    "match_keys": (
+        "profile_key", "person_key", "email_sha256", "phone_sha256", "external_id_sha256", "fbclid", "clicked_s",
+        "is_refused",
+    ),
     "conversions": (
         "profile_key", "day", "conversion_id", "conversion_key", "conversion_ref", "outcome_event_id", "event_key",
         "source", "person_key", "person_ref", "conversion_type", "ts", "occurred_at", "is_cash", "cash_minor",

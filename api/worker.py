@@ -13,6 +13,7 @@ import structlog
 
 from api import lapses, logos, logs, mail, mail_delivery, platform_changes, sender_domains
 from api.creative_analysis import working
+from api.exports import matching, sending
 from api.hooks import store_effects
 from api.reports import making, scheduling
 from touchledger.settings import Settings, load
@@ -57,6 +58,9 @@ def chores(settings: Settings) -> list[Chore]:
         Chore("analyse_creatives", working.analyse_due),
         Chore("check_sender_domains", sender_domains.check_all, every=HOURLY),
         Chore("settle_store_deliveries", store_effects.settle_due),
+        Chore("match_conversions", matching.match_all),
+        Chore("send_conversions", sending.send_due),
+        Chore("give_up_exports", sending.give_up, every=HOURLY),
         Chore("lapse_plans", lapses.lapse, every=HOURLY),
         Chore("close_abandoned_changes", platform_changes.close_all_abandoned, every=SCHEDULES_EVERY),
     ]

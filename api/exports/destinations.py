@@ -126,6 +126,13 @@ def retained(session: Session, profile_ids: Sequence[str]) -> int:
     return session.scalar(sa.select(sa.func.count()).where(ExportRow.profile_id.in_(profile_ids))) or 0
 
 
+def rows_about(session: Session, profile_id: str, conversion_ids: Sequence[str]) -> list[str]:
+    """Ids of the profile's ledger rows that are about these conversions."""
+    parts = (conversion_ids[start : start + 500] for start in range(0, len(conversion_ids), 500))
+    about = sa.select(ExportRow.id).where(ExportRow.profile_id == profile_id)
+    return [one for part in parts for one in session.scalars(about.where(ExportRow.conversion_id.in_(part)))]
+
+
 def failed_since(session: Session, profile_ids: sa.Select[str], since: datetime) -> int:
     """Rows of these profiles that failed from an instant on."""
     failed = sa.select(sa.func.count()).where(

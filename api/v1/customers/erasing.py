@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from api import db
+from api import context, db
 from api.erased import Person, digest
 from api.erased_records import erased_digests, redact_records, remember
+from api.exports import destinations
 from api.models import Erasure
+from api.served import profile_facts
+from api.snapshot import snapshots
 from api.v1.customers import selectors
 
 DUE = timedelta(days=30)
+_OF_PERSON = """
+select conversion_id from conversions
+where profile_key = $profile_key and person_ref in (
+    select person_ref from person_identifiers where profile_key = $profile_key and identifier_id = any($ids)
+)
+"""
 NOTHING_YET = dict.fromkeys(
     (
         "identities_removed",
@@ -52,7 +61,13 @@ def erase(
     redacted = redact_records(session, person)
     # records redacted now land under their new names: the build that finishes the erasure must find those too
     remember(session, key, profile_id=profile_id, erasure_id=erasure.id, ids=person.renamed_ids())
-    erasure.counts = {**erasure.counts, "identities_removed": len(ids), "events_redacted": redacted}
+    kept = len(destinations.rows_about(session, profile_id, _conversions(profile_id, ids)))
+    erasure.counts = {
+        **erasure.counts,
+        "identities_removed": len(ids),
+        "events_redacted": redacted,
+        "exports_retained": kept,
+    }
     return erasure
 
 
@@ -60,6 +75,16 @@ def receipt(erasure: Erasure) -> dict[str, Any]:
     """What a caller sees of an erasure."""
     names = ("status", "requested_at", "completed_at", "due_at", "reference", "counts")
     return {"erasure_id": erasure.id, **{name: getattr(erasure, name) for name in names}}
+
+
+def _conversions(profile_id: str, ids: Collection[str]) -> list[str]:
+    """Ids of the conversions that the published snapshot knows of whoever has these identifiers."""
+    with snapshots(context.settings()).reader() as reader:
+        facts = profile_facts(reader, profile_id) if reader else None
+        if reader is None or facts is None:
+            return []
+        found = reader.rows(_OF_PERSON, {"profile_key": facts.profile_key, "ids": list(ids)})
+        return [conversion_id for (conversion_id,) in found]
 
 
 def _received(session: Session, profile_id: str, reason: str, reference: str | None) -> Erasure:

@@ -51,7 +51,9 @@ class Counts(Schema):
     conversions_anonymised = fields.Integer(
         required=True, metadata={"description": "Landed conversions and orders without the person."}
     )
-    exports_retained = fields.Integer(required=True, metadata={"description": "Rows exported before; always 0 yet."})
+    exports_retained = fields.Integer(
+        required=True, metadata={"description": "Rows of the export ledger about the person."}
+    )
     tokens_voided = fields.Integer(required=True, metadata={"description": "Link tokens that open nothing any more."})
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from api import errors
 from api.db import new_id, now
-from api.models import Event, IngestedRecord, Run
+from api.models import Event, ExportRow, IngestedRecord, Run
 from api.next_snapshot import expected_at
 from api.v1.events.ingest import accept, withdraw
 from api.v1.events.records import Sent
@@ -47,7 +47,8 @@ def keep(session: Session, profile_id: str, key: str | None, sent: Sent) -> tupl
 def retract(session: Session, profile_id: str, key: str) -> tuple[Event, bool]:
     """Take an event back: the event, and whether it had been before.
 
-    404 event_not_found; 409 event_linked_to_conversation for the event that is a conversation's lead.
+    404 event_not_found; 409 event_linked_to_conversation for the event that is a conversation's lead,
+    event_already_exported for one with a row in the ledger of exports.
     """
     sought = sa.select(Event).where(Event.id == event_id(profile_id, key), Event.profile_id == profile_id)
     event = session.scalars(sought.with_for_update()).one_or_none()
@@ -57,6 +58,8 @@ def retract(session: Session, profile_id: str, key: str) -> tuple[Event, bool]:
         return event, True
     if event.conversation is not None and event.id == _lead(session, event):
         raise errors.EVENT_LINKED_TO_CONVERSATION()
+    if session.scalar(sa.select(sa.exists().where(ExportRow.event_id == event.id))):
+        raise errors.EVENT_ALREADY_EXPORTED()
     event.retracted_at = now()
     if not event.is_test:
         keys = {"conversion_key": key}

@@ -16,7 +16,7 @@ from api.models import App, AuditEntry, ErasedIdentifier, Erasure, IngestedRecor
 from api.v1.events.ingest import accept
 from api.warehouse_ids import identifier_id
 from tests.api.conftest import Caller
-from tests.factories import accounts, served
+from tests.factories import accounts, exports, served
 from touchledger.settings import Settings
 
 PATH = "/customers/erasures"
@@ -51,6 +51,11 @@ def person(settings: Settings, profile: Profile) -> str:
             "person_identifiers": [
                 {"profile_key": 1, "identifier_id": identifier_id(profile.id, kind, value), "person_ref": ref}
                 for kind, value in ids
+            ],
+            "conversions": [
+                {"profile_key": 1, "conversion_id": name, "person_ref": of, "day": "2026-03-01",
+                 "occurred_at": "2026-03-01 09:00:00"}
+                for name, of in (("hers", ref), ("another's", "another"))
             ],
         },
     )  # fmt: skip
@@ -134,6 +139,16 @@ def test_the_receipt_is_given_for_each_way_to_name_a_customer(
     assert (receipt["status"], receipt["completed_at"], receipt["reference"]) == ("received", None, None)
     assert receipt["counts"]["identities_removed"] == 3
     assert partner.get(f"{PATH}/{receipt['erasure_id']}").json["data"] == receipt
+
+
+def test_the_receipt_counts_what_stays_in_the_ledger_of_exports(
+    partner: Caller, person: str, settings: Settings, profile: Profile
+) -> None:
+    for name in ("hers", "another's"):
+        exports.row(
+            settings.operational_url, exports.destination(settings.operational_url, profile), conversion_id=name
+        )
+    assert ask(partner, email=EMAIL).json["data"]["counts"]["exports_retained"] == 1
 
 
 def test_what_waits_here_loses_the_person_at_once_and_nobody_else(

@@ -1,0 +1,241 @@
+"""Sending what is queued: judged once more, reported to the platform, and settled row by row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from secrets import SystemRandom
+from typing import Literal
+
+import sqlalchemy as sa
+import structlog
+
+from api import audit, db
+from api.exports import candidates, destinations, gates, matching
+from api.exports.candidates import Candidate
+from api.models import Connection, ExportDestination, ExportRow, Profile
+from api.models.connection import OWNERS_CALL
+from api.served import profile_facts
+from api.snapshot import snapshots
+from connectors.errors import ConnectorError, Refused, Revoked, Throttled
+from connectors.meta_conversions import Conversion, MetaConversions
+from connectors.transport import Policy, Transport
+from touchledger.settings import Settings
+
+log = structlog.get_logger("api.exports")
+
+BATCH = 200
+# who dies while sending leaves rows that are tried again after this; the platform knows them by their id
+LEASE = timedelta(minutes=10)
+WAITS = (60, 5 * 60, 30 * 60, 2 * 3600, 12 * 3600)
+JITTER = 0.2
+FAILING_FROM = 5
+GIVEN_UP_AFTER = timedelta(hours=24)
+ONCE = Policy(attempts=1, connect_timeout=5, read_timeout=20, whole_timeout=30, largest_body=2**20)
+
+_random = SystemRandom()
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What became of one row. `wait` is what the platform asked for, in seconds."""
+
+    row_id: str
+    status: Literal["sent", "failed", "skipped", "retry", "waiting"]
+    reason: str | None = None
+    wait: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Rows of one destination taken for one request, with what they are judged under."""
+
+    destination: ExportDestination
+    connection: Connection
+    rows: Sequence[ExportRow]
+    situation: gates.Situation
+
+
+def send_due(settings: Settings) -> int:
+    """Send one batch of every destination that has something due; gives how many rows were settled."""
+    with db.transaction(settings.operational_url, durable=False) as session:
+        due = list(session.scalars(_due(db.now())))
+    return sum(_send(settings, one) for one in due)
+
+
+def give_up(settings: Settings) -> int:
+    """Switch off what has been failing for a day; gives how many destinations that were."""
+    failing = sa.select(ExportDestination).where(
+        ExportDestination.is_enabled,
+        ExportDestination.deleted_at.is_(None),
+        ExportDestination.failing_since < db.now() - GIVEN_UP_AFTER,
+    )
+    with db.transaction(settings.operational_url) as session:
+        found = list(session.scalars(failing.with_for_update()))
+        for one in found:
+            destinations.switch_off(session, one, "failing_24h")
+            workspace_id = session.get_one(Profile, one.profile_id).workspace_id
+            about = audit.target("export_destination", one.id, one.name)
+            details = {"target": about, "after": {"enabled": False, "reason": one.failing_reason}}
+            attempt = audit.Attempt("export_destination.given_up", details, category="exports")
+            audit.record(session, audit.Actor("system", None, workspace_id, one.profile_id), attempt)
+    return len(found)
+
+
+def _due(at: datetime) -> sa.Select[str]:
+    return (
+        sa.select(ExportRow.destination_id)
+        .join(ExportDestination, ExportDestination.id == ExportRow.destination_id)
+        .where(ExportRow.status == "queued", ExportRow.next_attempt_at <= at, ExportDestination.is_enabled)
+        .distinct()
+        .order_by(ExportRow.destination_id)
+    )
+
+
+def _send(settings: Settings, destination_id: str) -> int:
+    claim = _claim(settings, destination_id)
+    if claim is None or not claim.rows:
+        return 0
+    with snapshots(settings).reader() as reader:
+        facts = profile_facts(reader, claim.destination.profile_id) if reader else None
+        if reader is None or facts is None:
+            return 0
+        found = candidates.named(reader, facts, [row.conversion_id for row in claim.rows])
+    with db.transaction(settings.operational_url, durable=False) as session:
+        told = matching.marked(session, claim.destination, list(found.values()), ("sent",))
+        marked = {one.conversion_id: one for one in told}
+    judged = [(row, marked.get(row.conversion_id)) for row in claim.rows]
+    held = [Settled(row.id, "skipped", reason) for row, one in judged if (reason := _held(claim, one))]
+    going = [(row, one) for row, one in judged if one is not None and _held(claim, one) is None]
+    settled = [*held, *_reported(settings, claim, going, facts.currency)]
+    _settle(settings, claim, settled)
+    return len(settled)
+
+
+def _claim(settings: Settings, destination_id: str) -> Claim | None:
+    at = db.now()
+    with db.transaction(settings.operational_url) as session:
+        found = session.get_one(ExportDestination, destination_id, with_for_update=True)
+        connection = session.get_one(Connection, found.connection_id)
+        if not found.is_enabled or not destinations.is_usable(connection):
+            return None
+        due = (ExportRow.destination_id == found.id, ExportRow.status == "queued", ExportRow.next_attempt_at <= at)
+        oldest = sa.select(ExportRow).where(*due).order_by(ExportRow.occurred_at, ExportRow.id).limit(BATCH)
+        rows = list(session.scalars(oldest))
+        for row in rows:
+            row.attempts, row.next_attempt_at = row.attempts + 1, at + LEASE
+        profile = session.get_one(Profile, found.profile_id)
+        return Claim(found, connection, rows, gates.situation(session, profile, at))
+
+
+def _held(claim: Claim, one: Candidate | None) -> str | None:
+    """Why it does not go; what the snapshot no longer tells was taken back, or its person was erased."""
+    if one is None:
+        return "retracted"
+    reason = gates.skip_reason(claim.situation, one)
+    return reason or (None if claim.situation.lets(one) else "destination_disabled")
+
+
+def _reported(
+    settings: Settings, claim: Claim, going: Sequence[tuple[ExportRow, Candidate]], currency: str
+) -> list[Settled]:
+    if not going:
+        return []
+    conversions = [(row.id, _conversion(claim, one, currency)) for row, one in going]
+    connection, destination = claim.connection, claim.destination
+    with Transport(ONCE) as transport:
+        platform = MetaConversions(connection.base_url, connection.token, destination.target, transport)
+        try:
+            settled = _report(platform, conversions)
+        except ConnectorError as failure:
+            _hear(settings, connection, failure)
+            return [_failed(row_id, failure) for row_id, _ in conversions]
+    if connection.status != "active":
+        _hear(settings, connection, None)
+    return settled
+
+
+def _report(platform: MetaConversions, events: Sequence[tuple[str, Conversion]]) -> list[Settled]:
+    """Halves a request that is refused for one of its events, until that one is alone."""
+    try:
+        platform.send([event for _, event in events])
+    except Refused as refused:
+        if refused.reason in OWNERS_CALL:
+            raise
+        if refused.reason == "not_found" or len(events) == 1:
+            return [Settled(row_id, "failed", refused.reason) for row_id, _ in events]
+        middle = len(events) // 2
+        return _report(platform, events[:middle]) + _report(platform, events[middle:])
+    return [Settled(row_id, "sent") for row_id, _ in events]
+
+
+def _failed(row_id: str, failure: ConnectorError) -> Settled:
+    if isinstance(failure, Revoked):
+        return Settled(row_id, "waiting", failure.reason)
+    if isinstance(failure, Refused):
+        return Settled(row_id, "failed", failure.reason)
+    wait = failure.wait or 0.0 if isinstance(failure, Throttled) else 0.0
+    return Settled(row_id, "retry", failure.reason, wait)
+
+
+def _conversion(claim: Claim, one: Candidate, currency: str) -> Conversion:
+    with_value = one.value is not None and claim.situation.sends_value(claim.destination, one)
+    return Conversion(
+        id=one.conversion_id,
+        type=one.type,
+        occurred_at=one.occurred_at,
+        is_chat=one.is_chat,
+        match=claim.situation.shown(one.match),
+        value=one.value if with_value else None,
+        currency=currency if with_value else None,
+    )
+
+
+def _hear(settings: Settings, connection: Connection, failure: ConnectorError | None) -> None:
+    with db.transaction(settings.operational_url) as session:
+        row = session.get_one(Connection, connection.id, with_for_update=True)
+        if row.token == connection.token:
+            row.heard(failure)
+
+
+def _settle(settings: Settings, claim: Claim, settled: Iterable[Settled]) -> None:
+    at, outcomes = db.now(), {one.row_id: one for one in settled}
+    told: Counter[str] = Counter()
+    with db.transaction(settings.operational_url) as session:
+        destination = session.get_one(ExportDestination, claim.destination.id, with_for_update=True)
+        chosen = sa.select(ExportRow).where(ExportRow.id.in_(outcomes)).with_for_update()
+        for row in session.scalars(chosen.order_by(ExportRow.occurred_at, ExportRow.id)):
+            # switched off meanwhile: what was not sent stays skipped
+            if row.status == "queued" or outcomes[row.id].status == "sent":
+                _write(row, outcomes[row.id], at)
+                told[row.status] += 1
+                _count(destination, row, at)
+    log.info("conversions_exported", destination_id=claim.destination.id, **told)
+
+
+def _write(row: ExportRow, outcome: Settled, at: datetime) -> None:
+    status = outcome.status
+    if status == "retry" and row.attempts > len(WAITS):
+        status = "failed"
+    row.reason, row.next_attempt_at = outcome.reason, None
+    if status in ("sent", "failed", "skipped"):
+        row.status = status
+        row.sent_at, row.failed_at = at if status == "sent" else None, at if status == "failed" else None
+    elif status == "waiting":
+        row.attempts, row.next_attempt_at = row.attempts - 1, at
+    else:
+        wait = WAITS[row.attempts - 1] * _random.uniform(1 - JITTER, 1 + JITTER)
+        row.next_attempt_at = at + timedelta(seconds=max(wait, outcome.wait))
+
+
+def _count(destination: ExportDestination, row: ExportRow, at: datetime) -> None:
+    if row.status == "sent":
+        destination.last_sent_at, destination.consecutive_failures = at, 0
+        destination.failing_since = destination.failing_reason = None
+    elif row.status == "failed":
+        destination.consecutive_failures += 1
+        destination.failing_reason = row.reason
+        if destination.consecutive_failures >= FAILING_FROM and destination.failing_since is None:
+            destination.failing_since = at

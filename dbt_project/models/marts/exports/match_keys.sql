@@ -1,0 +1,84 @@
+-- Whoever was erased lives on under made-up names, which lead to nobody and go nowhere.
+with identifiers as (
+    select
+        profile_key,
+        person_key,
+        kind,
+        value,
+        row_number() over (partition by person_key, kind order by first_seen_at nulls last, value) as age
+    from {{ ref('int_person_identifiers') }}
+    where
+        not is_shared
+        and value not like '%@erased.example'
+        and value not like '+883519%'
+        and value not like 'erased-%'
+),
+
+named as (
+    select
+        profile_key,
+        person_key,
+        max(case when kind = 'email' then {{ sha256_of('value') }} end) as email_sha256,
+        max(case when kind = 'phone' then {{ sha256_of('substr(value, 2)') }} end) as phone_sha256,
+        max(case when kind = 'external_id' then {{ sha256_of('lower(trim(value))') }} end) as external_id_sha256
+    from identifiers
+    where age = 1
+    group by profile_key, person_key
+),
+
+touches as (
+    select profiles.profile_key, people.person_key, touches.*
+    from {{ ref('stg_app__touches') }} as touches
+    inner join {{ ref('int_profiles') }} as profiles on touches.profile_id = profiles.profile_id
+    inner join {{ ref('int_identity_keys') }} as people
+        on profiles.profile_key = people.profile_key and touches.identity_key = people.identity_key
+),
+
+clicks as (
+    select
+        person_key,
+        click_id,
+        occurred_s,
+        row_number() over (partition by person_key order by occurred_s desc, touch_key asc) as recency
+    from touches
+    where click_id_type = 'fbclid' and click_id not like 'erased-%'
+),
+
+consents as (
+    select
+        person_key,
+        consent_marketing,
+        row_number() over (partition by person_key order by occurred_s desc, touch_key asc) as recency
+    from touches
+    where consent_marketing is not null
+),
+
+refusals as (
+    select person_key
+    from consents
+    where recency = 1 and not consent_marketing
+    union
+    select identifiers.person_key
+    from {{ ref('stg_app__people') }} as people
+    inner join {{ ref('int_profiles') }} as profiles on people.profile_id = profiles.profile_id
+    inner join identifiers
+        on
+            profiles.profile_key = identifiers.profile_key
+            and identifiers.kind = 'person_key'
+            and people.person_key = identifiers.value
+    where not people.marketing_consent
+)
+
+select
+    named.profile_key,
+    named.person_key,
+    named.email_sha256,
+    named.phone_sha256,
+    named.external_id_sha256,
+    clicks.click_id as fbclid,
+    clicks.occurred_s as clicked_s,
+    refusals.person_key is not null as is_refused
+from named
+left join clicks on named.person_key = clicks.person_key and clicks.recency = 1
+left join refusals on named.person_key = refusals.person_key
+order by named.profile_key, named.person_key

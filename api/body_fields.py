@@ -41,6 +41,30 @@ class Uuid(fields.String):
         return text.lower()
 
 
+class Uuids(fields.List[Any]):
+    """One to `most` UUIDs; loads in lower case, each once."""
+
+    def __init__(self, most: int, **kwargs: Any) -> None:
+        held = validate.Length(1, most, error=f"must hold 1 to {most} ids")
+        super().__init__(fields.UUID(), validate=held, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        return list(dict.fromkeys(str(one) for one in super()._deserialize(value, attr, data, **kwargs)))
+
+
+class Whole(fields.Integer):
+    """A whole number within a range; true and 1.0 are none."""
+
+    def __init__(self, low: int, high: int, **kwargs: Any) -> None:
+        error = f"must be a whole number from {low} to {high}"
+        super().__init__(validate=validate.Range(low, high, error=error), strict=True, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise ValidationError("must be a whole number")
+        return value
+
+
 class Host(fields.String):
     """A host name of at least two labels, in any case; loads to lower case, without a final dot."""
 

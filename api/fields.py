@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
 
 from marshmallow import ValidationError, fields, validate
@@ -12,6 +13,8 @@ from marshmallow import ValidationError, fields, validate
 LONGEST_ID = 128
 
 _INTEGER = re.compile(r"[0-9]{1,9}")
+TOKEN = re.compile(r"[a-z0-9_]{1,40}")
+_NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,6})?")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -25,6 +28,18 @@ class Int(fields.Integer):
         if not isinstance(value, str) or not _INTEGER.fullmatch(value):
             raise ValidationError("must be a whole number of at most nine digits")
         return int(value)
+
+
+class Num(fields.Decimal):
+    """A number that is not negative: up to 15 digits, and up to 6 after the point; loads to a Decimal."""
+
+    def __init__(self, metadata: Mapping[str, Any], **kwargs: Any) -> None:
+        super().__init__(metadata={**metadata, "pattern": f"^{_NUMBER.pattern}$"}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        if not isinstance(value, str) or not _NUMBER.fullmatch(value):
+            raise ValidationError("must be a number such as 12.50, not negative")
+        return Decimal(value)
 
 
 class Flag(fields.Boolean):
@@ -83,14 +98,51 @@ class UuidList(fields.String):
         self.most = most
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        items = list(dict.fromkeys(item.strip().lower() for item in str(value).split(",")))
-        if "" in items:
-            raise ValidationError("an item is empty")
+        items = list(dict.fromkeys(map(str.lower, _items(value))))
         if bad := next((item for item in items if not _UUID.fullmatch(item)), None):
             raise ValidationError(f"{bad[:40]} is not a UUID")
         if len(items) > self.most:
             raise ValidationError(f"holds more than {self.most} ids")
         return items
+
+
+class ChoiceList(fields.String):
+    """Comma-separated words of a few, spelt exactly, duplicates collapsed; loads to a list in the order sent."""
+
+    def __init__(self, choices: Iterable[str], metadata: Mapping[str, Any], **kwargs: Any) -> None:
+        self.choices = tuple(choices)
+        one = f"({'|'.join(self.choices)})"
+        super().__init__(metadata={**metadata, "pattern": f"^{one}(,{one})*$"}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        items = _items(value)
+        if bad := next((item for item in items if item not in self.choices), None):
+            raise ValidationError(f"{bad[:40]} is none of {', '.join(self.choices)}")
+        return items
+
+
+class TokenList(fields.String):
+    """Comma-separated words of lower-case letters, digits and underscores; loads to a list in the order sent."""
+
+    def __init__(self, most: int, metadata: Mapping[str, Any], **kwargs: Any) -> None:
+        one = TOKEN.pattern
+        super().__init__(metadata={**metadata, "pattern": f"^{one}(,{one}){{0,{most - 1}}}$"}, **kwargs)
+        self.most = most
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
+        items = _items(value)
+        if any(not TOKEN.fullmatch(item) for item in items):
+            raise ValidationError("an item is not 1 to 40 lower-case letters, digits and underscores")
+        if len(items) > self.most:
+            raise ValidationError(f"holds more than {self.most} items")
+        return items
+
+
+def _items(value: object) -> list[str]:
+    items = list(dict.fromkeys(item.strip() for item in str(value).split(",")))
+    if "" in items:
+        raise ValidationError("an item is empty")
+    return items
 
 
 def _opaque(value: object) -> str:

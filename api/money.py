@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
@@ -30,3 +32,35 @@ def ratio(numerator: int, denominator: int) -> float | None:
     if denominator == 0:
         return None
     return float(round(Fraction(numerator, denominator), RATIO_DECIMALS))
+
+
+@dataclass(frozen=True)
+class Unit:
+    """How minor units of one currency are told in another: `worth` of one of them there, which has `digits` decimals.
+
+    Without a rate `worth` is None, and every amount is null.
+    """
+
+    worth: Fraction | None
+    digits: int
+
+    @classmethod
+    def own(cls, digits: int) -> Unit:
+        """Of a currency that is told as it is."""
+        return cls(Fraction(1, 10**digits), digits)
+
+    def amount(self, minor: int | None) -> float | None:
+        """An amount, rounded once, half to even, to the decimals of the currency it is told in."""
+        if self.worth is None or minor is None:
+            return None
+        return float(round(minor * self.worth, self.digits))
+
+    def per(self, minor: int, count: int | None) -> float | None:
+        """An amount for one of `count`, to 8 decimals; null when there is none."""
+        if self.worth is None or not count:
+            return None
+        return float(round(minor * self.worth / count, RATIO_DECIMALS))
+
+    def minor(self, told: Decimal) -> int | None:
+        """The least amount in minor units that is worth at least `told`; None without a rate."""
+        return None if self.worth is None else math.ceil(Fraction(told) / self.worth)

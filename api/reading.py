@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 
 import orjson
@@ -63,12 +64,15 @@ def timestamp(at: datetime) -> str:
 def _tag(reader: SnapshotReader | None, facts: ProfileFacts | None, route: str, asked: Mapping[str, Any]) -> str:
     # figures follow the settings they were built under; without any, only the currency shows, and it is a setting too
     settings = facts.settings_version if facts else auth.current().profile.settings_version
-    content = orjson.dumps([route, _profile_id(), dict(asked)], default=_plain, option=orjson.OPT_SORT_KEYS)
+    content = orjson.dumps([route, _profile_id(), dict(asked)], default=plain_value, option=orjson.OPT_SORT_KEYS)
     digest = hashlib.sha256(content).hexdigest()[:16]
     return f"{reader.snapshot_id if reader else 'none'}.{settings}.{digest}"
 
 
-def _plain(value: object) -> object:
+def plain_value(value: object) -> object:
+    """What JSON has no form for, of a parsed query; the `default` of a dump that names an answer."""
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
+    if isinstance(value, Decimal):
+        return str(value.normalize())
     raise TypeError(f"{type(value).__name__} is not part of a query")

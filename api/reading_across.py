@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from api import auth, context, db, errors, pagination, reach, responses
 from api.models import Profile
-from api.reading import timestamp
+from api.reading import plain_value, timestamp
 from api.served import Reader
 from api.snapshot import SnapshotReader, snapshots
 
@@ -114,5 +114,5 @@ def _tag(found: Across | None, profiles: Sequence[Profile], route: str, asked: M
     settings = [one.settings_version for one in found.profiles] if found else []
     workspace = auth.current().workspace
     content = [route, workspace.id, workspace.reporting_currency, told, settings, dict(asked)]
-    digest = hashlib.sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+    digest = hashlib.sha256(orjson.dumps(content, default=plain_value, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
     return f"{found.reader.snapshot_id if found else 'none'}.{digest}"

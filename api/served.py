@@ -136,6 +136,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "profile_key", "experiment_id", "arm_id", "name", "role", "entity_level", "entity_ids", "population",
         "conversions", "attributed_outcomes", "spend_minor",
     ),
+    "fx_latest": ("base", "quote", "rate", "rate_date"),
     "snapshot": ("snapshot_id", "token", "built_at", "schema_hash"),
 }  # fmt: skip
 

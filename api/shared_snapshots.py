@@ -36,18 +36,18 @@ def in_status(status: str, at: datetime) -> tuple[Condition, ...]:
     }[status]
 
 
-def viewed(session: Session, token: str, at: datetime) -> SharedSnapshot | None:
-    """What the link of this token opens now, its view counted; None when it opens nothing."""
+def opened(session: Session, token: str, at: datetime, *, is_counted: bool = True) -> SharedSnapshot | None:
+    """What the link of this token opens now, its view counted if it is to be; None when it opens nothing."""
     if not credentials.is_well_formed(token, PREFIX):
         return None
     live = sa.exists().where(Workspace.id == SharedSnapshot.workspace_id, Workspace.archived_at.is_(None))
-    counted = (
-        sa.update(SharedSnapshot)
-        .where(SharedSnapshot.digest == credentials.digest(token), *in_status("active", at), live)
-        .values(view_count=SharedSnapshot.view_count + 1, last_viewed_at=at)
-        .returning(SharedSnapshot)
-    )
-    return session.scalars(counted, execution_options={"synchronize_session": False}).one_or_none()
+    this = (SharedSnapshot.digest == credentials.digest(token), *in_status("active", at), live)
+    if is_counted:
+        seen = {"view_count": SharedSnapshot.view_count + 1, "last_viewed_at": at}
+        session.execute(
+            sa.update(SharedSnapshot).where(*this).values(**seen), execution_options={"synchronize_session": False}
+        )
+    return session.scalars(sa.select(SharedSnapshot).where(*this)).one_or_none()
 
 
 def revoke_of(session: Session, profile_ids: Sequence[str], at: datetime) -> int:

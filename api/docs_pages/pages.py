@@ -23,6 +23,7 @@ SWAGGER = Path(str(files("flask_swagger_ui"))) / "dist"
 ASSETS = {
     "style.css": (HERE / "assets" / "style.css", "text/css"),
     "form.css": (HERE.parent / "pages" / "assets" / "form.css", "text/css"),
+    "shared.css": (HERE.parent / "pages" / "assets" / "shared.css", "text/css"),
     "invitation.js": (HERE.parent / "pages" / "assets" / "invitation.js", "text/javascript"),
     "mark.svg": (HERE / "assets" / "mark.svg", "image/svg+xml"),
     "reference.js": (HERE / "assets" / "reference.js", "text/javascript"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from decimal import ROUND_HALF_EVEN, Decimal
 
@@ -69,14 +70,15 @@ MONTHS = {
 
 
 class Words:
-    """Texts, numbers and dates of one language."""
+    """Texts, numbers and dates of one language; `texts` are those of reports unless others are given."""
 
-    def __init__(self, locale: str) -> None:
+    def __init__(self, locale: str, texts: Mapping[str, tuple[str, str]] = TEXTS) -> None:
         self.locale = locale
+        self.texts = texts
 
     def __call__(self, name: str, *parts: str) -> str:
         """The text of that name, with its parts filled in."""
-        return TEXTS[name][0 if self.locale == "en" else 1].format(*parts)
+        return self.texts[name][0 if self.locale == "en" else 1].format(*parts)
 
     def number(self, value: float | int | None, digits: int = 0, *, unit: str = "") -> str:
         """A number with `digits` decimals, grouped; a dash for one that is not defined."""

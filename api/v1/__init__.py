@@ -32,6 +32,10 @@ from api.v1.profiles import listing as profile_listing
 from api.v1.profiles import settings as profile_settings
 from api.v1.quality import utm
 from api.v1.reports import routes as reports
+from api.v1.snapshots import routes as snapshots
+from api.v1.top_performers import export as top_performers_export
+from api.v1.top_performers import routes as top_performers
+from api.v1.top_performers import workspace as top_performers_across
 from api.v1.workspaces import compliance, currency, experiments, logs, pacing, tabs
 from api.v1.workspaces import routes as workspaces
 
@@ -45,6 +49,10 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     ad_changes.bp,
     ad_sets.bp,
     creative_patterns.bp,
+    top_performers.bp,
+    top_performers_across.bp,
+    top_performers_export.bp,
+    snapshots.bp,
     ad_people.bp,
     quality.bp,
     utm.bp,

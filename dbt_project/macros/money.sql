@@ -48,3 +48,28 @@
 {% macro spark__rate_quotient(numerator, denominator) -%}
     cast(cast({{ numerator }} as decimal(28, 12)) / cast({{ denominator }} as decimal(18, 10)) as decimal(28, 12))
 {%- endmacro %}
+
+{#- Every way from one currency to another that quotes (rate_date, base, quote, rate, source) give on one date, by
+    `route` in the order they are preferred: the pair itself, its inverse, and three ways through a third currency that
+    the same source prices on the same day. -#}
+{%- macro fx_routes(quotes) %}
+select
+    rate_date, base, quote, cast(rate as decimal(28, 12)) as numerator, cast(1 as decimal(18, 10)) as denominator,
+    1 as route, source
+from {{ quotes }}
+union all
+select rate_date, quote, base, 1, rate, 2, source
+from {{ quotes }}
+union all
+select a.rate_date, a.quote as base, b.quote, b.rate as numerator, a.rate as denominator, 3 as route, a.source
+from {{ quotes }} as a
+inner join {{ quotes }} as b on a.rate_date = b.rate_date and a.source = b.source and a.base = b.base
+union all
+select a.rate_date, a.base, b.base as quote, a.rate as numerator, b.rate as denominator, 4 as route, a.source
+from {{ quotes }} as a
+inner join {{ quotes }} as b on a.rate_date = b.rate_date and a.source = b.source and a.quote = b.quote
+union all
+select a.rate_date, a.base, b.quote, cast(a.rate * b.rate as decimal(28, 12)), 1, 5, a.source
+from {{ quotes }} as a
+inner join {{ quotes }} as b on a.rate_date = b.rate_date and a.source = b.source and a.quote = b.base
+{%- endmacro %}

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from api import db, plans, purge
 from api.models import Profile, SharedSnapshot, Workspace
-from api.shared_snapshots import status_of, viewed
+from api.shared_snapshots import opened, status_of
 from tests.factories import accounts, shared
 
 
@@ -21,8 +21,8 @@ def test_a_view_of_a_live_link_is_counted_and_of_an_ended_one_opens_nothing(data
     _, revoked = shared.snapshot(database_url, [profile], revoked_at=at)
     expired, old = shared.snapshot(database_url, [profile], expires_at=at)
     with db.transaction(database_url) as session:
-        opened = [viewed(session, one, at) for one in (token, token, revoked, old, token[:-1], f"{token[:-1]}+")]
-    assert [one and one.id for one in opened] == [live.id, live.id, None, None, None, None]
+        found = [opened(session, one, at) for one in (token, token, revoked, old, token[:-1], f"{token[:-1]}+")]
+    assert [one and one.id for one in found] == [live.id, live.id, None, None, None, None]
     assert (kept(database_url, live).view_count, kept(database_url, live).last_viewed_at) == (2, at)
     assert kept(database_url, expired).view_count == 0
 
@@ -35,7 +35,7 @@ def test_an_archived_profile_ends_every_link_that_shows_it_and_its_rows_go(datab
     at = db.now()
     with db.transaction(database_url) as session:
         purge.retire(session, [gone.id], at=at)
-        assert viewed(session, token, at) is None
+        assert opened(session, token, at) is None
     ended, untouched, expired = (kept(database_url, one) for one in (both, alone, long_over))
     assert (ended.revoked_at, ended.rows, ended.row_count) == (at, [], 1)
     assert (untouched.revoked_at, len(untouched.rows)) == (None, 1)
@@ -47,7 +47,7 @@ def test_a_link_of_an_archived_workspace_opens_nothing(sqlite_url: str) -> None:
     _, token = shared.snapshot(sqlite_url, [profile])
     with db.transaction(sqlite_url) as session:
         session.get_one(Workspace, profile.workspace_id).archived_at = db.now()
-        assert viewed(session, token, db.now()) is None
+        assert opened(session, token, db.now()) is None
 
 
 def test_only_active_links_take_from_the_allowance(sqlite_url: str) -> None:

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = {"/", "/docs", "/docs/models", "/docs/errors", "/docs/data", "/docs/assets/<name>", "/logos/<name>"}
 OPEN_ACTS = ("sign-up", "sign-in", "verify-email", "password-reset", "password-reset/confirm")
 PAGES |= {"/sign-in", "/sign-up", "/sign-out", "/invitations", "/handoffs/<page_id>"}
-PAGES |= {"/reset-password", "/reset-password/code", "/confirm-address"}
+PAGES |= {"/reset-password", "/reset-password/code", "/confirm-address", "/shared/<token>"}
 # the bodies of these are OAuth's own, and described there
 PAGES |= {"/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource"}
 PAGES |= {"/oauth/register", "/oauth/authorize", "/oauth/token", "/oauth/revoke"}

@@ -9,15 +9,20 @@ from typing import Any
 from api import context, errors
 from api.guard import guarded
 from api.http import Blueprint
+from api.money import Unit
 from api.reading import Source, published
 from api.scopes import Scope
 from api.served import ProfileFacts
 from api.v1.ads import queries, rows
 from api.v1.ads.schemas import AdDetail, AdQuery, AdTrendQuery, AdTrendRow
 from api.v1.campaigns.queries import Slice, reach_of
+from api.v1.top_performers import queries as leaderboard
+from api.v1.top_performers.queries import Wanted
+from api.v1.top_performers.rows import score
 from api.windows import DateRange, DateRangeQuery, OptionalDateRangeQuery
 
 DEFAULT_DAYS = 28
+SCORED_OVER = "28d"
 
 bp = Blueprint("ads", __name__, description="One ad: what it shows, what it delivered and what it brought in.")
 
@@ -84,4 +89,11 @@ def _detail(source: Source, of: Slice, ad: dict[str, Any]) -> dict[str, Any]:
     delivered = queries.delivered(reader, profile, replace(of, model=None), key)
     credited = queries.credited(reader, profile, of, key)
     reach = reach_of(reader, profile, of, [key]).get(key)
-    return rows.detail(ad, delivered, credited, reach, profile.digits)
+    return rows.detail(ad, delivered, credited, reach, _score(source, key), profile.digits)
+
+
+def _score(source: Source, key: int) -> dict[str, Any] | None:
+    unit = Unit.own(source.profile.digits)
+    of = Wanted(SCORED_OVER, most=1, entity_key=key)
+    found = leaderboard.ranked(source.reader, {source.profile.profile_key: unit}, of)
+    return score(found[0], unit) if found else None

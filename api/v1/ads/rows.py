@@ -20,8 +20,15 @@ _SHOWN = (
 )  # fmt: skip
 
 
-def detail(ad: Sums, delivered: Sums, credited: Sums, reach: tuple[int, str] | None, digits: int) -> dict[str, Any]:
-    """The whole answer; `score` stays null until ads are scored."""
+def detail(
+    ad: Sums,
+    delivered: Sums,
+    credited: Sums,
+    reach: tuple[int, str] | None,
+    score: Mapping[str, Any] | None,
+    digits: int,
+) -> dict[str, Any]:
+    """The whole answer; `score` is null where the ad did not deliver in the last 28 days."""
     spend = delivered["spend_minor"]
     return {
         **_identity(ad),
@@ -31,7 +38,7 @@ def detail(ad: Sums, delivered: Sums, credited: Sums, reach: tuple[int, str] | N
         "roas": ratio(credited["cash_minor"], spend),
         "cac": ratio(spend, 10**digits * credited["payment_received"]),
         **_claims(delivered, digits),
-        "score": None,
+        "score": score,
     }
 
 

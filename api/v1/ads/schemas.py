@@ -8,6 +8,7 @@ from api.fields import Choice, OpaqueIdList
 from api.served import MODELS
 from api.v1.ads.queries import MOST_ADS
 from api.v1.campaigns.schemas import DatedMeta, ModelMeta, Outcomes
+from api.v1.top_performers.schemas import AdScore
 
 
 class AdQuery(Schema):
@@ -115,8 +116,11 @@ class AdDetail(Identity, Delivery, Outcomes):
     platform_reported_conversion_value = fields.Float(
         required=True, allow_none=True, metadata={"description": "The platform's own value of them."}
     )
-    score = fields.Dict(
-        required=True, allow_none=True, metadata={"description": "The ad's score over 28 days; null until scored."}
+    score = fields.Nested(
+        AdScore,
+        required=True,
+        allow_none=True,
+        metadata={"description": "Its row of GET /top-performers over 28 days, without what names it; null before."},
     )
 
 

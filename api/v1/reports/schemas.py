@@ -9,7 +9,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, post_load, validate
 
 from api.bodies import Email
-from api.body_fields import Flag
+from api.body_fields import Flag, Uuids, Whole
 from api.fields import UuidList
 from api.op_lists import ListQuery
 from api.reports import FORMATS, LOCALES, TEMPLATES
@@ -29,30 +29,6 @@ def _one_of(words: tuple[str, ...]) -> validate.OneOf:
     return validate.OneOf(words, error=f"must be one of {', '.join(words)}")
 
 
-class Whole(fields.Integer):
-    """A whole number within a range; true and 1.0 are none."""
-
-    def __init__(self, low: int, high: int, **kwargs: Any) -> None:
-        error = f"must be a whole number from {low} to {high}"
-        super().__init__(validate=validate.Range(low, high, error=error), strict=True, **kwargs)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        if not isinstance(value, int) or isinstance(value, bool):
-            raise ValidationError("must be a whole number")
-        return value
-
-
-class ProfileIds(fields.List[Any]):
-    """One to a hundred profiles; loads in lower case, each once."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        most = validate.Length(1, MOST_PROFILES, error=f"must hold 1 to {MOST_PROFILES} ids")
-        super().__init__(fields.UUID(), validate=most, **kwargs)
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
-        return list(dict.fromkeys(str(one) for one in super()._deserialize(value, attr, data, **kwargs)))
-
-
 class Recipients(fields.List[Any]):
     """Up to twenty addresses; loads each once."""
 
@@ -65,7 +41,7 @@ class Recipients(fields.List[Any]):
 
 
 class GenerateBody(Schema):
-    profile_ids = ProfileIds(required=True)
+    profile_ids = Uuids(MOST_PROFILES, required=True)
     template = fields.String(required=True, validate=_one_of(TEMPLATES))
     date_from = fields.Date(required=True, metadata={"description": "First day, by each profile's own clock."})
     date_to = fields.Date(required=True, metadata={"description": "Last day, included."})
@@ -100,7 +76,7 @@ class SchedulePatch(Schema):
 
 
 class SchedulesBody(Schema):
-    profile_ids = ProfileIds(required=True)
+    profile_ids = Uuids(MOST_PROFILES, required=True)
     patch = fields.Nested(SchedulePatch, required=True)
 
 

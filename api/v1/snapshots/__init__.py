@@ -1,0 +1,1 @@
+"""Frozen leaderboards behind links."""

@@ -1,0 +1,1 @@
+"""Ads ranked against comparable ads."""

@@ -1,0 +1,93 @@
+"""A frozen leaderboard as people meet it: on a phone, on a wide screen, on paper, in the dark, and by ear."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from api import db
+from api.models import Membership, Profile, User
+from tests.browser.place import EMAIL, Place, overflow
+from tests.browser.test_consent import CONTRAST
+from tests.factories import shared
+
+pytestmark = pytest.mark.browser
+
+ANSWER = Path(__file__).resolve().parents[1] / "golden" / "top_performers" / "answers" / "profile.json"
+LONG = "Summer collection, thirty second story, version B, retargeting of women between 25 and 44 years of age"
+
+
+@pytest.fixture(scope="module")
+def address(place: Place) -> str:
+    """A link to six ads, the first of them with a long name, the third a hostile one."""
+    with db.transaction(place.settings.operational_url) as session:
+        owner = session.query(User).filter_by(email=EMAIL).one()
+        workspace_id = session.query(Membership).filter_by(user_id=owner.id).first().workspace_id
+        profile = session.query(Profile).filter_by(workspace_id=workspace_id).first()
+    rows = json.loads(ANSWER.read_text())
+    told = [{**row, "profile_id": profile.id, "profile_name": profile.name} for row in rows]
+    told[0] |= {"ad_name": LONG, "spend": 1234567.89}
+    title = "Spring creative review: what worked"
+    _, token = shared.snapshot(place.settings.operational_url, [profile], rows=told, title=title)
+    return f"{place.address}/shared/{token}"
+
+
+def test_it_fits_a_phone_and_still_is_a_table_to_who_listens(page: Page, address: str) -> None:
+    page.goto(address)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Spring creative review: what worked")
+    expect(page.get_by_role("row")).to_have_count(7)
+    first = page.get_by_role("row").nth(1)
+    expect(first.get_by_role("rowheader")).to_contain_text(LONG)
+    expect(first.get_by_role("cell").nth(1)).to_contain_text("83.4")
+    expect(page.get_by_role("columnheader", name="Score")).to_be_attached()
+    assert overflow(page) <= 0
+    expect(page.get_by_text("</script><script>alert(1)</script>")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [320, 700, 961, 1280])
+def test_no_width_cuts_anything_off_and_nobody_else_is_asked(
+    browser: Browser, place: Place, address: str, width: int
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(address, wait_until="networkidle")
+    assert overflow(page) <= 0
+    assert all(one.startswith(place.address) for one in asked)
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_is_written_stands_out(browser: Browser, address: str, scheme: str) -> None:
+    context = browser.new_context(color_scheme=scheme, viewport={"width": 390, "height": 800})  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(address)
+    written = (".frozen", ".of", ".tags span", ".unit", ".stage.settled", ".stage.provisional", ".strength", ".caution",
+               ".weakness", ".is-provisional .figure", ".measures dd", "footer p", ".language", ".label")  # fmt: skip
+    for selector in written:
+        assert page.locator(selector).first.evaluate(CONTRAST) >= 4.5, selector
+    context.close()
+
+
+def test_the_other_language_is_one_press_away(page: Page, address: str) -> None:
+    page.goto(address)
+    page.get_by_role("link", name="Español").click()
+    expect(page.get_by_role("heading", name="Clasificación")).to_be_visible()
+    assert page.evaluate("document.documentElement.lang") == "es"
+    assert overflow(page) <= 0
+
+
+def test_on_paper_it_keeps_its_table_and_loses_its_links(browser: Browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 695, "height": 1000})
+    page.goto(address)
+    page.emulate_media(media="print")
+    expect(page.get_by_role("columnheader", name="Spend")).to_be_visible()
+    expect(page.get_by_role("link", name="Español")).to_be_hidden()
+    assert overflow(page) <= 0
+    pages = re.findall(rb"/Count (\d+)", page.pdf(prefer_css_page_size=True))
+    assert max(map(int, pages)) <= 2
+    page.close()

@@ -14,7 +14,7 @@ from api.v1.campaigns import changes as campaign_changes
 from api.v1.campaigns import comparison, status
 from api.v1.commerce import live
 from api.v1.commerce import routes as commerce
-from api.v1.conversion_sync import catalog, consent
+from api.v1.conversion_sync import catalog, consent, data_sources
 from api.v1.creative_analyses import routes as creative_analyses
 from api.v1.creative_patterns import routes as creative_patterns
 from api.v1.credentials import api_keys, api_usage, entering, mcp, me, resetting, tokens
@@ -103,4 +103,5 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     export_tests.bp,
     export_ledger.bp,
     consent.bp,
+    data_sources.bp,
 )

@@ -1,0 +1,189 @@
+"""Whether each source of conversions is fit to be exported from: what it lately sent, and what stands in its way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api.exports.gates import Situation
+from api.models import Connection, Event, Import, Profile, TrackingKey
+from api.models.connection import ASKED
+from api.served import ProfileFacts, Reader
+
+SOURCES = (
+    *("browser_tracker", "server_events", "payments", "store", "crm_import", "chatapp", "social", "ad_platform"),
+    "file_import",
+)
+# what the snapshot calls the source of a conversion
+_TOLD_BY = {
+    "server_events": "server_event",
+    "payments": "payments",
+    "store": "store",
+    "crm_import": "crm",
+    "chatapp": "chat",
+    "file_import": "file",
+}
+# kind, or provider, of the connection a source needs
+_NEEDS = {
+    "payments": "payments",
+    "store": "store",
+    "chatapp": "chatapp",
+    "social": "social",
+    "ad_platform": "ad_platform",
+}
+DEGRADED = ("needs_action", "stale_24h", "no_identifiers", "currency_missing")
+REASONS = (
+    *("no_connection", "reconnect_required", "needs_action", "never_received", "stale_24h", "no_identifiers"),
+    *("test_only", "currency_missing", "blocked_by_privacy_mode", "agreement_missing", "attribution_not_enabled"),
+    "disabled",
+)
+MATCH_KEYS = ("email_pct", "phone_pct", "click_id_pct", "ad_id_pct")
+DAY, WEEK = timedelta(days=1), timedelta(days=7)
+
+_LAST = "select source, max(ts) as last_ts from conversions where profile_key = $profile_key group by source"
+_LATELY = """
+select
+    c.source, count(*) filter (where c.ts >= $day) as events_24h, count(*) as events_7d,
+    count(m.email_sha256) as email_pct, count(m.phone_sha256) as phone_pct, count(m.fbclid) as click_id_pct,
+    count(c.last_touch_campaign) as ad_id_pct,
+    count(*) filter (where c.is_cash and c.cash_minor is null) as unpriced
+from conversions as c
+left join match_keys as m on m.profile_key = c.profile_key and m.person_key = c.person_key
+where c.profile_key = $profile_key and c.ts >= $week
+group by c.source
+"""
+_DELIVERED = """
+select count(*) filter (where day >= $day) as events_24h, count(*) as events_7d
+from delivery_daily where profile_key = $profile_key and level = 'ad' and day >= $week
+"""
+
+
+@dataclass
+class Seen:
+    """What a source sent; `found` counts, `of` the conversions of a week, those that a match key is known of."""
+
+    last: datetime | None = None
+    day: int = 0
+    week: int = 0
+    found: Mapping[str, int] = field(default_factory=dict)
+    of: int = 0
+    unpriced: int = 0
+    only_tests: bool = False
+    is_off: bool = False
+
+
+def rows(session: Session, profile: Profile, judged: Situation, seen: Mapping[str, Seen]) -> list[dict[str, object]]:
+    """One row per source in the order of `SOURCES`."""
+    connections = _connections(session, profile.id)
+    return [_row(name, profile, judged, seen.get(name, Seen()), connections) for name in SOURCES]
+
+
+def told(reader: Reader, facts: ProfileFacts, at: datetime) -> dict[str, Seen]:
+    """What the published snapshot tells of the sources."""
+    bound = {"profile_key": facts.profile_key}
+    last = dict(reader.rows(_LAST, bound))
+    since = {"day": int((at - DAY).timestamp()), "week": int((at - WEEK).timestamp())}
+    lately = {row["source"]: row for row in reader.dicts(_LATELY, {**bound, **since})}
+    seen = {}
+    for name, source in _TOLD_BY.items():
+        row = lately.get(source)
+        when = datetime.fromtimestamp(last[source], UTC) if source in last else None
+        seen[name] = Seen(last=when) if row is None else _seen(row, when)
+    days = {"day": (at - DAY).date(), "week": (at - WEEK).date()}
+    (delivered,) = reader.dicts(_DELIVERED, {**bound, **days})
+    seen["ad_platform"] = Seen(day=delivered["events_24h"], week=delivered["events_7d"])
+    return seen
+
+
+def kept(session: Session, profile: Profile, seen: dict[str, Seen], at: datetime) -> dict[str, Seen]:
+    """The same, with what this database knows: events and files as they came in, and tracking keys."""
+    events = sa.select(Event.received_at, Event.is_test).where(Event.profile_id == profile.id)
+    newest = sa.select(sa.func.max(Event.received_at)).where(Event.profile_id == profile.id)
+    lately = session.execute(events.where(Event.received_at >= at - WEEK)).all()
+    server = seen.setdefault("server_events", Seen())
+    server.last = session.scalar(newest)
+    server.week, server.day = len(lately), sum(row.received_at >= at - DAY for row in lately)
+    server.only_tests = bool(lately) and all(row.is_test for row in lately)
+    loaded = sa.select(Import).where(Import.profile_id == profile.id, Import.status == "loaded")
+    files = seen.setdefault("file_import", Seen())
+    files.last = session.scalar(loaded.with_only_columns(sa.func.max(Import.created_at)))
+    recent = session.scalars(loaded.where(Import.created_at >= at - WEEK)).all()
+    files.week = sum(one.rows_loaded for one in recent)
+    files.day = sum(one.rows_loaded for one in recent if one.created_at >= at - DAY)
+    keys = session.scalars(sa.select(TrackingKey).where(TrackingKey.profile_id == profile.id)).all()
+    looked = [one.last_seen_at for one in keys if one.last_seen_at and one.revoked_at is None]
+    is_off = bool(keys) and all(one.revoked_at for one in keys)
+    seen["browser_tracker"] = Seen(last=max(looked, default=None), is_off=is_off)
+    return seen
+
+
+def _seen(row: Mapping[str, int], when: datetime | None) -> Seen:
+    found = {name: row[name] for name in MATCH_KEYS}
+    return Seen(when, row["events_24h"], row["events_7d"], found, row["events_7d"], row["unpriced"])
+
+
+def _connections(session: Session, profile_id: str) -> dict[str, Connection]:
+    """Of each kind and provider the connection that serves best, the oldest of several."""
+    chosen = sa.select(Connection).where(Connection.profile_id == profile_id, Connection.status != "disconnected")
+    found: dict[str, Connection] = {}
+    for one in sorted(session.scalars(chosen), key=lambda one: (one.status not in ASKED, one.created_at, one.id)):
+        found.setdefault(one.kind, one)
+        found.setdefault(one.provider, one)
+    return found
+
+
+def _row(
+    name: str, profile: Profile, judged: Situation, seen: Seen, connections: Mapping[str, Connection]
+) -> dict[str, object]:
+    connection = connections.get(_NEEDS.get(name, ""))
+    if name == "ad_platform" and connection is not None:
+        seen.last = connection.synced_at
+    reason = _hindrance(name, profile, judged, connection) or _ailment(seen, judged.at, connection)
+    return {
+        "source": name,
+        "status": "ready" if reason is None else "degraded" if reason in DEGRADED else "not_ready",
+        "reason_code": reason,
+        "connection_id": connection.id if connection else None,
+        "last_event_at": seen.last,
+        "events_24h": seen.day,
+        "events_7d": seen.week,
+        "match_keys": {key: _percent(seen, key) for key in MATCH_KEYS},
+    }
+
+
+def _hindrance(name: str, profile: Profile, judged: Situation, connection: Connection | None) -> str | None:
+    """What stands in the way of the source whatever it sends."""
+    if name == "server_events" and profile.provisioned_by_app_id and not profile.attribution_enabled:
+        return "attribution_not_enabled"
+    if name in _NEEDS and connection is None:
+        return "no_connection"
+    if connection is not None and connection.status not in ASKED:
+        return "reconnect_required" if connection.status == "reconnect_required" else "no_connection"
+    if judged.needs_agreement and not judged.is_signed:
+        return "agreement_missing"
+    # stages out of a CRM are not exported where health is concerned
+    return "blocked_by_privacy_mode" if name == "crm_import" and judged.is_healthcare else None
+
+
+def _ailment(seen: Seen, at: datetime, connection: Connection | None) -> str | None:
+    if seen.is_off:
+        return "disabled"
+    if connection is not None and connection.status == "needs_action":
+        return "needs_action"
+    if seen.last is None:
+        return "never_received"
+    if seen.only_tests:
+        return "test_only"
+    if seen.last < at - DAY:
+        return "stale_24h"
+    if seen.found and not any(seen.found.values()):
+        return "no_identifiers"
+    return "currency_missing" if seen.unpriced else None
+
+
+def _percent(seen: Seen, key: str) -> float | None:
+    return round(100 * seen.found[key] / seen.of, 1) if seen.of else None

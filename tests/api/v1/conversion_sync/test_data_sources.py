@@ -1,0 +1,121 @@
+"""GET /conversion-sync/data-sources: nine rows, and the one reason that somebody must look at first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from api import db
+from api.exports.sources import SOURCES
+from api.models import Event, Import, Profile, TrackingKey
+from api.scopes import Scope
+from tests.api.conftest import Caller
+from tests.factories import exports, people, served
+from touchledger.settings import Settings
+
+
+@pytest.fixture
+def key(caller_with: Callable[..., Caller]) -> Caller:
+    return caller_with(scopes=[Scope.EXPORTS_READ])
+
+
+def told(key: Caller) -> dict[str, dict[str, Any]]:
+    response = key.get("/conversion-sync/data-sources")
+    assert response.status_code == 200, response.text
+    rows = response.get_json()["data"]
+    assert [row["source"] for row in rows] == list(SOURCES)
+    return {row["source"]: row for row in rows}
+
+
+def reasons(key: Caller) -> dict[str, str | None]:
+    return {name: row["reason_code"] for name, row in told(key).items()}
+
+
+def add(url: str, *rows: Any) -> None:
+    with db.transaction(url) as session:
+        session.add_all(rows)
+
+
+def publish(settings: Settings, profile: Profile, *conversions: dict[str, Any]) -> None:
+    facts = {"profile_key": 1, "profile_id": profile.id, "time_zone": "UTC", "currency": "USD", "settings_version": "v"}
+    known = {"profile_key": 1, "person_key": 1, "email_sha256": "a" * 64, "is_refused": False}
+    served.publish(settings.published, {"profiles": [facts], "conversions": conversions, "match_keys": [known]})
+
+
+def conversion(number: int, source: str, *, hours_ago: float = 1, **more: Any) -> dict[str, Any]:
+    at = db.now() - timedelta(hours=hours_ago)
+    row: dict[str, Any] = {"profile_key": 1, "conversion_key": number, "conversion_id": str(number), "source": source}
+    row |= {"day": at.date(), "occurred_at": at.replace(tzinfo=None), "ts": int(at.timestamp()), "is_cash": False}
+    return {**row, **more}
+
+
+def test_a_new_profile_has_received_nothing_and_is_connected_to_nothing(key: Caller) -> None:
+    assert reasons(key) == {
+        **dict.fromkeys(("browser_tracker", "server_events", "crm_import", "file_import"), "never_received"),
+        **dict.fromkeys(("payments", "store", "chatapp", "social", "ad_platform"), "no_connection"),
+    }
+    assert {row["status"] for row in told(key).values()} == {"not_ready"}
+
+
+def test_a_source_that_sent_today_is_ready_with_the_share_of_people_that_can_be_found(
+    key: Caller, url: str, profile: Profile, settings: Settings
+) -> None:
+    till = exports.connection(url, profile, provider="stripe", kind="payments")
+    found, lost = conversion(1, "payments", person_key=1), conversion(2, "payments", hours_ago=48)
+    publish(settings, profile, found, lost, conversion(3, "crm", hours_ago=30, person_key=1))
+    rows = told(key)
+    paid = rows["payments"]
+    assert (paid["status"], paid["reason_code"], paid["connection_id"]) == ("ready", None, till.id)
+    assert (paid["events_24h"], paid["events_7d"]) == (1, 2)
+    assert paid["match_keys"] == {"email_pct": 50.0, "phone_pct": 0.0, "click_id_pct": 0.0, "ad_id_pct": 0.0}
+    assert (rows["crm_import"]["status"], rows["crm_import"]["reason_code"]) == ("degraded", "stale_24h")
+    assert rows["server_events"]["match_keys"]["email_pct"] is None
+
+
+def test_conversions_of_nobody_or_without_a_rate_are_told(
+    key: Caller, url: str, profile: Profile, settings: Settings
+) -> None:
+    exports.connection(url, profile, provider="shopify", kind="store")
+    priceless = conversion(2, "crm", person_key=1, is_cash=True, cash_minor=None)
+    publish(settings, profile, conversion(1, "store"), priceless)
+    assert (reasons(key)["store"], reasons(key)["crm_import"]) == ("no_identifiers", "currency_missing")
+
+
+@pytest.mark.parametrize("status", ["needs_action", "reconnect_required"])
+def test_a_connection_that_needs_somebody_is_told(key: Caller, url: str, profile: Profile, status: str) -> None:
+    exports.connection(url, profile, status=status)
+    assert reasons(key)["ad_platform"] == status
+
+
+def test_events_and_files_count_as_they_came_in(key: Caller, url: str, profile: Profile) -> None:
+    add(url, Event(id=db.new_id(), profile_id=profile.id, fingerprint="f", is_test=True))
+    assert reasons(key)["server_events"] == "test_only"
+    add(url, Event(id=db.new_id(), profile_id=profile.id, fingerprint="f"))
+    loaded = Import(profile_id=profile.id, scope=profile.id, dataset="touches", file_name="a", sha256="0" * 64)
+    loaded.status, loaded.rows_loaded = "loaded", 7
+    add(url, loaded)
+    rows = told(key)
+    assert (rows["server_events"]["reason_code"], rows["server_events"]["events_24h"]) == (None, 2)
+    assert (rows["file_import"]["reason_code"], rows["file_import"]["events_7d"]) == (None, 7)
+
+
+def test_what_the_profile_may_not_do_comes_before_what_it_received(key: Caller, url: str, profile: Profile) -> None:
+    app = people.app(url).app
+    with db.transaction(url) as session:
+        kept = session.get_one(Profile, profile.id)
+        kept.privacy_mode, kept.provisioned_by_app_id, kept.attribution_enabled = "platform_safe", app.id, False
+    assert reasons(key)["server_events"] == "attribution_not_enabled"
+    assert reasons(key)["crm_import"] == "blocked_by_privacy_mode"
+    with db.transaction(url) as session:
+        session.get_one(Profile, profile.id).privacy_mode = "hipaa"
+    assert reasons(key)["file_import"] == "agreement_missing"
+
+
+def test_a_tracker_whose_keys_are_all_revoked_is_off(key: Caller, url: str, profile: Profile) -> None:
+    add(url, TrackingKey(profile_id=profile.id, key="one", name="site", revoked_at=db.now()))
+    assert reasons(key)["browser_tracker"] == "disabled"
+    add(url, TrackingKey(profile_id=profile.id, key="two", name="site", last_seen_at=db.now()))
+    assert reasons(key)["browser_tracker"] is None

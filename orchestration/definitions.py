@@ -12,7 +12,7 @@ from orchestration.assets.raw_files import landing_files
 from orchestration.assets.raw_payments import landing_payments
 from orchestration.assets.raw_sets import raw_assets
 from orchestration.assets.raw_store import landing_store
-from orchestration.assets.scores import ad_likelihoods
+from orchestration.assets.scores import ad_likelihoods, ranker
 from orchestration.assets.warehouse import warehouse_assets
 from orchestration.jobs import JOBS
 from orchestration.resources import Deployment, Warehouse, dbt
@@ -29,6 +29,7 @@ defs = dg.Definitions(
         erasures,
         *raw_assets(),
         warehouse_assets,
+        ranker,
         ad_likelihoods,
         published,
     ],

@@ -16,6 +16,7 @@ from orchestration.partitions import DayRange
 from orchestration.sync import pull_range
 from touchledger.settings import Settings
 
+WITHOUT_MODELS = {"sync", "ranking"}
 PULLING_JOBS = {"nightly", "sync", "hourly_delivery"}
 
 
@@ -82,7 +83,9 @@ def dg_run_id() -> str:
 
 def _config(name: str, full_refresh: bool) -> dict[str, Any]:
     quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
-    return quiet if name == "sync" else {**quiet, "ops": {"warehouse": {"config": {"full_refresh": full_refresh}}}}
+    if name in WITHOUT_MODELS:
+        return quiet
+    return {**quiet, "ops": {"warehouse": {"config": {"full_refresh": full_refresh}}}}
 
 
 class Listener:

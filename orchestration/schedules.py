@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
-from orchestration.jobs import HOURLY_DELIVERY, NIGHTLY
+from orchestration.jobs import HOURLY_DELIVERY, NIGHTLY, RANKING
 from orchestration.sync import pull_range
 from touchledger.settings import load
 
@@ -26,4 +26,11 @@ def hourly_delivery() -> dg.RunRequest:
     return dg.RunRequest(tags=pull_range(load(), revised_days=RECENT_DAYS).tags)
 
 
-SCHEDULES = [nightly, hourly_delivery]
+# half an hour after the night's build and before the next hour's, which publishes what is told
+@dg.schedule(job=RANKING, cron_schedule="45 6 * * *", default_status=dg.DefaultScheduleStatus.RUNNING)
+def daily_ranking() -> dg.RunRequest:
+    """Likelihood and wear of the ads, once scores of a new day are there."""
+    return dg.RunRequest()
+
+
+SCHEDULES = [nightly, hourly_delivery, daily_ranking]

@@ -133,6 +133,21 @@ def build(output: Output, full_refresh: bool) -> None:
 
 @main.command()
 @speaking
+def rank(output: Output) -> None:
+    """Fit and judge the ranker on the newest scores; the next build publishes what it tells of each ad."""
+    from touchledger.pipeline_commands import run_shown
+
+    told = run_shown(output, _prepared(), "ranking").assets["ranking/told"]
+    standing = told.get("standing", {})
+    output.result(
+        str(told.get("dagster/row_count", 0)),
+        {"day": told.get("day"), "standing": standing},
+        "\n".join(f"{measure}: {reason}" for measure, reason in standing.items()) or str(told.get("state")),
+    )
+
+
+@main.command()
+@speaking
 def erase(output: Output) -> None:
     """Finish every erasure that waits: rewrite what holds the person, build anew, publish, drop older snapshots."""
     from orchestration.erasure import waiting

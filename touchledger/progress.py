@@ -25,6 +25,7 @@ STAGES = {
     "raw__": "Check data sets by their contract",
     "warehouse": "Build and test the models",
     "marts__": "Build and test the models",
+    "ranker": "Fit, look and tell",
     "published": "Check and publish the snapshot",
 }
 

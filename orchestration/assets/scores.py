@@ -1,31 +1,121 @@
-"""marts/ad_likelihoods: the ranker's newest word on every scored ad, beside the marts that dbt builds."""
+"""The ranker, once a day in a job of its own, and the table of what it told, which every build publishes."""
 
 import time
+from collections.abc import Iterator
+from typing import Any
 
 import dagster as dg
 
 from orchestration.assets.warehouse import mart_keys
 from orchestration.likelihoods import NAME, write_likelihoods
+from orchestration.plots import skill_plot
+from orchestration.rank import LOOKED_AT, as_table, day_of, look, standings, tell, train
+from orchestration.ranking.evaluation import LEAST_AUC
+from orchestration.ranking_inputs import known, read
+from orchestration.ranking_store import Model, RankingStore
 from orchestration.resources import Deployment, Warehouse
 from orchestration.warehouse_state import require_finished
+
+GROUP = "ranking"
+MODEL, LOOKS, TOLD = (dg.AssetKey([GROUP, name]) for name in ("model", "looks", "told"))
+MARTS = ("ad_creatives", "credit_daily", "delivery_daily", "entities", "entity_reach", "profiles")
+READ = [
+    dg.AssetKey(["intermediate", "int_score_history"]),
+    dg.AssetKey(["intermediate", "int_score_history_layers"]),
+    *mart_keys(dict.fromkeys(MARTS)),
+]
+
+
+@dg.multi_asset(
+    name="ranker",
+    specs=[
+        dg.AssetSpec(MODEL, deps=READ, description="The newest ranker and hazards, fitted anew once a week."),
+        dg.AssetSpec(LOOKS, deps=READ, description="Every look at out-of-time skill, once in four weeks."),
+        dg.AssetSpec(TOLD, deps=[MODEL, LOOKS], description="What the next build publishes of today's ads."),
+    ],
+    group_name=GROUP,
+    pool="warehouse",
+)
+def ranker(deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
+    """Fit, look and tell from one reading of the warehouse; without scores, nothing is told."""
+    started, store = time.monotonic(), RankingStore(deployment.settings)
+    tables = read(deployment.settings)
+    model = train(known(tables), store) if tables else None
+    if tables is None or model is None:
+        for key in (MODEL, LOOKS, TOLD):
+            yield dg.MaterializeResult(asset_key=key, metadata={"state": "too little history to fit anything"})
+        return
+    today = known(tables, model.words)
+    yield dg.MaterializeResult(asset_key=MODEL, metadata=_model(model))
+    look(today, store)
+    yield dg.MaterializeResult(asset_key=LOOKS, metadata=_looks(store, model))
+    told = tell(today, model, store)
+    reasons = {measure: place.reason for measure, place in standings(store, day_of(today)).items()}
+    store.tell(as_table(told, model, day_of(today)))
+    yield dg.MaterializeResult(
+        asset_key=TOLD,
+        metadata={
+            "dagster/row_count": len(told),
+            "day": day_of(today).isoformat(),
+            "standing": dg.JsonMetadataValue(reasons),
+            "seconds": round(time.monotonic() - started, 2),
+        },
+    )
+
+
+def _model(model: Model) -> dict[str, Any]:
+    return {
+        "version": model.version,
+        "fitted on data to": model.day.isoformat(),
+        "recipe": model.recipe,
+        "ranks": "yes" if model.ranker else "too few settled rows",
+        "events of each hazard": dg.JsonMetadataValue({event: one.events for event, one in model.hazards.items()}),
+        "profiles ranked": len({profile for profile, _ in model.ranked}),
+    }
+
+
+def _looks(store: RankingStore, model: Model) -> dict[str, Any]:
+    metadata: dict[str, Any] = {"version": model.version}
+    for measure in LOOKED_AT:
+        looks = store.looks(measure)
+        metadata[f"{measure}: looks"] = len(looks.taken)
+        if looks.taken:
+            metadata[measure] = skill_plot(measure, looks.taken, needed=LEAST_AUC)
+    return metadata
 
 
 @dg.asset(
     key=["marts", NAME],
-    deps=mart_keys({"entities": None, "profiles": None}),
+    deps=[*mart_keys({"ad_scores": None, "entities": None, "profiles": None}), TOLD],
     group_name="marts",
     kinds={"duckdb"},
     pool="warehouse",
+    check_specs=[
+        dg.AssetCheckSpec(
+            name="readable",
+            asset=["marts", NAME],
+            description="What the ranker told could be read.",
+        )
+    ],
 )
-def ad_likelihoods(deployment: Deployment, warehouse: Warehouse) -> dg.MaterializeResult[None]:
+def ad_likelihoods(
+    deployment: Deployment, warehouse: Warehouse
+) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
     """One row per profile, score window, scored ad and measure; none where no ranker was trained."""
     started = time.monotonic()
     require_finished(deployment.settings)
-    rows = write_likelihoods(deployment.settings)
-    return dg.MaterializeResult(
+    written = write_likelihoods(deployment.settings)
+    yield dg.MaterializeResult(
         metadata={
-            "dagster/row_count": rows,
+            "dagster/row_count": written.rows,
             "run": warehouse.token,
             "seconds": round(time.monotonic() - started, 2),
         }
+    )
+    # a warning, not an error: a damaged file of the ranker must not hold back the scores
+    yield dg.AssetCheckResult(
+        check_name="readable",
+        passed=not written.problem,
+        severity=dg.AssetCheckSeverity.WARN,
+        metadata={"problem": written.problem or "none"},
     )

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import isotonic_regression
 
 from orchestration.ranking.arrays import Bools, Floats
 
@@ -71,6 +70,9 @@ def _platt(place: Floats, top: Bools) -> Calibration:
 
 
 def _isotonic(place: Floats, top: Bools) -> Calibration:
+    # slow to import, and every run of the pipeline loads this module
+    from scipy.optimize import isotonic_regression
+
     order = np.argsort(place, kind="stable")
     places, first = np.unique(place[order], return_index=True)
     count = np.diff([*first, len(order)])

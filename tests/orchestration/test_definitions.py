@@ -71,13 +71,15 @@ def test_the_publication_waits_for_every_served_mart(defs: dg.Definitions) -> No
     assert {parent.to_user_string() for parent in parents} == {f"marts/{name}" for name in served()}
 
 
-def test_the_night_runs_everything_and_the_sync_only_pulls(defs: dg.Definitions) -> None:
+def test_the_night_runs_all_but_the_ranker_and_the_sync_only_pulls(defs: dg.Definitions) -> None:
     every = defs.resolve_asset_graph().get_all_asset_keys() - defs.resolve_asset_graph().external_asset_keys
+    every = {key for key in every if key.path[0] != "ranking"}
+    assert set(defs.resolve_job_def("ranking").asset_layer.selected_asset_keys).isdisjoint(every)
     assert set(defs.resolve_job_def("nightly").asset_layer.selected_asset_keys) == set(every)
     pulled = {key.to_user_string() for key in defs.resolve_job_def("sync").asset_layer.selected_asset_keys}
     assert pulled == {"landing/ad_platform", "landing/store", "landing/payments"}
 
 
 def test_every_job_ends_within_its_maximum(defs: dg.Definitions) -> None:
-    for name in ("nightly", "hourly_delivery", "sync", "build"):
+    for name in ("nightly", "hourly_delivery", "sync", "build", "ranking"):
         assert int(defs.resolve_job_def(name).tags["dagster/max_runtime"]) <= 4 * 3600

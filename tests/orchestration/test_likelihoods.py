@@ -12,6 +12,6 @@ TABLES = [table for table in served_tables() if table.name == NAME]
 
 
 def test_without_a_ranker_the_table_is_there_and_empty(settings: Settings) -> None:
-    assert write_likelihoods(settings) == 0
+    assert write_likelihoods(settings).rows == 0
     with duckdb.connect(str(settings.warehouse), read_only=True) as warehouse:
         require_columns(warehouse, f"{settings.warehouse.stem}.marts", TABLES)

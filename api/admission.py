@@ -60,6 +60,11 @@ class Guard:
     def is_public(self) -> bool:
         return not self.kinds
 
+    @property
+    def is_placed(self) -> bool:
+        """Whether a route about the caller is about one workspace of theirs, in which they need a role."""
+        return self.grain is Grain.CALLER and self.role > Role.GUEST
+
     def kinds_for(self, method: str, route: str) -> list[Kind]:
         """The kinds that can ever pass, in the order of the enum; a user token only where a grant yields the scope."""
         closed = not all(user_token_reaches(method, route, scope) for scope in self.scopes)
@@ -114,6 +119,8 @@ def _reached(session: Session, guard: Guard, principal: Principal, path: Mapping
     else:
         if guard.grain is Grain.PROFILE and profile_id is None:
             raise errors.INVALID_REQUEST("profile_id says which profile is meant.", reason="profile_id_required")
+        if guard.is_placed and profile_id is None and workspace_id is None:
+            workspace_id = _only_workspace(session, principal.person)
         found = reach.of_person(
             session,
             principal.person,
@@ -131,14 +138,25 @@ def _reached(session: Session, guard: Guard, principal: Principal, path: Mapping
     return found
 
 
+def _only_workspace(session: Session, person: str) -> str:
+    rows = session.execute(reach.workspaces_of(person)).all()
+    if len(rows) != 1:
+        raise errors.INVALID_REQUEST(
+            "workspace_id or profile_id says whose this is about.", reason="workspace_id_required"
+        )
+    return str(rows[0].Workspace.id)
+
+
 def _refuse_short_of(session: Session, guard: Guard, principal: Principal) -> None:
     if principal.kind is Kind.APP:
         return
     if principal.kind is not Kind.API_KEY or guard.key_needs_scope:
         # on a workspace the role decides for the person, and there is no membership yet where the caller is all
         auth.require_scope(principal, guard.scopes, membership=guard.grain is Grain.PROFILE)
-    if principal.user_id is not None and guard.grain is not Grain.CALLER:
+    if principal.user_id is not None and (guard.grain is not Grain.CALLER or guard.is_placed):
         _refuse_role(guard, principal)
+    if guard.is_placed and principal.reach.profile is not None and request.method in WRITES:
+        auth.require_entitlement(principal)
     if guard.grain is Grain.PROFILE:
         if auth.WITHHELD & set(guard.scopes):
             workspace = session.get_one(Workspace, principal.profile.workspace_id)

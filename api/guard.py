@@ -91,14 +91,17 @@ def caller_guarded(
     uuids: Collection[str] = (),
     key_needs_scope: bool = True,
     app_bucket: rate_limit.Bucket | None = None,
+    role: Role = Role.GUEST,
 ) -> Callable[[View], View]:
     """Let a view that is about the caller alone be reached by `kinds`; a user token's grant must give `scope`.
 
     For `/me`, the lists of what the caller belongs to, creations, and everything an app does: the view finds what it
     works on through `api/reach.py`, never by a raw id. An app's calls count in `app_bucket` instead of `units`.
+    With a `role` a person must have at least that in what the query names, a workspace or one of its profiles, or else
+    in their only workspace; `auth.current().reach` holds it, as it holds the profile of a key.
     """
     guard = Guard(scope, units, frozenset(kinds), max_body, tuple(uuids), needs_entitlement=False, grain=Grain.CALLER)
-    return _attach(replace(guard, key_needs_scope=key_needs_scope, app_bucket=app_bucket))
+    return _attach(replace(guard, key_needs_scope=key_needs_scope, app_bucket=app_bucket, role=role))
 
 
 def partner_only(

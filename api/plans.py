@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 
 from api import context, errors
 from api.db import now
-from api.models import ApiKey, Membership, Profile, SharedSnapshot, Workspace
+from api.models import ApiKey, Membership, Profile, SharedSnapshot, WebhookSubscription, Workspace
 from api.shared_snapshots import in_status
 
 PLANS = ("starter", "growth", "agency", "enterprise")
@@ -23,7 +23,7 @@ ALLOWANCES: dict[str, dict[str, int | None]] = {
     "bulk_reports": {"starter": 0, "growth": None, "agency": None, "enterprise": None},
 }
 
-COUNTED = frozenset({"active_profiles", "members", "guests", "api_keys", "snapshot_links"})
+COUNTED = frozenset({"active_profiles", "members", "guests", "api_keys", "snapshot_links", "webhook_subscriptions"})
 
 
 def allowance(workspace: Workspace, name: str) -> int | None:
@@ -54,7 +54,7 @@ def require_profile_room(session: Session, workspace: Workspace) -> None:
 
 
 def require_room(session: Session, workspace: Workspace, name: str, *, profile_id: str | None = None) -> None:
-    """402 plan_upgrade_required when no further member, guest, API key or snapshot link is allowed."""
+    """402 plan_upgrade_required when no further member, guest, API key, snapshot link or subscription is allowed."""
     session.execute(sa.select(Workspace.id).where(Workspace.id == workspace.id).with_for_update())
     require(workspace, name, used(session, workspace, name, profile_id=profile_id))
 
@@ -88,5 +88,6 @@ def _counts(workspace: Workspace, profile_id: str | None) -> dict[str, sa.Select
             sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > now()),
             ApiKey.rotated_to_id.is_(None),
         ),
+        "webhook_subscriptions": count_of(WebhookSubscription.workspace_id == workspace.id),
         "snapshot_links": count_of(SharedSnapshot.workspace_id == workspace.id, *in_status("active", now())),
     }

@@ -39,6 +39,7 @@ from api.models import (
     StoreDelivery,
     TrackingKey,
     UtmScan,
+    WebhookSubscription,
 )
 
 # one statement binds at most so many ids
@@ -81,7 +82,7 @@ def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke
 
     Keys of the API and of trackers are revoked, places on the profile and invitations to it end (`revoke_reason`),
     connections lose their token, export destinations are switched off and keep their ledger, authorizations of apps,
-    open hand-offs and links to shared snapshots end.
+    open hand-offs and links to shared snapshots end, subscriptions to its events are paused.
     """
     chosen = sa.select(Profile.id).where(Profile.archived_at.is_(None)).with_for_update().order_by(Profile.id)
     ids = [one for part in _parts(sorted(profile_ids)) for one in session.scalars(chosen.where(Profile.id.in_(part)))]
@@ -97,6 +98,7 @@ def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke
     )
     _end_authorizations(session, ids, at)
     _changed(session, TrackingKey, TrackingKey.profile_id, ids, TrackingKey.revoked_at.is_(None), revoked_at=at)
+    _changed(session, WebhookSubscription, WebhookSubscription.profile_id, ids, status="paused")
     pending = Handoff.status == "pending"
     _changed(session, Handoff, Handoff.profile_id, ids, pending, status="canceled", ended_at=at)
     for part in _parts(ids):

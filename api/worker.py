@@ -16,6 +16,7 @@ from api.creative_analysis import working
 from api.exports import matching, sending
 from api.hooks import store_effects
 from api.reports import making, scheduling
+from api.webhooks import delivering
 from touchledger.settings import Settings, load
 
 log = structlog.get_logger("api.worker")
@@ -61,6 +62,8 @@ def chores(settings: Settings) -> list[Chore]:
         Chore("match_conversions", matching.match_all),
         Chore("send_conversions", sending.send_due),
         Chore("give_up_exports", sending.give_up, every=HOURLY),
+        Chore("deliver_webhooks", delivering.deliver),
+        Chore("forget_old_webhooks", delivering.forget_old, every=DAILY),
         Chore("lapse_plans", lapses.lapse, every=HOURLY),
         Chore("close_abandoned_changes", platform_changes.close_all_abandoned, every=SCHEDULES_EVERY),
     ]

@@ -32,6 +32,7 @@ from api.models.store_delivery import StoreDelivery, StorePurge
 from api.models.tracking import TrackingKey
 from api.models.usage import CredentialUse
 from api.models.utm_scan import UtmScan
+from api.models.webhook import WebhookDelivery, WebhookEvent, WebhookSubscription
 from api.models.workspace import Workspace
 from api.models.writeback import Writeback
 
@@ -92,6 +93,9 @@ __all__ = [
     "UserSession",
     "UserToken",
     "UtmScan",
+    "WebhookDelivery",
+    "WebhookEvent",
+    "WebhookSubscription",
     "Workspace",
     "Writeback",
 ]

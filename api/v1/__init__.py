@@ -36,6 +36,7 @@ from api.v1.snapshots import routes as snapshots
 from api.v1.top_performers import export as top_performers_export
 from api.v1.top_performers import routes as top_performers
 from api.v1.top_performers import workspace as top_performers_across
+from api.v1.webhooks import routes as webhooks
 from api.v1.workspaces import compliance, currency, experiments, logs, pacing, tabs
 from api.v1.workspaces import routes as workspaces
 
@@ -98,6 +99,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     pacing.bp,
     experiments.bp,
     compliance.bp,
+    webhooks.bp,
     catalog.bp,
     export_destinations.bp,
     export_tests.bp,

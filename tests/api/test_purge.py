@@ -39,6 +39,8 @@ KEPT = {
     "invitations": "revoked",
     "oauth_authorizations": "revoked",
     "connections": "disconnected",
+    "webhook_subscriptions": "paused",
+    "webhook_events": "name nobody, and are forgotten after 30 days",
     "tracking_keys": "revoked",
     "handoffs": "canceled",
     "entitlements": "what an app had switched on",

@@ -22,7 +22,18 @@ EDITS = READS | {
 }
 GIVEN = {"guest": READS, "viewer": READS, "editor": EDITS}
 # about no workspace by their path, but about the only one of the person, or the one that the query names
-IN_OWN_WORKSPACE = {("POST", "/profiles/demo"): "admin", ("DELETE", "/profiles/demo"): "admin"}
+IN_OWN_WORKSPACE = {
+    ("POST", "/profiles/demo"): "admin",
+    ("DELETE", "/profiles/demo"): "admin",
+    ("GET", "/webhooks/subscriptions"): "admin",
+    ("POST", "/webhooks/subscriptions"): "admin",
+    ("PATCH", "/webhooks/subscriptions/<subscription_id>"): "admin",
+    ("DELETE", "/webhooks/subscriptions/<subscription_id>"): "admin",
+    ("POST", "/webhooks/subscriptions/<subscription_id>/rotate-secret"): "admin",
+    ("POST", "/webhooks/subscriptions/<subscription_id>/test"): "admin",
+    ("GET", "/webhooks/deliveries"): "admin",
+    ("POST", "/webhooks/deliveries/<delivery_id>/replay"): "admin",
+}
 # below this role one may do it to oneself, which the route has to look at
 UNLESS_ONESELF = {("DELETE", "/workspaces/<workspace_id>/memberships/<membership_id>"): "admin"}
 SESSION_ONLY = ("/workspaces/<workspace_id>/api-keys", "/workspaces/<workspace_id>/mcp-settings")

@@ -14,7 +14,15 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api import billing
-from api.models import Invitation, Membership, OAuthAuthorization, Profile, ProfileMembership, Workspace
+from api.models import (
+    Invitation,
+    Membership,
+    OAuthAuthorization,
+    Profile,
+    ProfileMembership,
+    WebhookSubscription,
+    Workspace,
+)
 from api.purge import retire
 from api.roles import Role
 
@@ -49,7 +57,8 @@ def archive(session: Session, *, workspace_id: str, at: datetime) -> Archive:
 
 def _end(session: Session, workspace_id: str, at: datetime) -> dict[str, int]:
     profiles = session.scalars(sa.select(Profile.id).where(Profile.workspace_id == workspace_id)).all()
-    # signal-audit rows and webhook subscriptions have no tables yet, so there are none
+    paused = _pause_webhooks(session, workspace_id)
+    # signal-audit rows have no table yet, so there are none
     retired = retire(session, profiles, at=at, revoke_reason=REASON)
     invitations = retired.invitations_revoked + _revoke_invitations(session, workspace_id, at)
     memberships = _remove_memberships(session, workspace_id)
@@ -60,10 +69,17 @@ def _end(session: Session, workspace_id: str, at: datetime) -> dict[str, int]:
         "memberships_removed": memberships,
         "invitations_revoked": invitations,
         "api_keys_revoked": retired.api_keys_revoked,
-        "webhook_subscriptions_paused": 0,
+        "webhook_subscriptions_paused": paused,
         "retained_conversion_exports": retired.retained_conversion_exports,
         "retained_signal_audit_rows": 0,
     }
+
+
+def _pause_webhooks(session: Session, workspace_id: str) -> int:
+    running = sa.update(WebhookSubscription).where(
+        WebhookSubscription.workspace_id == workspace_id, WebhookSubscription.status != "paused"
+    )
+    return _rows(session, running.values(status="paused"))
 
 
 def _owners(session: Session, workspace_id: str) -> list[str]:

@@ -1,0 +1,1 @@
+"""Subscriptions to events, and the deliveries that are made of them."""

@@ -1,0 +1,136 @@
+"""Subscriptions of one workspace or profile: finding, making, changing and ending them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api import errors, plans
+from api.db import now
+from api.models import WebhookDelivery, WebhookEvent, WebhookSubscription, Workspace
+from api.webhooks import signing
+from api.webhooks.delivering import OPEN
+from touchledger.settings import Settings
+
+
+@dataclass(frozen=True)
+class Place:
+    """Whose subscriptions a caller works on: those of a profile, or all of a workspace; `app_id` is a partner key's."""
+
+    workspace_id: str
+    profile_id: str | None
+    app_id: str | None = None
+
+    @property
+    def owner(self) -> str:
+        return self.profile_id or self.workspace_id
+
+
+def of(place: Place) -> sa.Select[WebhookSubscription]:
+    """The subscriptions that are seen from there."""
+    chosen = sa.select(WebhookSubscription).where(WebhookSubscription.workspace_id == place.workspace_id)
+    return chosen if place.profile_id is None else chosen.where(WebhookSubscription.profile_id == place.profile_id)
+
+
+def deliveries_of(place: Place) -> sa.Select[WebhookDelivery, str]:
+    """Deliveries to those subscriptions, each with the kind of its event."""
+    seen = of(place).with_only_columns(WebhookSubscription.id)
+    return (
+        sa.select(WebhookDelivery, WebhookEvent.type)
+        .join(WebhookEvent, WebhookEvent.id == WebhookDelivery.event_id)
+        .where(WebhookDelivery.subscription_id.in_(seen))
+    )
+
+
+def locked(session: Session, place: Place, number: str) -> WebhookSubscription:
+    """One of them, to be changed; 404 not_found for any other."""
+    found = session.scalars(of(place).where(WebhookSubscription.id == number).with_for_update()).one_or_none()
+    if found is None:
+        raise errors.NOT_FOUND()
+    return found
+
+
+def create(
+    session: Session, settings: Settings, *, place: Place, wanted: Mapping[str, Any]
+) -> tuple[WebhookSubscription, str]:
+    """A new subscription and its secret.
+
+    402 plan_upgrade_required when the plan's are all in use, 409 duplicate_subscription for an address that is
+    subscribed there already.
+    """
+    plans.require_room(session, session.get_one(Workspace, place.workspace_id), "webhook_subscriptions")
+    _refuse_same(session, place.workspace_id, place.profile_id, wanted["url"])
+    secret = signing.new_secret()
+    made = WebhookSubscription(
+        workspace_id=place.workspace_id,
+        profile_id=place.profile_id,
+        app_id=place.app_id,
+        url=wanted["url"],
+        events=wanted["events"],
+        secret=signing.sealed(settings, secret),
+    )
+    session.add(made)
+    session.flush()
+    return made, secret
+
+
+def change(session: Session, subscription: WebhookSubscription, *, wanted: Mapping[str, Any]) -> None:
+    """Another address, other kinds, paused or active; active again forgets what made it fail."""
+    if wanted.get("url", subscription.url) != subscription.url:
+        # of two changes at once the second sees the first
+        session.get_one(Workspace, subscription.workspace_id, with_for_update=True)
+        _refuse_same(session, subscription.workspace_id, subscription.profile_id, wanted["url"])
+    for name, value in wanted.items():
+        setattr(subscription, name, value)
+    if wanted.get("status") == "active":
+        subscription.failure_reason, subscription.dead_since, subscription.consecutive_failures = None, None, 0
+    session.flush()
+
+
+def rotate(session: Session, settings: Settings, subscription: WebhookSubscription, *, grace_days: int) -> str:
+    """A new secret; the old one signs beside it for the days of grace."""
+    secret, at = signing.new_secret(), now()
+    keeps = grace_days > 0
+    subscription.previous_secret = subscription.secret if keeps else None
+    subscription.previous_secret_expires_at = at + timedelta(days=grace_days) if keeps else None
+    subscription.secret = signing.sealed(settings, secret)
+    session.flush()
+    return secret
+
+
+def delete(session: Session, subscription: WebhookSubscription) -> None:
+    """End a subscription, with its deliveries."""
+    session.execute(sa.delete(WebhookDelivery).where(WebhookDelivery.subscription_id == subscription.id))
+    session.delete(subscription)
+    session.flush()
+
+
+def replay(session: Session, place: Place, number: str) -> WebhookDelivery:
+    """A new delivery of the same event; 409 delivery_in_progress for one that has not ended."""
+    row = session.execute(deliveries_of(place).where(WebhookDelivery.id == number)).one_or_none()
+    if row is None:
+        raise errors.NOT_FOUND()
+    ended: WebhookDelivery = row.WebhookDelivery
+    if ended.status in OPEN:
+        raise errors.INVALID_STATE("This delivery is still being tried.", reason="delivery_in_progress")
+    again = WebhookDelivery(subscription_id=ended.subscription_id, event_id=ended.event_id)
+    session.add(again)
+    session.flush()
+    return again
+
+
+def _refuse_same(session: Session, workspace_id: str, profile_id: str | None, url: str) -> None:
+    same = sa.exists().where(
+        WebhookSubscription.workspace_id == workspace_id,
+        WebhookSubscription.profile_id.is_(None)
+        if profile_id is None
+        else WebhookSubscription.profile_id == profile_id,
+        WebhookSubscription.url == url,
+    )
+    if session.scalar(sa.select(same)):
+        raise errors.INVALID_STATE("This address is subscribed already.", reason="duplicate_subscription")

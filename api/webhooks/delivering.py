@@ -1,0 +1,164 @@
+"""Delivering what waits: a few at once, with growing waits between attempts, and nothing lost when a sender dies."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+import sqlalchemy as sa
+import structlog
+from cryptography.fernet import InvalidToken
+from sqlalchemy.orm import Session
+
+from api import db
+from api.models import WebhookDelivery, WebhookEvent, WebhookSubscription
+from api.webhooks import signing
+from api.webhooks.egress import Egress, Outcome
+from api.webhooks.emitting import content
+from touchledger.settings import Settings
+
+log = structlog.get_logger("api.webhooks")
+
+AT_ONCE = 8
+# of one receiver in one round: a slow one does not keep the others waiting
+OF_ONE = 2
+ROUND = 16
+WAITS = (
+    timedelta(seconds=5),
+    timedelta(minutes=5),
+    timedelta(minutes=30),
+    *(timedelta(hours=hours) for hours in (2, 5, 10, 14, 20, 24)),
+)
+JITTER = 0.2
+# longer than any attempt can take: whoever claimed it is gone
+CLAIMED_FOR = timedelta(minutes=2)
+FAILED_AFTER = timedelta(hours=72)
+KEPT_FOR = timedelta(days=30)
+GONE = 410
+OPEN = ("pending", "retrying")
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One delivery about to be tried, with what it says."""
+
+    delivery_id: str
+    subscription: WebhookSubscription
+    event: WebhookEvent
+
+
+def deliver(settings: Settings, egress: Egress | None = None) -> int:
+    """Try what is due; the number of deliveries that were taken. Safe in several processes at once."""
+    attempts = [one for one in map(partial(_claimed, settings), _due(settings)) if one is not None]
+    if not attempts:
+        return 0
+    with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
+        outcomes = list(pool.map(partial(_tried, settings, egress or Egress()), attempts))
+    for attempt, outcome in zip(attempts, outcomes, strict=True):
+        with db.transaction(settings.operational_url) as session:
+            _settle(session, attempt.delivery_id, outcome)
+    return sum(_is_taken(outcome) for outcome in outcomes)
+
+
+def forget_old(settings: Settings) -> None:
+    """Drop deliveries that ended long ago, and events that no delivery is left of."""
+    before = db.now() - KEPT_FOR
+    ended = sa.delete(WebhookDelivery).where(
+        WebhookDelivery.status.in_(("delivered", "dead")), WebhookDelivery.created_at < before
+    )
+    told = sa.exists().where(WebhookDelivery.event_id == WebhookEvent.id)
+    with db.transaction(settings.operational_url) as session:
+        session.execute(ended)
+        session.execute(sa.delete(WebhookEvent).where(WebhookEvent.occurred_at < before, ~told))
+
+
+def wait_before(attempts: int, chance: float) -> timedelta | None:
+    """How long to wait after so many attempts, give or take a fifth by `chance` (0 to 1); None after the last."""
+    if attempts > len(WAITS):
+        return None
+    return WAITS[attempts - 1] * (1 - JITTER + 2 * JITTER * chance)
+
+
+def _due(settings: Settings) -> list[str]:
+    """Ids of what is due, oldest first, a few of each receiver."""
+    of_receiver = (
+        sa.func.row_number()
+        .over(
+            partition_by=WebhookDelivery.subscription_id, order_by=(WebhookDelivery.next_attempt_at, WebhookDelivery.id)
+        )
+        .label("place")
+    )
+    ripe = (
+        sa.select(WebhookDelivery.id, WebhookDelivery.next_attempt_at, of_receiver)
+        .join(WebhookSubscription, WebhookSubscription.id == WebhookDelivery.subscription_id)
+        .where(_is_due(db.now()), WebhookSubscription.status == "active")
+        .subquery()
+    )
+    chosen = sa.select(ripe.c.id).where(ripe.c.place <= OF_ONE).order_by(ripe.c.next_attempt_at, ripe.c.id)
+    with db.transaction(settings.operational_url, durable=False) as session:
+        return list(session.scalars(chosen.limit(ROUND)))
+
+
+def _is_due(at: datetime) -> sa.ColumnElement[bool]:
+    free = sa.or_(WebhookDelivery.claimed_until.is_(None), WebhookDelivery.claimed_until < at)
+    return sa.and_(WebhookDelivery.status.in_(OPEN), WebhookDelivery.next_attempt_at <= at, free)
+
+
+def _claimed(settings: Settings, delivery_id: str) -> Attempt | None:
+    """Take hold of a delivery before a byte of it leaves; None when another process has it."""
+    at = db.now()
+    hold = sa.update(WebhookDelivery).where(WebhookDelivery.id == delivery_id, _is_due(at))
+    with db.transaction(settings.operational_url) as session:
+        held = session.execute(hold.values(claimed_until=at + CLAIMED_FOR))
+        if not held.rowcount:  # type: ignore[attr-defined]
+            return None
+        delivery = session.get_one(WebhookDelivery, delivery_id)
+        subscription = session.get_one(WebhookSubscription, delivery.subscription_id)
+        return Attempt(delivery_id, subscription, session.get_one(WebhookEvent, delivery.event_id))
+
+
+def _tried(settings: Settings, egress: Egress, attempt: Attempt) -> Outcome:
+    body, event_id = content(attempt.event), attempt.event.id
+    try:
+        headers = signing.headers(settings, attempt.subscription, event_id=event_id, at=db.now(), body=body)
+    except InvalidToken:
+        return Outcome(error="secret_unreadable")
+    return egress.post(attempt.subscription.url, body, headers)
+
+
+def _is_taken(outcome: Outcome) -> bool:
+    return outcome.status is not None and 200 <= outcome.status < 300
+
+
+def _settle(session: Session, delivery_id: str, outcome: Outcome) -> None:
+    """Note what an attempt came to on its delivery and its subscription; nothing when they were deleted meanwhile."""
+    delivery = session.get(WebhookDelivery, delivery_id, with_for_update=True)
+    if delivery is None:
+        return
+    subscription = session.get_one(WebhookSubscription, delivery.subscription_id, with_for_update=True)
+    at = db.now()
+    delivery.attempts += 1
+    delivery.last_status, delivery.last_error, delivery.claimed_until = outcome.status, outcome.error, None
+    if _is_taken(outcome):
+        delivery.status, delivery.next_attempt_at = "delivered", None
+        subscription.consecutive_failures, subscription.dead_since, subscription.last_delivery_at = 0, None, at
+        return
+    subscription.consecutive_failures += 1
+    wait = wait_before(delivery.attempts, random.random())  # noqa: S311 - spreads attempts, guards nothing
+    if wait is not None and outcome.status != GONE:
+        delivery.status, delivery.next_attempt_at = "retrying", at + wait
+        return
+    delivery.status, delivery.next_attempt_at = "dead", None
+    _died(subscription, outcome, at)
+
+
+def _died(subscription: WebhookSubscription, outcome: Outcome, at: datetime) -> None:
+    subscription.dead_since = subscription.dead_since or at
+    reason = "gone" if outcome.status == GONE else "unreachable"
+    if reason == "gone" or at - subscription.dead_since >= FAILED_AFTER:
+        if subscription.status == "active":
+            subscription.status, subscription.failure_reason = "failed", reason
+        log.warning("webhook_subscription_failed", subscription=subscription.id, reason=reason)

@@ -1,0 +1,148 @@
+"""Calls to addresses that users give: https on port 443, public addresses alone, and never somewhere else than checked.
+
+The address is resolved once, checked, and connected to as it was checked, so that a name cannot mean another machine a
+moment later. Redirects are not followed, proxies of the environment not used, and answers not read.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import requests
+from requests_hardened import Config, Manager  # type: ignore[import-untyped]
+from requests_hardened.ip_filter import InvalidIPAddress, filter_host  # type: ignore[import-untyped]
+from requests_hardened.ip_filter_adapter import IPFilterAdapter  # type: ignore[import-untyped]
+from urllib3.connection import HTTPSConnection
+from urllib3.connectionpool import HTTPSConnectionPool
+
+LONGEST_URL = 2048
+WHOLE_SECONDS = 15.0
+CONNECT_SECONDS = 5.0
+_HOST = re.compile(r"[A-Za-z0-9.:\[\]-]{1,253}")
+
+
+class NotPublicError(ValueError):
+    """An address that is not called; the text says why."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one call: the status of the answer, or a word on why there is none."""
+
+    status: int | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Egress:
+    """The way out. `stand_ins` are origins for which another answers; only a test can put one there, by making one."""
+
+    stand_ins: Mapping[str, str] = field(default_factory=dict)
+
+    def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Outcome:
+        """Send one body, within 15 seconds altogether."""
+        origin, _, path = url.removeprefix("https://").partition("/")
+        try:
+            if f"https://{origin}" in self.stand_ins:
+                return _sent(
+                    _session(requests.Session()), f"{self.stand_ins[f'https://{origin}']}/{path}", body, headers
+                )
+            check_form(url)
+            session = _session(Manager(CONFIG).get_session())
+            session.mount("https://", _Adapter(is_https_proto=True))
+            return _sent(session, url, body, headers)
+        except (ValueError, InvalidIPAddress) as refused:
+            known = isinstance(refused, NotPublicError | InvalidIPAddress)
+            return Outcome(error="address_not_public" if known else "address")
+        except requests.exceptions.SSLError:
+            return Outcome(error="tls")
+        except requests.exceptions.Timeout:
+            return Outcome(error="timeout")
+        except (requests.RequestException, OSError):
+            return Outcome(error="connection")
+
+
+CONFIG = Config(
+    ip_filter_enable=True,
+    ip_filter_allow_loopback_ips=False,
+    never_redirect=True,
+    default_timeout=(CONNECT_SECONDS, WHOLE_SECONDS),
+    user_agent_override="Touchledger-Webhooks/1",
+)
+
+
+def check(url: str) -> None:
+    """Raise NotPublicError unless this is an https address, on port 443, of a name that leads to a public machine."""
+    host = check_form(url)
+    try:
+        filter_host(host, 443, allow_loopback=False)
+    except InvalidIPAddress:
+        raise NotPublicError("does not lead to a public address") from None
+    except (requests.RequestException, OSError, UnicodeError):
+        raise NotPublicError("has a host name that cannot be resolved") from None
+
+
+def check_form(url: str) -> str:
+    """The host of an address that may be called as far as its text tells; NotPublicError otherwise."""
+    if len(url) > LONGEST_URL or not url.isascii() or any(sign.isspace() or sign < "!" for sign in url):
+        raise NotPublicError("must be at most 2048 characters of plain text")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        raise NotPublicError("is not an address") from None
+    if parts.scheme != "https" or port not in {None, 443}:
+        raise NotPublicError("must be https on port 443")
+    if parts.username or parts.password or parts.fragment or "@" in parts.netloc or "\\" in url:
+        raise NotPublicError("must hold neither a user nor a fragment")
+    if not parts.hostname or not _HOST.fullmatch(parts.hostname):
+        raise NotPublicError("has no host name")
+    return parts.hostname
+
+
+def _session(session: requests.Session) -> requests.Session:
+    session.trust_env = False
+    return session
+
+
+def _sent(session: requests.Session, url: str, body: bytes, headers: Mapping[str, str]) -> Outcome:
+    told = {**headers, "Content-Type": "application/json", "Accept-Encoding": "identity"}
+    timeout = (CONNECT_SECONDS, WHOLE_SECONDS - CONNECT_SECONDS)
+    # only the status counts: what a receiver writes is neither waited for nor read
+    with (
+        session,
+        session.post(url, data=body, headers=told, timeout=timeout, allow_redirects=False, stream=True) as answer,
+    ):
+        return Outcome(answer.status_code)
+
+
+class _Connection(HTTPSConnection):
+    """One that is cut after `WHOLE_SECONDS`, however slowly the other side goes on sending."""
+
+    def connect(self) -> None:
+        super().connect()
+        cut = threading.Timer(WHOLE_SECONDS - CONNECT_SECONDS, _cut, [self.sock])
+        cut.daemon = True
+        cut.start()
+
+
+def _cut(sock: Any) -> None:
+    with suppress(OSError):
+        sock.shutdown(socket.SHUT_RDWR)
+
+
+class _Pool(HTTPSConnectionPool):
+    ConnectionCls = _Connection
+
+
+class _Adapter(IPFilterAdapter):  # type: ignore[misc]
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        super().init_poolmanager(*args, **kwargs)
+        self.poolmanager.pool_classes_by_scheme = {"https": _Pool}

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 import sqlalchemy as sa
 import time_machine
 
-from api import db, platform_changes
+from api import db, errors, platform_changes
+from api.audit import Actor, Attempt
+from api.auth import Kind, Principal
 from api.models import PlatformChange, Workspace, Writeback
+from api.reach import Reach
 from api.roles import Role
 from tests.api.conftest import Caller
-from tests.factories import people
+from tests.factories import accounts, people
 from tests.factories.connected import POST_LOST, Advertiser, data, refusal
 
 
@@ -117,3 +121,52 @@ def test_nobody_but_a_key_says_on_whose_behalf(advertiser: Advertiser) -> None:
     path = f"/campaigns/{advertiser.one('campaign')}/pause?profile_id={advertiser.profile.id}"
     refused = by_agent.post(path, json={"applied_by": admin.id, "dry_run": True})
     assert refusal(refused) == (403, "forbidden", "applied_by_not_allowed")
+
+
+def test_the_workspaces_trail_tells_what_was_and_what_became_of_it(advertiser: Advertiser) -> None:
+    url, workspace = advertiser.settings.operational_url, advertiser.profile.workspace_id
+    admin = people.user(url)
+    people.member(url, admin, workspace, Role.ADMIN)
+    reader = Caller(advertiser.ask.client, people.session_of(url, admin))  # type: ignore[attr-defined]
+    number = advertiser.one("campaign")
+    done = data(advertiser.post(f"/campaigns/{number}/budget", {"amount_minor": 8000, "note": "Sunday"}))
+    advertiser.post(f"/campaigns/{number}/budget", {"amount_minor": 1})
+    refused, changed = reader.get(f"/workspaces/{workspace}/audit?category=campaigns").get_json()["data"]
+    assert (changed["audit_id"], changed["action"]) == (done["audit_id"], "campaign.budget_changed")
+    assert (changed["outcome"], changed["error_code"]) == ("done", None)
+    assert changed["target"] == {"kind": "campaign", "id": number, "label": "Autumn Shells | Prospecting US"}
+    assert changed["before"] == {"daily_budget_minor": 9000}
+    assert changed["after"].items() >= {"daily_budget_minor": 8000, "note": "Sunday", "dry_run": False}.items()
+    assert (refused["outcome"], refused["error_code"]) == ("refused", "budget_change_out_of_bounds")
+    assert refused["after"]["wanted"] == {"daily_budget_minor": 1}
+
+
+def test_only_one_change_of_an_object_is_open_at_a_time_on_either_database(database_url: str) -> None:
+    profile = accounts.profile(database_url)
+    by = Principal(Kind.API_KEY, db.new_id(), "key", frozenset(), own_profile=profile, reach=Reach(profile=profile))
+
+    def begin(number: str, *, dry_run: bool = False) -> PlatformChange:
+        return platform_changes.begin(
+            database_url,
+            by=by,
+            actor=Actor("api_key", by.id, profile.workspace_id, profile.id),
+            attempt=Attempt("campaign.paused"),
+            operation="campaign.pause",
+            target={"kind": "campaign", "platform_id": number, "name": None},
+            request={},
+            dry_run=dry_run,
+            idempotency_key=None,
+        )
+
+    first = begin("1")
+    begin("2")
+    begin("1", dry_run=True)
+    with pytest.raises(errors.ApiError) as caught:
+        begin("1")
+    assert caught.value.reason == "concurrency"
+    platform_changes.end(database_url, first, outcome="done", details={})
+    begin("1")
+    with db.transaction(database_url) as session:
+        platform_changes.close_abandoned(session, db.now() + timedelta(seconds=61))
+        open_ = session.scalars(sa.select(PlatformChange).where(PlatformChange.ended_at.is_(None))).all()
+    assert open_ == []

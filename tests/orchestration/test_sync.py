@@ -123,6 +123,19 @@ def test_a_revoked_connection_waits_for_its_owner_and_the_other_is_pulled(
     assert [pull.connection.id for pull in sync_kind(settings, lake, "ad_platform", DAYS)] == [alive]
 
 
+def test_a_connection_that_needs_action_is_still_asked_and_well_again_when_it_is_let_through(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    first, _ = connect(settings, sandbox)
+    sandbox.plan({"route": rf"act_{ACCOUNTS[0].id}$", "kind": "code", "code": "200"})
+    sync_kind(settings, lake, "ad_platform", DAYS)
+    assert (reload(settings, first).status, reload(settings, first).status_reason) == (
+        "needs_action", "permission_missing",
+    )  # fmt: skip
+    sync_kind(settings, lake, "ad_platform", DAYS)
+    assert (reload(settings, first).status, reload(settings, first).status_reason) == ("active", None)
+
+
 def test_a_refused_pull_leaves_the_connection_active_with_its_reason(
     settings: Settings, sandbox: RunningSandbox, lake: Lake
 ) -> None:

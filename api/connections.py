@@ -97,7 +97,11 @@ def _refused(failure: Refused, *, writes: bool) -> errors.ApiError:
         return errors.FORBIDDEN(
             "The provider does not let this connection do that.", reason="platform_permission_denied"
         )
-    return errors.PROVIDER_ERROR("The provider refused the request.", reason="refused")
+    if failure.code is None:
+        return errors.PROVIDER_ERROR("The provider refused the request.", reason="refused")
+    # its own words may hold anything; its number is what its documentation and its support go by
+    message = f"The provider refused the request, with its code {failure.code}."
+    return errors.PROVIDER_ERROR(message, reason="refused", provider_code=failure.code)
 
 
 def _note(settings: Settings, connection: Connection, failure: ConnectorError | None) -> None:

@@ -6,14 +6,24 @@ from __future__ import annotations
 class ConnectorError(Exception):
     """A provider did not give what was asked.
 
-    `reason` is a short stable slug that may be stored and shown; `status` is the HTTP status, if there was an answer.
+    `reason` is a short stable slug that may be stored and shown; `status` is the HTTP status, if there was an answer;
+    `code` the provider's own number for a refusal, where it told one.
     Messages are redacted before they get here.
     """
 
     reason = "connector_error"
 
-    def __init__(self, provider: str, message: str, *, reason: str | None = None, status: int | None = None) -> None:
+    def __init__(
+        self,
+        provider: str,
+        message: str,
+        *,
+        reason: str | None = None,
+        status: int | None = None,
+        code: str | None = None,
+    ) -> None:
         super().__init__(f"{provider}: {message}")
+        self.code = code
         self.provider = provider
         self.reason = reason or type(self).reason
         self.status = status

@@ -54,7 +54,8 @@ class MetaDialect:
         if code in _TRANSIENT or subcode == 99 or error.get("is_transient") is True or _odd_refusal(code, message):
             raise Transient(name, f"{message} (code {code})", status=status)
         reason = _refusal(code, subcode, message)
-        raise Refused(name, f"{message} (code {code})", reason=reason, status=status)
+        number = f"{code}/{subcode}" if subcode else str(code)
+        raise Refused(name, f"{message} (code {code})", reason=reason, status=status, code=number)
 
 
 def regain_seconds(answer: Answer) -> float | None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
-from functools import cached_property
+from functools import cache, cached_property
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -134,8 +135,8 @@ class Transport:
     @cached_property
     def _client(self) -> httpx.Client:
         # a proxy named in the environment is for the outside world, never for the bundled sandbox
-        direct = httpx.HTTPTransport()
-        return httpx.Client(follow_redirects=False, mounts=dict.fromkeys(_LOOPBACK, direct))
+        direct = httpx.HTTPTransport(verify=_trust())
+        return httpx.Client(verify=_trust(), follow_redirects=False, mounts=dict.fromkeys(_LOOPBACK, direct))
 
     def sleep(self, seconds: float) -> None:
         """Wait, by the clock this transport was given; OutOfTime at once when the wait would end too late."""
@@ -220,6 +221,12 @@ class Transport:
             self._pause = 0.0
             return error.wait + min(jitter, policy.first_backoff)
         return jitter
+
+
+@cache
+def _trust() -> ssl.SSLContext:
+    # reading the authorities takes longer than a request on loopback, and live calls have a client each
+    return httpx.create_ssl_context()
 
 
 def judge_status(answer: Answer, provider: str) -> None:

@@ -147,3 +147,13 @@ def test_a_connection_without_a_token_is_not_ready(settings: Settings, profile: 
     with pytest.raises(errors.ApiError) as caught:
         connections.usable(settings, found)
     assert caught.value.code is errors.CONNECTION_NOT_READY
+
+
+def test_a_refusal_carries_the_providers_own_number(
+    settings: Settings, profile: Profile, sandbox: RunningSandbox
+) -> None:
+    connection = connect(settings, profile, sandbox)
+    sandbox.plan({**ACCOUNT, "kind": "code", "code": "100", "subcode": 1487056, "message": "ada@example.com"})
+    told = refused(settings, connection)
+    assert told.fields == {"provider_code": "100/1487056"}
+    assert "100/1487056" in told.message and "ada" not in told.message

@@ -227,3 +227,11 @@ def test_when_the_time_is_over_nothing_is_sent(sandbox: RunningSandbox) -> None:
     with Transport(POLICY, within=0) as late, pytest.raises(OutOfTime):
         ask(sandbox, late)
     assert (sandbox.calls(), late.requests) == (0, 0)
+
+
+def test_a_pause_that_would_end_too_late_is_refused_before_it_begins(slept: list[float]) -> None:
+    with Transport(POLICY, within=5, sleep=slept.append) as hurried:
+        hurried.sleep(1)
+        with pytest.raises(OutOfTime):
+            hurried.sleep(6)
+    assert slept == [1]

@@ -27,6 +27,7 @@ from api.models import (
     Import,
     IngestedRecord,
     Invitation,
+    Leader,
     ManualRefund,
     OAuthAuthorization,
     PaymentPayer,
@@ -60,6 +61,7 @@ DATA: tuple[type[Base], ...] = (
     UtmScan,
     ErasedIdentifier,
     AudienceExclusion,
+    Leader,
 )
 
 

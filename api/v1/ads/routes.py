@@ -19,10 +19,10 @@ from api.v1.campaigns.queries import Slice, reach_of
 from api.v1.top_performers import queries as leaderboard
 from api.v1.top_performers.queries import Wanted
 from api.v1.top_performers.rows import score
+from api.v1.top_performers.terms import LED_OVER
 from api.windows import DateRange, DateRangeQuery, OptionalDateRangeQuery
 
 DEFAULT_DAYS = 28
-SCORED_OVER = "28d"
 
 bp = Blueprint("ads", __name__, description="One ad: what it shows, what it delivered and what it brought in.")
 
@@ -94,6 +94,6 @@ def _detail(source: Source, of: Slice, ad: dict[str, Any]) -> dict[str, Any]:
 
 def _score(source: Source, key: int) -> dict[str, Any] | None:
     unit = Unit.own(source.profile.digits)
-    of = Wanted(SCORED_OVER, most=1, entity_key=key)
+    of = Wanted(LED_OVER, most=1, entity_key=key)
     found = leaderboard.ranked(source.reader, {source.profile.profile_key: unit}, of)
     return score(found[0], unit) if found else None

@@ -10,7 +10,7 @@ from typing import Any
 
 from api.money import Unit
 from api.served import Reader
-from api.v1.top_performers.terms import LAGS_TO, LEADS_FROM, SETTLED, TIER
+from api.v1.top_performers.terms import LAGS_TO, LEADS_FROM, LED_OVER, SETTLED, TIER
 
 # no spend comes near it, and it fits a bigint
 _BEYOND_ANY_SPEND = 2**62
@@ -93,6 +93,15 @@ left join ad_likelihoods as worn
     and worn.entity_key = scores.entity_key and worn.measure = '{TIER}'
 """  # noqa: S608 - constants are set in; values are bound
 
+_LEADERS = f"""
+select profiles.profile_id, ads.entity_id
+from ad_scores as scores
+join profiles using (profile_key)
+join entities as ads on ads.profile_key = scores.profile_key and ads.entity_key = scores.entity_key
+where scores.score_window = '{LED_OVER}' and scores.maturity_stage in {SETTLED}
+    and scores.composite_score >= {LEADS_FROM}
+"""  # noqa: S608 - constants are set in
+
 Row = dict[str, Any]
 Ad = tuple[int, int]
 
@@ -165,6 +174,11 @@ def states(reader: Reader, keys: Sequence[int], score_window: str) -> dict[int, 
 def brief(reader: Reader, keys: Sequence[int], score_window: str) -> Row:
     """The six counters over these profiles."""
     return reader.dicts(_BRIEF, {"keys": list(keys), "score_window": score_window})[0]
+
+
+def leaders(reader: Reader) -> list[tuple[str, str]]:
+    """(profile_id, ad_id) of every ad that leads over the default window, of all profiles."""
+    return [(profile_id, ad_id) for profile_id, ad_id in reader.rows(_LEADERS)]
 
 
 def _ad(row: Row) -> Ad:

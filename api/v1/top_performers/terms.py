@@ -31,6 +31,8 @@ TIERS = ("low", "medium", "high", "critical")
 STATUSES = ("served", "withheld", "not_applicable")
 SCORE_SOURCES = ("model", "rules")
 
+# whoever leads, or has a score elsewhere than on the leaderboard, does so over this window
+LED_OVER = "28d"
 LEADS_FROM = 75
 LAGS_TO = 25
 

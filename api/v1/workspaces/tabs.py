@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from marshmallow import Schema, fields, validate
 from sqlalchemy.orm import Session
 
-from api import auth, context, db, reach
+from api import auth, context, db, leaders, reach
 from api.bodies import Instant
 from api.exports import destinations
 from api.guard import workspace_guarded
@@ -76,6 +76,7 @@ def tab_counts(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         since = dict.fromkeys(TABS, query["since"]) if query["since"] else _marks(reading, workspace_id)
         counts = {**dict.fromkeys(TABS, 0), "connections": _broken_connections(reading, workspace_id)}
+        counts["top_performers"] = leaders.led_since(reading, _opened(workspace_id), since["top_performers"])
         counts["exports"] = destinations.failed_since(reading, _opened(workspace_id), since["exports"])
     with across(opened(workspace_id, None)) as source:
         counts["experiments"] = experiment_queries.finished_since(source, since["experiments"].date()) if source else 0

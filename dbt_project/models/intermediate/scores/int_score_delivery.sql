@@ -2,24 +2,15 @@
     'link_clicks', 'video_3s_views', 'video_15s_views', 'messaging_conversations_started_7d', 'messaging_first_replies'
 ] %}
 
-with ad_days as (
-    select
-        *,
-        sum(case when impressions > 0 then 1 else 0 end) over (
-            partition by ad_key order by day rows between unbounded preceding and current row
-        ) as delivery_days
-    from {{ ref('int_delivery') }}
-)
-
 select
     days.window_key,
     ad_days.profile_key,
     ad_days.ad_key,
-    cast(max(ad_days.delivery_days) as int) as delivery_days,
+    cast(sum(case when ad_days.impressions > 0 then 1 else 0 end) as int) as delivery_days,
     cast(sum(coalesce(ad_days.spend_minor, 0)) as bigint) as spend_minor,
     cast(sum(cast(
-        coalesce(ad_days.spend_minor, 0) * days.matured_share as decimal(18, 4)
-    )) as decimal(20, 4)) as matured_spend,
+        coalesce(ad_days.spend_minor, 0) * days.matured_share as decimal(24, 8)
+    )) as decimal(28, 8)) as matured_spend,
     cast(sum(ad_days.impressions) as bigint) as impressions,
     cast(sum(ad_days.clicks) as bigint) as clicks,
     cast(sum(coalesce(ad_days.link_clicks, ad_days.clicks)) as bigint) as click_events,
@@ -32,7 +23,7 @@ select
     ) as bigint) as engagements,
     cast(sum(ad_days.platform_conversions) as decimal(18, 4)) as platform_conversions,
     cast(sum(ad_days.platform_conversion_value_minor) as bigint) as platform_conversion_value_minor
-from ad_days
+from {{ ref('int_delivery') }} as ad_days
 inner join {{ ref('int_score_days') }} as days
     on ad_days.profile_key = days.profile_key and ad_days.day = days.day
 group by days.window_key, ad_days.profile_key, ad_days.ad_key

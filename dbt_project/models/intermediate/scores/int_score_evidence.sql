@@ -46,10 +46,9 @@ ads as (
     select
         window_key,
         ad_key,
-        group_key,
-        cast({{ loop.index }} as smallint) as layer_no,
-        cast(greatest(coalesce({{ layer.k }}, 0), 0) as decimal(18, 4)) as events,
-        cast(greatest(coalesce({{ layer.e }}, 0), 0) as decimal(18, 4)) as exposure,
+        {{ cell('group_key', loop.index) }} as cell_key,
+        cast(greatest(coalesce({{ layer.k }}, 0), 0) as double) as events,
+        cast(greatest(coalesce({{ layer.e }}, 0), 0) as double) as exposure,
         {{ 'coalesce(' ~ layer.v ~ ', 0)' if layer.v else 'cast(null as double)' }} as relative_value
     from ads
     {{ 'where ' ~ layer.if if layer.if }}

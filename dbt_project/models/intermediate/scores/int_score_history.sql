@@ -1,10 +1,28 @@
 {{ config(materialized='view') }}
 
-with firsts as (
-    select ad_key, min(day) as first_day
+with numbered as (
+    select
+        profile_key,
+        ad_key,
+        day,
+        min(day) over (partition by ad_key) as first_day,
+        sum(case when impressions > 0 then 1 else 0 end) over (
+            partition by ad_key order by day rows between unbounded preceding and current row
+        ) as delivery_days
     from {{ ref('int_delivery') }}
     where impressions > 0 or coalesce(spend_minor, 0) > 0
-    group by ad_key
+),
+
+ages as (
+    select
+        days.window_key,
+        numbered.ad_key,
+        min(numbered.first_day) as first_day,
+        cast(max(numbered.delivery_days) as int) as delivery_days
+    from numbered
+    inner join {{ ref('int_score_days') }} as days
+        on numbered.profile_key = days.profile_key and numbered.day = days.day
+    group by days.window_key, numbered.ad_key
 ),
 
 primaries as (
@@ -26,8 +44,8 @@ select
     scores.composite_score,
     scores.reliability,
     scores.coverage,
-    cast({{ days_between('firsts.first_day', 'windows.as_of') }} as int) as age_days,
-    delivery.delivery_days,
+    cast({{ days_between('ages.first_day', 'windows.as_of') }} as int) as age_days,
+    ages.delivery_days,
     delivery.spend_minor,
     delivery.impressions,
     delivery.clicks,
@@ -41,5 +59,5 @@ inner join {{ ref('int_score_windows') }} as windows
 inner join {{ ref('int_score_groups') }} as groups on scores.group_key = groups.group_key
 inner join {{ ref('int_score_delivery') }} as delivery
     on scores.window_key = delivery.window_key and scores.ad_key = delivery.ad_key
-inner join firsts on scores.ad_key = firsts.ad_key
+inner join ages on scores.window_key = ages.window_key and scores.ad_key = ages.ad_key
 left join primaries on groups.objective = primaries.objective

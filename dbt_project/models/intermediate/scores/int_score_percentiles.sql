@@ -1,21 +1,19 @@
 with params as (
     select
-        priors.group_key,
-        priors.layer_no,
+        priors.cell_key,
+        cells.layer_no,
         priors.scale,
         priors.mean,
         spreads.cv2,
         1 / spreads.cv2 as a,
-        roots.weight,
-        roots.is_primary,
+        cells.weight,
+        cells.is_primary,
         constants.tempering_events,
         constants.order_mean_cv2,
         constants.order_cv2 / constants.order_mean_cv2 as kv
     from {{ ref('int_score_priors') }} as priors
-    inner join {{ ref('int_score_roots') }} as roots
-        on priors.root_key = roots.root_key and priors.layer_no = roots.layer_no
-    inner join {{ ref('int_score_spreads') }} as spreads
-        on priors.root_key = spreads.root_key and priors.layer_no = spreads.layer_no
+    inner join {{ ref('int_score_cells') }} as cells on priors.cell_key = cells.cell_key
+    inner join {{ ref('int_score_spreads') }} as spreads on priors.root_cell_key = spreads.root_cell_key
     cross join {{ ref('int_score_constants') }} as constants
 ),
 
@@ -25,10 +23,10 @@ expected as (
         evidence.ad_key,
         params.*,
         evidence.relative_value as v,
-        cast(evidence.events as double) * params.scale as k,
-        cast(evidence.exposure as double) * params.mean as x
+        evidence.events * params.scale as k,
+        evidence.exposure * params.mean as x
     from {{ ref('int_score_evidence') }} as evidence
-    inner join params on evidence.group_key = params.group_key and evidence.layer_no = params.layer_no
+    inner join params on evidence.cell_key = params.cell_key
 ),
 
 tempered as (

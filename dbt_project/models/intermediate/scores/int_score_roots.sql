@@ -1,35 +1,42 @@
 with sums as (
     select
-        groups.root_key,
-        evidence.layer_no,
-        groups.objective,
-        cast(sum(evidence.events) as double) as events,
-        cast(sum(evidence.exposure) as double) as exposure,
+        cell_key,
+        sum(cast(events as decimal(28, 8))) as events,
+        sum(cast(exposure as decimal(28, 8))) as exposure,
         count(*) as ads
-    from {{ ref('int_score_evidence') }} as evidence
-    inner join {{ ref('int_score_groups') }} as groups on evidence.group_key = groups.group_key
-    group by groups.root_key, evidence.layer_no, groups.objective
+    from {{ ref('int_score_evidence') }}
+    group by cell_key
+),
+
+roots as (
+    select
+        cells.root_key,
+        cells.layer_no,
+        cells.is_binomial,
+        cells.default_cv2,
+        cast(sum(sums.events) as double) as events,
+        cast(sum(sums.exposure) as double) as exposure,
+        sum(sums.ads) as ads
+    from sums
+    inner join {{ ref('int_score_cells') }} as cells on sums.cell_key = cells.cell_key
+    group by cells.root_key, cells.layer_no, cells.is_binomial, cells.default_cv2
 )
 
 select
-    sums.root_key,
-    sums.layer_no,
-    sums.objective,
-    sums.events / sums.exposure as mean,
+    {{ cell('roots.root_key', 'roots.layer_no') }} as root_cell_key,
+    roots.root_key,
+    roots.layer_no,
+    roots.events / roots.exposure as mean,
     case
-        when weights.is_binomial
-            then 1 / (1 - least(sums.events / sums.exposure, constants.greatest_binomial_rate))
+        when roots.is_binomial
+            then 1 / (1 - least(roots.events / roots.exposure, constants.greatest_binomial_rate))
         else 1
     end as scale,
-    weights.default_cv2,
-    1 / weights.default_cv2 as default_strength,
-    weights.weight,
-    weights.is_primary
-from sums
-inner join {{ ref('int_score_weights') }} as weights
-    on sums.objective = weights.objective and sums.layer_no = weights.layer_no
+    roots.default_cv2,
+    1 / roots.default_cv2 as default_strength
+from roots
 cross join {{ ref('int_score_constants') }} as constants
 where
-    sums.events >= constants.least_layer_events
-    and sums.ads >= constants.least_layer_ads
-    and sums.exposure > 0
+    roots.events >= constants.least_layer_events
+    and roots.ads >= constants.least_layer_ads
+    and roots.exposure > 0

@@ -1,10 +1,10 @@
 {{ config(materialized='view') }}
 
--- filled by the studies' model once experiments are read
-with proofs as (
-    select cast(null as int) as profile_key, cast(null as int) as entity_key
-    from {{ ref('int_score_constants') }}
-    where config_version < 0
+with lives as (
+    select delivery.ad_key, delivery.delivery_days
+    from {{ ref('int_score_delivery') }} as delivery
+    inner join {{ ref('int_score_windows') }} as windows
+        on delivery.window_key = windows.window_key and windows.score_window = 'lifetime'
 ),
 
 judged as (
@@ -14,7 +14,7 @@ judged as (
         scores.composite_score,
         scores.reliability,
         scores.coverage,
-        delivery.delivery_days,
+        lives.delivery_days,
         coalesce(delivery.messaging_conversations_started_7d, 0) as conversations,
         coalesce(delivery.platform_conversions, 0) as platform_conversions,
         coalesce(credits.cash_outcomes, 0) as cash_outcomes,
@@ -34,15 +34,18 @@ judged as (
     inner join {{ ref('int_score_groups') }} as groups on scores.group_key = groups.group_key
     inner join {{ ref('int_score_delivery') }} as delivery
         on scores.window_key = delivery.window_key and scores.ad_key = delivery.ad_key
+    inner join lives on scores.ad_key = lives.ad_key
     left join {{ ref('int_score_credits') }} as credits
         on scores.window_key = credits.window_key and scores.ad_key = credits.ad_key
-    left join proofs on scores.profile_key = proofs.profile_key and scores.ad_key = proofs.entity_key
+    left join {{ ref('int_lift_proofs') }} as proofs
+        on scores.profile_key = proofs.profile_key and scores.ad_key = proofs.entity_key
     cross join {{ ref('int_score_constants') }} as constants
 )
 
 select
     window_key,
     ad_key,
+    delivery_days,
     case
         when composite_score is null or reliability < cold_reliability or delivery_days < cold_days then 'cold'
         when reliability < early_reliability or delivery_days < early_days then 'early'

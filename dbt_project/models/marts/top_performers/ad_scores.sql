@@ -8,7 +8,7 @@ select
     scores.composite_score,
     scores.reliability,
     scores.coverage,
-    delivery.delivery_days,
+    stages.delivery_days,
     cast(stages.maturity_stage as {{ dbt.type_string() }}) as maturity_stage,
     cast(stages.truth_grade as {{ dbt.type_string() }}) as truth_grade,
     cast(stages.primary_outcome_kind as {{ dbt.type_string() }}) as primary_outcome_kind,

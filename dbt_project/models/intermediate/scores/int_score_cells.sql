@@ -1,0 +1,12 @@
+select
+    {{ cell('groups.group_key', 'weights.layer_no') }} as cell_key,
+    groups.group_key,
+    groups.root_key,
+    weights.layer,
+    weights.layer_no,
+    weights.is_binomial,
+    weights.default_cv2,
+    weights.weight,
+    weights.is_primary
+from {{ ref('int_score_groups') }} as groups
+inner join {{ ref('int_score_weights') }} as weights on groups.objective = weights.objective

@@ -9,10 +9,12 @@ from typing import Any
 from api.reports import charts
 from api.reports.figures import Figures
 from api.reports.labels import ABSENT, Words
+from api.v1.top_performers.terms import SETTLED
 
 Cell = str | float | int | None
 DEFAULT_COLORS = ("#2f5d8a", "#d9822b")
 MOST_IN_CHART = 10
+UNSCORED: Mapping[str, Any] = {"composite_score": None, "maturity_stage": None}
 AMOUNTS = frozenset({"spend", "spent", "revenue", "cash_revenue", "cac"})
 
 
@@ -90,19 +92,29 @@ def _creative_review(figures: Figures, words: Words, colors: tuple[str, str]) ->
     rows = [
         [row["campaign_name"] or ABSENT, row["parent_name"] or ABSENT, amount(row["spend"]),
          words.number(row["impressions"]), words.number(row["ctr"], 2, unit=" %"), amount(row["outcome_value"]),
-         words.number(row["roas"], 2)]
+         words.number(row["roas"], 2), _score(figures.scores.get(row["campaign_id"]), words)]
         for row in figures.entities
     ]  # fmt: skip
-    columns = ("ad", "ad_set", "spend", "impressions", "ctr", "revenue", "roas")
+    columns = ("ad", "ad_set", "spend", "impressions", "ctr", "revenue", "roas", "score")
     sheet = ("campaign_id", "campaign_name", "parent_name", "platform", "spend", "impressions", "clicks", "ctr",
-             "outcome_value", "outcome_count", "roas", "cac")  # fmt: skip
+             "outcome_value", "outcome_count", "roas", "cac", "composite_score", "maturity_stage")  # fmt: skip
+    scored = [{**row, **figures.scores.get(row["campaign_id"], UNSCORED)} for row in figures.entities]
+    told = [words("scores", words.day(figures.scored_to))] if figures.scored_to else []
     return Content(
         _headlines(figures, words),
         pictures,
         [_entities("ads", columns, rows, figures, words)],
-        _notes(figures, words),
-        _sheet(sheet, figures.entities, renamed={"campaign_id": "ad_id", "campaign_name": "ad_name"}),
+        [*_notes(figures, words), *told],
+        _sheet(sheet, scored, renamed={"campaign_id": "ad_id", "campaign_name": "ad_name"}),
     )
+
+
+def _score(row: Mapping[str, Any] | None, words: Words) -> str:
+    """A score whose place may still move a lot is marked as provisional."""
+    if row is None or row["composite_score"] is None:
+        return ABSENT
+    mark = "" if row["maturity_stage"] in SETTLED else " *"
+    return f"{words.number(row['composite_score'], 1)}{mark}"
 
 
 def _pacing(figures: Figures, words: Words, colors: tuple[str, str]) -> Content:

@@ -8,11 +8,14 @@ from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
+from api.money import Unit
 from api.served import ProfileFacts, Reader
 from api.v1.analytics import queries as profile_queries
 from api.v1.analytics import rows as profile_rows
 from api.v1.campaigns import queries as entity_queries
 from api.v1.campaigns import rows as entity_rows
+from api.v1.top_performers import queries as leaderboard
+from api.v1.top_performers.terms import LED_OVER
 from api.windows import DateRange, last_of_month
 
 MODEL = "last_touch"
@@ -23,7 +26,11 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Figures:
-    """What a report tells: one window beside the one before it, its days, and its best entities of one level."""
+    """What a report tells: one window beside the one before it, its days, and its best entities of one level.
+
+    `scores` are of the ads among them, by id: `composite_score` and `maturity_stage` of the newest 28 days, which end
+    with `scored_to` and are not the report's window.
+    """
 
     window: DateRange
     before: DateRange
@@ -39,6 +46,8 @@ class Figures:
     month: DateRange
     month_days: Sequence[Row]
     monthly_budget: Decimal | None
+    scores: Mapping[str, Row]
+    scored_to: date | None
 
 
 def gather(
@@ -52,6 +61,7 @@ def gather(
     found = entity_queries.ranked_page(reader, profile, of, most=MOST_ROWS, after=None, campaign=None, ad_set=None)
     month = DateRange(window.date_to.replace(day=1), last_of_month(window.date_to))
     so_far = DateRange(month.date_from, window.date_to)
+    scored = _scored(reader, profile, [row["platform_id"] for row in found]) if level == "ad" else []
     return Figures(
         window=window,
         before=before,
@@ -67,6 +77,10 @@ def gather(
         month=month,
         month_days=_days(reader, profile, so_far),
         monthly_budget=monthly_budget,
+        scores={
+            ad["entity_id"]: {"composite_score": ad["score"], "maturity_stage": ad["maturity_stage"]} for ad in scored
+        },
+        scored_to=max((ad["score_date"] for ad in scored), default=None),
     )
 
 
@@ -74,6 +88,13 @@ def has_any(reader: Reader, profile: ProfileFacts, window: DateRange) -> bool:
     """Whether anything was spent or happened in the window."""
     found = profile_queries.by_day(reader, profile, MODEL, window).values()
     return any(part.minor or part.payments or part.outcomes for sums in found for part in sums.parts.values())
+
+
+def _scored(reader: Reader, profile: ProfileFacts, ids: Sequence[str]) -> list[dict[str, Any]]:
+    # an id may be several ads on as many platforms
+    of = leaderboard.Wanted(LED_OVER, most=len(ids) * 10, ad_external_ids=ids)
+    units = {profile.profile_key: Unit.own(profile.digits)}
+    return [one.ad for one in leaderboard.ranked(reader, units, of)]
 
 
 def _days(reader: Reader, profile: ProfileFacts, window: DateRange) -> list[Row]:

@@ -55,6 +55,13 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Las cifras atribuidas siguen el modelo de último contacto; las de modelos distintos nunca se suman.",
     ),
     "delivery_through": ("Ad delivery is complete through {0}.", "La entrega de anuncios está completa hasta {0}."),
+    "score": ("Score", "Puntuación"),
+    "scores": (
+        "Scores, 0 to 100, are the expected place among comparable ads over the 28 days through {0}; 50 is the middle."
+        " * Provisional: too little data to act on.",
+        "Las puntuaciones, de 0 a 100, son el puesto esperado entre anuncios comparables en los 28 días hasta el {0};"
+        " 50 es la mitad. * Provisional: faltan datos para actuar.",
+    ),
     "page": ("Page", "Página"),
     "of": ("of", "de"),
     "subject": ("{0}: {1}, {2}", "{0}: {1}, {2}"),

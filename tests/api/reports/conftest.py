@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -30,9 +30,13 @@ def gather(tmp_path: Path) -> Iterator[Gather]:
     settings = Settings(home=tmp_path, query_deadline_seconds=60)
 
     def gathered(
-        template: str = "performance_summary", *, name: str | None = None, budget: Decimal | None = None
+        template: str = "performance_summary",
+        *,
+        name: str | None = None,
+        budget: Decimal | None = None,
+        scores: Sequence[Mapping[str, object]] = (),
     ) -> Figures:
-        tables = served.from_csv(GOLDEN)
+        tables = {**served.from_csv(GOLDEN), "ad_scores": [dict(row) for row in scores]}
         if name is not None:
             for row in tables["entities"]:
                 row["name"] = name

@@ -183,6 +183,24 @@ def test_every_template_has_its_own_sections(gather: Gather) -> None:
         assert expected in shown["pacing"]
 
 
+def test_the_creative_review_shows_scores_and_marks_the_provisional(gather: Gather) -> None:
+    of = {"profile_key": 1, "score_window": "28d", "score_date": "2026-03-02", "day_from": "2026-02-03"}
+    scores = [
+        {**of, "entity_key": 31, "composite_score": 83.449, "maturity_stage": "calibrated"},
+        {**of, "entity_key": 32, "composite_score": 50.04, "maturity_stage": "cold"},
+        {**of, "entity_key": 31, "score_window": "7d", "composite_score": 11.0, "maturity_stage": "cold"},
+    ]
+    order = replace(PLAIN, template="creative_review")
+    words = Seen(render(order, gather("creative_review", scores=scores))).words
+    for expected in ("Score", "83.4", "50.0 *", "over the 28 days through Mar 2, 2026"):
+        assert expected in words
+    assert "11.0" not in words
+    lines = render(replace(order, format="csv"), gather("creative_review", scores=scores)).decode().splitlines()
+    assert lines[0].endswith("cac,composite_score,maturity_stage")
+    assert {line.rsplit(",", 2)[-2] + line.rsplit(",", 2)[-1] for line in lines[1:]} >= {"83.4calibrated", "50.0cold"}
+    assert "Provisional" not in Seen(render(order, gather("creative_review"))).words
+
+
 def test_pacing_without_a_budget_says_so(gather: Gather) -> None:
     assert "No monthly budget is set." in Seen(render(replace(PLAIN, template="pacing"), gather("pacing"))).words
 

@@ -100,11 +100,11 @@ def _customer_redacted(settings: Settings, session: Session, connection: Connect
     ids = frozenset[str]().union(*(whole_person(settings, connection.profile_id, one) for one in wanted))
     erasure = ids and erasing.erase(
         session,
+        settings,
         profile_id=connection.profile_id,
         ids=ids,
         reason="subject_request",
         reference=f"{connection.provider}:{delivery.delivery_id}"[:120],
-        key=settings.signing_key(),
     )
     # hashes of who was meant are not needed any more
     delivery.facts = {}

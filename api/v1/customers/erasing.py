@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from api import context, db
+from api import db
 from api.erased import Person, digest
 from api.erased_records import erased_digests, redact_records, remember
 from api.exports import destinations
@@ -17,6 +17,7 @@ from api.models import Erasure
 from api.served import profile_facts
 from api.snapshot import snapshots
 from api.v1.customers import selectors
+from touchledger.settings import Settings
 
 DUE = timedelta(days=30)
 _OF_PERSON = """
@@ -38,21 +39,23 @@ NOTHING_YET = dict.fromkeys(
 )
 
 
-def begin(session: Session, *, profile_id: str, asked: Mapping[str, Any], key: bytes) -> Erasure | None:
+def begin(session: Session, settings: Settings, *, profile_id: str, asked: Mapping[str, Any]) -> Erasure | None:
     """Erase the person whom `asked` ({selector, reason, reference}) means, as far as that goes at once.
 
-    The next build does the rest. None when nobody is meant, or somebody already erased. `key` is the signing key.
+    The next build does the rest. None when nobody is meant, or somebody already erased.
     """
     ids = selectors.identifiers_of(session, profile_id, asked["selector"])
     if ids is None:
         return None
-    return erase(session, profile_id=profile_id, ids=ids, reason=asked["reason"], reference=asked["reference"], key=key)
+    named = {"reason": asked["reason"], "reference": asked["reference"]}
+    return erase(session, settings, profile_id=profile_id, ids=ids, **named)
 
 
 def erase(
-    session: Session, *, profile_id: str, ids: frozenset[str], reason: str, reference: str | None, key: bytes
+    session: Session, settings: Settings, *, profile_id: str, ids: frozenset[str], reason: str, reference: str | None
 ) -> Erasure | None:
     """Erase the person who has these identifiers (ids of `api.warehouse_ids`); None for somebody already erased."""
+    key = settings.signing_key()
     if any(digest(key, one) in erased_digests(session, profile_id) for one in ids):
         return None
     erasure = _received(session, profile_id, reason, reference)
@@ -61,7 +64,7 @@ def erase(
     redacted = redact_records(session, person)
     # records redacted now land under their new names: the build that finishes the erasure must find those too
     remember(session, key, profile_id=profile_id, erasure_id=erasure.id, ids=person.renamed_ids())
-    kept = len(destinations.rows_about(session, profile_id, _conversions(profile_id, ids)))
+    kept = len(destinations.rows_about(session, profile_id, _conversions(settings, profile_id, ids)))
     erasure.counts = {
         **erasure.counts,
         "identities_removed": len(ids),
@@ -77,9 +80,9 @@ def receipt(erasure: Erasure) -> dict[str, Any]:
     return {"erasure_id": erasure.id, **{name: getattr(erasure, name) for name in names}}
 
 
-def _conversions(profile_id: str, ids: Collection[str]) -> list[str]:
+def _conversions(settings: Settings, profile_id: str, ids: Collection[str]) -> list[str]:
     """Ids of the conversions that the published snapshot knows of whoever has these identifiers."""
-    with snapshots(context.settings()).reader() as reader:
+    with snapshots(settings).reader() as reader:
         facts = profile_facts(reader, profile_id) if reader else None
         if reader is None or facts is None:
             return []

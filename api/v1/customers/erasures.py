@@ -71,8 +71,7 @@ def erase_customer_of_a_workspace(body: dict[str, Any], workspace_id: str) -> di
 
 
 def _erased(profile_id: str, body: dict[str, Any]) -> Erasure | None:
-    key = context.settings().signing_key()
-    erasure = erasing.begin(session(), profile_id=profile_id, asked=body, key=key)
+    erasure = erasing.begin(session(), context.settings(), profile_id=profile_id, asked=body)
     if erasure is not None:
         by = replace(actor(), profile_id=profile_id)
         record(session(), by, Attempt("customer.erased", {"target": target("erasure", erasure.id)}, "privacy"))

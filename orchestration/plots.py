@@ -69,6 +69,8 @@ def _history(axes: Axes, looks: Sequence[Evaluation], needed: float) -> None:
         axes.plot([day, day], [look.auc.low, look.auc.high], color=BLUE, linewidth=1)
         axes.plot([day], [look.auc.value], marker="o" if look.passed else "x", color=BLUE if look.passed else RED)
     axes.axhline(needed, color=RED, linewidth=0.8)
+    days: Any = [look.day for look in looks[-5:]]
+    axes.set_xticks(days)
     axes.tick_params(axis="x", rotation=30)
     _quiet(axes, "Every look (x = did not pass)")
 

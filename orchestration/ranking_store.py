@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 TREES = "trees.txt"
 FIT = "fit.json"
+# two months of models, to look back at
+KEPT = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +80,8 @@ class RankingStore:
             durable.write_text(building / TREES, model.ranker.trees.model_to_string())
         durable.write_text(building / FIT, json.dumps(_as_json(model), indent=1))
         durable.put_in_place(building, final)
+        for version in self._versions()[:-KEPT]:
+            shutil.rmtree(self._folder(version))
 
     def looks(self, measure: str) -> Looks:
         """What was seen of a measure so far; looks of other recipes are kept in the file and left out here."""
@@ -102,6 +106,10 @@ class RankingStore:
         temporary = self._told.with_suffix(".tmp")
         pq.write_table(told, temporary)
         durable.put_in_place(temporary, self._told)
+
+    def tell_nothing(self) -> None:
+        """Forget what was told: no score and no model is left that it could be of."""
+        self._told.unlink(missing_ok=True)
 
     def _versions(self) -> list[int]:
         return sorted(int(path.name) for path in self._home.glob("models/*") if path.name.isdigit())

@@ -42,6 +42,7 @@ def ranker(deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
     tables = read(deployment.settings)
     model = train(known(tables), store) if tables else None
     if tables is None or model is None:
+        store.tell_nothing()
         for key in (MODEL, LOOKS, TOLD):
             yield dg.MaterializeResult(asset_key=key, metadata={"state": "too little history to fit anything"})
         return

@@ -18,6 +18,8 @@ LEAST_ADS = 50
 LEAST_TOP_ADS = 30
 LARGEST_BIAS = 0.10
 BINS = 10
+# fewer rows than this make a point of the curve jump by chance
+LEAST_IN_BIN = 50
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,11 +75,11 @@ class Forecast:
 
     @property
     def curve(self) -> tuple[tuple[float, float, int], ...]:
-        """Mean probability, observed share and rows of each tenth of the rows, by probability."""
+        """Mean probability, observed share and rows of each tenth of the rows, or of fewer parts where they are few."""
         order = np.argsort(self.probability, kind="stable")
         return tuple(
             (float(self.probability[part].mean()), float(self.happened[part].mean()), len(part))
-            for part in np.array_split(order, BINS)
+            for part in np.array_split(order, max(min(BINS, len(order) // LEAST_IN_BIN), 1))
             if len(part)
         )
 

@@ -21,7 +21,7 @@ from orchestration.ranking.evaluation import RECIPE
 from orchestration.ranking.likelihood import MEASURE
 from orchestration.ranking.standing import PROVEN, STALE_AFTER
 from orchestration.ranking_inputs import Known, known, read
-from orchestration.ranking_store import RankingStore
+from orchestration.ranking_store import KEPT, RankingStore
 from orchestration.resources import Deployment
 from tests.factories import ranked_warehouses
 from tests.factories.ad_worlds import World
@@ -191,6 +191,17 @@ def test_half_a_model_is_no_model(mine: Settings) -> None:
     assert found and found.version == 3
 
 
+def test_the_newest_models_are_kept_and_a_number_is_never_given_twice(mine: Settings) -> None:
+    store = RankingStore(mine)
+    newest = store.newest()
+    assert newest
+    for version in range(3, 12):
+        store.add(replace(newest, version=version))
+    folders = {int(path.name) for path in (mine.home / "ranking" / "models").iterdir()}
+    assert folders == set(range(12 - KEPT, 12))
+    assert store.next_version() == 12
+
+
 def test_looks_and_models_of_another_recipe_prove_nothing(mine: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("orchestration.ranking_store.RECIPE", RECIPE + 1)
     store = RankingStore(mine)
@@ -217,9 +228,9 @@ def test_the_asset_shows_its_looks_as_pictures_and_why_each_measure_stands_where
     assert by_key[TOLD]["day"].value == str(date(2025, 6, 10))
 
 
-def test_without_scores_nothing_is_fitted_and_nothing_fails(deployed: Settings) -> None:
+def test_without_scores_nothing_is_told_and_nothing_fails(deployed: Settings) -> None:
     with duckdb.connect(str(deployed.warehouse)) as warehouse:
         warehouse.execute("delete from intermediate.int_score_history")
-    told_file(deployed).unlink()
+    assert told_file(deployed).exists()
     assert dg.materialize([ranker], resources={"deployment": Deployment()}).success
     assert not told_file(deployed).exists()

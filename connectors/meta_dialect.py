@@ -12,6 +12,8 @@ from connectors.transport import Answer
 LOCKED_OUT = 3600.0
 BUSY, FULL = 90.0, 100.0
 BUDGET_TOO_LOW = 1885272
+# of customer lists
+TERMS_NOT_ACCEPTED = 2663
 _BREATHER = 10.0
 _THROTTLED = {4, 17, 32, 341, 613, *range(80000, 80015)}
 _TRANSIENT = {1, 2, 104, 960, 2601}
@@ -71,6 +73,8 @@ def _odd_refusal(code: int, message: str) -> bool:
 def _refusal(code: int, subcode: int, message: str) -> str:
     if code == 10 or 200 <= code < 300:
         return "permission_missing"
+    if code == TERMS_NOT_ACCEPTED:
+        return "terms_not_accepted"
     if subcode == BUDGET_TOO_LOW:
         return "budget_too_low"
     if code == 100 and "nonexisting field" in message:

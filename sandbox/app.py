@@ -14,7 +14,7 @@ from typing import Any
 from flask import Flask, Response, request
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
-from sandbox import meta_ads, meta_conversions, meta_live, shop, shopify, stripe, stripe_selling
+from sandbox import meta_ads, meta_conversions, meta_lists, meta_live, shop, shopify, stripe, stripe_selling
 from sandbox.faults import CONTROL, ConnectionCut, FaultPlan, install
 from sandbox.stripe_billing import Billing
 from sandbox.world import WorldHolder, build
@@ -33,13 +33,15 @@ def create_sandbox(holder: WorldHolder, bucket: shopify.Bucket | None = None) ->
     plan = FaultPlan()
     install(app, plan)
     billing, live, conversions = Billing(), meta_live.Live(), meta_conversions.Conversions()
-    meta = meta_ads.blueprint(holder, live, conversions)
+    lists = meta_lists.CustomerLists()
+    meta = meta_ads.blueprint(holder, live, conversions, lists)
     faces = (meta, shopify.blueprint(holder, bucket), stripe.blueprint(holder, billing))
     for vendor, face in zip(FACES, faces, strict=True):
         app.register_blueprint(face, url_prefix=f"/{vendor}")
     _control(app, holder, plan)
     meta_live.control(app, holder, live)
     meta_conversions.control(app, conversions)
+    meta_lists.control(app, lists)
     stripe_selling.control(app, billing)
     return app
 

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
-from sandbox import meta_conversions, meta_entities, meta_insights, meta_live, meta_studies, refusals
+from sandbox import meta_conversions, meta_entities, meta_insights, meta_lists, meta_live, meta_studies, refusals
 from sandbox.faces import accepted
 from sandbox.faults import struck
 from sandbox.world import World, WorldHolder
@@ -61,8 +61,13 @@ class Reports:
             return found
 
 
-def blueprint(holder: WorldHolder, live: meta_live.Live, conversions: meta_conversions.Conversions) -> Blueprint:
-    """The routes of /meta; `live` holds what is changed through them, `conversions` what is reported."""
+def blueprint(
+    holder: WorldHolder,
+    live: meta_live.Live,
+    conversions: meta_conversions.Conversions,
+    lists: meta_lists.CustomerLists,
+) -> Blueprint:
+    """The routes of /meta; the others hold what is changed, reported and listed through them."""
     face = Blueprint("meta", __name__)
     reports = Reports()
 
@@ -149,6 +154,7 @@ def blueprint(holder: WorldHolder, live: meta_live.Live, conversions: meta_conve
         return _page(rows)
 
     meta_conversions.routes(face, VERSION, holder, conversions)
+    meta_lists.routes(face, VERSION, lists)
     return face
 
 

@@ -16,6 +16,8 @@ from sandbox import refusals
 from sandbox.faults import CONTROL
 from sandbox.world import World, WorldHolder
 
+# a chat-app business and a page, which have datasets of their own
+MESSAGING = ("300000000000001", "300000000000002")
 MOST_EVENTS = 1000
 OLDEST_DAYS = 7
 ACTION_SOURCES = {
@@ -26,6 +28,7 @@ ACTION_SOURCES = {
 HASHED = {"em", "ph", "fn", "ln", "ct", "st", "zp", "country", "external_id"}
 CLICK = re.compile(r"fb\.[0-9]\.\d{13}\.\S+")
 DIGEST = re.compile(r"[0-9a-f]{64}")
+_MESSAGING_IDS = ", ".join(f'"{number}"' for number in MESSAGING)
 _KNOWN = HASHED | {"fbc", "fbp", "client_ip_address", "client_user_agent", "lead_id", "subscription_id"}
 
 
@@ -40,6 +43,23 @@ class Conversions:
         self._lock = Lock()
         self._taken: dict[str, dict[tuple[str, str], dict[str, Any]]] = {}
         self._counts: dict[str, Counter[str]] = {}
+        self._made: dict[str, list[str]] = {}
+
+    def of(self, owner: str) -> list[str]:
+        """Datasets of an ad account, or of a messaging account: the one it has from the beginning, then those made."""
+        with self._lock:
+            return [pixel_of(owner), *self._made.get(owner, ())]
+
+    def make(self, owner: str) -> str:
+        """One more."""
+        with self._lock:
+            made = self._made.setdefault(owner, [])
+            made.append(str(2 * 10**15 + int(owner) % 10**13 * 10 + len(made)))
+            return made[-1]
+
+    def is_known(self, world: World, pixel: str) -> bool:
+        owners = {*(account.id for account in world.accounts), *MESSAGING}
+        return any(pixel in self.of(owner) for owner in owners)
 
     def take(self, pixel: str, events: list[dict[str, Any]], *, is_test: bool) -> None:
         """Count events that were found good; one that came before under its name and id is a duplicate."""
@@ -59,7 +79,7 @@ class Conversions:
 
     def forget(self) -> None:
         with self._lock:
-            self._taken, self._counts = {}, {}
+            self._taken, self._counts, self._made = {}, {}, {}
 
 
 _COUNTED = ("requests", "received", "duplicates", "tests")
@@ -73,9 +93,22 @@ def pixel_of(account: str) -> str:
 def routes(face: Blueprint, version: str, holder: WorldHolder, conversions: Conversions) -> None:
     """Add what a pixel answers to the Meta face."""
 
+    def told(owner: str) -> Response:
+        if request.method == "POST":
+            return refusals.answer({"id": conversions.make(owner)})
+        return refusals.answer({"data": [{"id": one, "name": f"Dataset {one}"} for one in conversions.of(owner)]})
+
+    @face.route(f"/{version}/act_<account>/adspixels", methods=["GET", "POST"])
+    def pixels_of_account(account: str) -> Response:
+        return told(account)
+
+    @face.route(f"/{version}/<any({_MESSAGING_IDS}):owner>/dataset", methods=["GET", "POST"])
+    def datasets_of_messaging_account(owner: str) -> Response:
+        return told(owner)
+
     @face.post(f"/{version}/<int:pixel>/events")
     def take_events(pixel: int) -> Response:
-        if str(pixel) not in pixels(holder.world):
+        if not conversions.is_known(holder.world, str(pixel)):
             return refusals.meta_error(
                 100,
                 f"Unsupported post request. Object with ID '{pixel}' does not exist or cannot be loaded.",
@@ -101,11 +134,6 @@ def control(app: Flask, conversions: Conversions) -> None:
     def forget_conversions() -> dict[str, Any]:
         conversions.forget()
         return {}
-
-
-def pixels(world: World) -> set[str]:
-    """Every pixel there is."""
-    return {pixel_of(account.id) for account in world.accounts}
 
 
 def checked(given: Any) -> list[dict[str, Any]]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
 
 VERSION = "2026-11"
+FRESH = timedelta(hours=24)
 TEXTS = {
     "en": """\
 I ask this service to copy the live ad sets of the connected ad account that optimise on the existing dataset. The
@@ -25,3 +29,16 @@ plataforma en cualquier momento y estoy facultado para decidirlo para esta cuent
 def text_hashes() -> dict[str, str]:
     """SHA-256 of the version and each language's text: what an acceptance quotes."""
     return {name: hashlib.sha256(f"{VERSION}\0{text}".encode()).hexdigest() for name, text in TEXTS.items()}
+
+
+def current() -> dict[str, Any]:
+    """{version, text_hashes}: what error.consent tells."""
+    return {"version": VERSION, "text_hashes": text_hashes()}
+
+
+def is_given(consent: Mapping[str, Any] | None, at: datetime) -> bool:
+    """Whether {version, text_hash, accepted_by, accepted_at} accepts the current text, within the last 24 hours."""
+    if consent is None or consent["version"] != VERSION or consent["text_hash"] not in text_hashes().values():
+        return False
+    accepted: datetime = consent["accepted_at"]
+    return at - FRESH <= accepted <= at

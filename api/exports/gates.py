@@ -77,7 +77,7 @@ def situation(session: Session, profile: Profile, at: datetime) -> Situation:
 
 def skip_reason(now: Situation, candidate: Candidate) -> str | None:
     """Why it may not leave, the first that applies: one of `SKIP_REASONS`, or None."""
-    return _of_itself(candidate) or _of_law(now) or _of_health(now, candidate) or _of_platform(now, candidate)
+    return _of_itself(candidate) or law(now) or _of_health(now, candidate) or _of_platform(now, candidate)
 
 
 def _of_itself(candidate: Candidate) -> str | None:
@@ -88,7 +88,8 @@ def _of_itself(candidate: Candidate) -> str | None:
     return "duplicate" if candidate.is_duplicate else None
 
 
-def _of_law(now: Situation) -> str | None:
+def law(now: Situation) -> str | None:
+    """Which agreement stands in the way of anything being sent for the profile, as a skip reason."""
     if now.standing is not None and now.standing.is_gated(now.at):
         return "legal_compliance_missing" if now.standing.state == "not_accepted" else "legal_gate_blocked"
     return "hipaa_baa_unsigned" if now.needs_agreement and not now.is_signed else None

@@ -9,6 +9,7 @@ from api.models.branding import Branding, SenderDomain
 from api.models.connection import Connection
 from api.models.creative import CreativeAnalysis
 from api.models.credential import ApiKey
+from api.models.dataset import DatasetTarget, PartnerAudience
 from api.models.entitlement import Entitlement
 from api.models.erasure import ErasedIdentifier, Erasure
 from api.models.export import ConversionCatalog, ExportDestination, ExportRow
@@ -49,6 +50,7 @@ __all__ = [
     "ConversionCatalog",
     "CreativeAnalysis",
     "CredentialUse",
+    "DatasetTarget",
     "Delegation",
     "DpaAcceptance",
     "Entitlement",
@@ -72,6 +74,7 @@ __all__ = [
     "OAuthRefreshToken",
     "OneTimeToken",
     "OutgoingMail",
+    "PartnerAudience",
     "PaymentPayer",
     "PiiAccess",
     "PlatformChange",

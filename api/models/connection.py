@@ -22,7 +22,8 @@ class Connection(Base):
     asked. `status_reason` is a slug: why it needs somebody, or why the newest call failed.
 
     `token` is a sandbox credential here; real providers' tokens are encrypted before they are stored.
-    `synced_through` is the last account day that was landed whole.
+    `synced_through` is the last account day that was landed whole. `login_kind` of a social account is page_linked or
+    direct.
     """
 
     __tablename__ = "connections"
@@ -40,6 +41,7 @@ class Connection(Base):
     is_sandbox: Mapped[bool] = mapped_column(default=False)
     currency: Mapped[str | None] = mapped_column(sa.String(3))
     timezone: Mapped[str | None] = mapped_column(sa.String(64))
+    login_kind: Mapped[str | None] = mapped_column(sa.String(16))
     synced_through: Mapped[date | None]
     synced_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(default=now)

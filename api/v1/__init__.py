@@ -14,7 +14,7 @@ from api.v1.campaigns import changes as campaign_changes
 from api.v1.campaigns import comparison, status
 from api.v1.commerce import live
 from api.v1.commerce import routes as commerce
-from api.v1.conversion_sync import catalog, consent, data_sources
+from api.v1.conversion_sync import catalog, consent, data_sources, target
 from api.v1.creative_analyses import routes as creative_analyses
 from api.v1.creative_patterns import routes as creative_patterns
 from api.v1.credentials import api_keys, api_usage, entering, mcp, me, resetting, tokens
@@ -24,6 +24,7 @@ from api.v1.exports import ledger as export_ledger
 from api.v1.exports import routes as export_destinations
 from api.v1.exports import testing as export_tests
 from api.v1.imports import routes as imports
+from api.v1.partner import audiences as partner_audiences
 from api.v1.partner import routes as partner
 from api.v1.profiles import agreement, demo, exclusions
 from api.v1.profiles import app_routes as profiles_of_apps
@@ -106,4 +107,6 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     export_ledger.bp,
     consent.bp,
     data_sources.bp,
+    target.bp,
+    partner_audiences.bp,
 )

@@ -51,6 +51,8 @@ KEPT = {
     "conversion_catalogs": "what was let out, beside the ledger",
     "export_destinations": "switched off; the ledger names them",
     "export_rows": "the ledger",
+    "dataset_targets": "what was chosen at the platform, which stays so there",
+    "partner_audiences": "lists that live on at the platform",
 }
 
 

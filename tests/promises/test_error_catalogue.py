@@ -16,15 +16,7 @@ AWAITED_TEXT = """
     account_connected_elsewhere
     media_expired
     chatapp_payment_required
-    audience_tos_required
-    platform_safe_audiences_disabled
-    platform_safe_required
     template_not_found
-    clean_dataset_has_live_ad_sets
-    consent_required
-    chatapp_connection_required
-    social_connection_required
-    social_page_login_required
 """
 AWAITED = frozenset(AWAITED_TEXT.split())
 

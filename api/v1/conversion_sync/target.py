@@ -1,0 +1,135 @@
+"""POST /conversion-sync/platform-safe/target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from api import audit, auth, connections, context, db, errors
+from api.audit import Attempt
+from api.auth import Kind
+from api.bodies import Text
+from api.body_fields import Flag, Uuid
+from api.exports import consent, targets
+from api.guard import guarded
+from api.http import Blueprint
+from api.models import Connection, Profile
+from api.roles import Role
+from api.scopes import Scope
+from api.writing import actor, idempotent, session
+from connectors.meta_datasets import MetaDatasets
+
+bp = Blueprint("platform_safe_target", __name__, description="Which dataset is fed in Platform-Safe mode.")
+
+SECONDS = 25.0
+
+
+class ConsentBody(Schema):
+    """That a person accepted the current text."""
+
+    version = Text(16, required=True)
+    text_hash = Text(64, required=True)
+    accepted_by = Text(120, required=True)
+    accepted_at = fields.AwareDateTime(required=True, metadata={"description": "Within the last 24 hours."})
+
+
+class TargetBody(Schema):
+    """Which dataset to feed, and how."""
+
+    target = fields.String(required=True, validate=validate.OneOf(targets.TARGETS))
+    dataset = fields.String(load_default="website", validate=validate.OneOf(targets.DATASETS))
+    connection_id = Uuid(load_default=None)
+    confirm_live_ad_sets = Flag(load_default=False)
+    duplicate_and_swap = Flag(load_default=False)
+    consent = fields.Nested(ConsentBody, load_default=None)
+
+
+class Swapped(Schema):
+    ad_set_external_id = fields.String(required=True)
+    new_ad_set_external_id = fields.String(required=True)
+
+
+class TargetAnswer(Schema):
+    """Which dataset is fed now."""
+
+    target = fields.String(required=True, metadata={"enum": list(targets.TARGETS)})
+    dataset = fields.String(required=True, metadata={"enum": list(targets.DATASETS)})
+    dataset_external_id = fields.String(required=True)
+    previous_target = fields.String(required=True, metadata={"enum": list(targets.TARGETS)})
+    changed = fields.Boolean(required=True)
+    live_ad_sets = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Ad sets that deliver on the dataset that is left; null where that cannot be read."},
+    )
+    swapped = fields.List(fields.Nested(Swapped), required=True)
+
+
+@bp.route("/conversion-sync/platform-safe/target", methods=["POST"])
+@guarded(scope=Scope.EXPORTS_WRITE, role=Role.EDITOR)
+@bp.arguments(TargetBody)
+@idempotent()
+@bp.response(200, TargetAnswer)
+def choose_dataset(body: dict[str, Any]) -> dict[str, Any]:
+    """Feed the clean dataset, or the existing one again
+
+    The clean one is made at the platform when it is first chosen, and takes a slot there; destinations that fed the
+    other are turned to it. Going back is refused while ad sets deliver on the clean one, unless that is confirmed.
+    """
+    settings, to, dataset = context.settings(), body["target"], body["dataset"]
+    with db.transaction(settings.operational_url, durable=False) as reading:
+        profile = reading.get_one(Profile, auth.current().profile.id)
+        _refuse(profile, body)
+        connection = targets.connection_for(reading, profile, dataset, body["connection_id"])
+        before = targets.standing(reading, profile.id, dataset, connection)
+    connections.usable(settings, [connection])
+    about = {"target": audit.target("profile", profile.id, profile.name), "before": {"target": before.target}}
+    wanted = {**about, "after": {"target": to, "dataset": dataset}}
+    # kept whatever becomes of the question
+    asked = Attempt("dataset_target.asked", wanted, category="privacy")
+    audit.record_alone(settings.operational_url, actor(), asked, outcome="done")
+    answer = _asked(connection, profile, body, before)
+    turned = targets.put(session(), profile.id, dataset, connection, to, answer)
+    changed = before.target != to
+    fed = answer.clean_id if to == "clean" else answer.existing_id
+    told = {**about, "after": {"target": to, "dataset": dataset, "dataset_id": fed, "destinations_turned": turned}}
+    outcome = "done" if changed else "no_change"
+    audit.record(session(), actor(), Attempt("dataset_target.changed", told, category="privacy"), outcome=outcome)
+    return {
+        "target": to,
+        "dataset": dataset,
+        "dataset_external_id": fed,
+        "previous_target": before.target,
+        "changed": changed,
+        "live_ad_sets": answer.live_ad_sets,
+        "swapped": [],
+    }
+
+
+def _refuse(profile: Profile, body: Mapping[str, Any]) -> None:
+    if body["target"] == "clean" and profile.privacy_mode != "platform_safe":
+        raise errors.PLATFORM_SAFE_REQUIRED()
+    if not body["duplicate_and_swap"] or body["target"] != "clean":
+        return
+    if auth.current().kind is not Kind.SESSION and not consent.is_given(body["consent"], db.now()):
+        raise errors.CONSENT_REQUIRED(consent=consent.current())
+    raise errors.NOT_IMPLEMENTED("Ad sets are not copied here: copy them at the platform, then switch the dataset.")
+
+
+def _asked(
+    connection: Connection, profile: Profile, body: Mapping[str, Any], before: targets.Standing
+) -> targets.Answer:
+    to = body["target"]
+    with connections.asking(context.settings(), connection, within=SECONDS, writes=True) as transport:
+        account = connection.external_account_id
+        platform = MetaDatasets(connection.base_url, connection.token, account, transport)
+        answer = targets.ask(platform, profile.name, body["dataset"], before, to)
+    starves = to == "existing" and before.target == "clean" and answer.live_ad_sets != 0
+    if starves and not body["confirm_live_ad_sets"]:
+        attempt = Attempt(
+            "dataset_target.changed", {"after": {"live_ad_sets": answer.live_ad_sets}}, category="privacy"
+        )
+        raise errors.CLEAN_DATASET_HAS_LIVE_AD_SETS().audited(attempt)
+    return answer

@@ -1,0 +1,178 @@
+"""POST /partner/audiences/customer-list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+from sqlalchemy.orm import Session
+
+from api import auth, connections, context, db, errors, pii_log
+from api.audit import Attempt, record, target
+from api.auth import Kind
+from api.bodies import Text
+from api.body_fields import Uuid
+from api.exports import audiences, gates, targets
+from api.guard import MEBIBYTE, guarded
+from api.http import Blueprint
+from api.models import Connection, PartnerAudience, Profile
+from api.scopes import Scope
+from api.snapshot import snapshots
+from api.v1.profiles import entitlements
+from api.writing import actor, idempotent, session
+from connectors.errors import Refused
+from connectors.meta_datasets import MOST_PEOPLE, MetaDatasets
+
+bp = Blueprint("partner_audiences", __name__, description="Customer lists that partners keep at an ad platform.")
+
+SECONDS = 25.0
+OPERATIONS = ("replace", "add", "remove")
+_DIGEST = validate.Regexp(r"^[0-9a-f]{64}\Z", error="must be SHA-256 in lower-case hexadecimal")
+_SHAPE = {"pattern": "^[0-9a-f]{64}$"}
+
+
+class ListedCustomer(Schema):
+    """One customer, named in one of four ways."""
+
+    customer_key = Text(64)
+    external_ref = Text(128)
+    email_sha256 = fields.String(validate=_DIGEST, metadata=_SHAPE)
+    phone_sha256 = fields.String(validate=_DIGEST, metadata=_SHAPE)
+
+    @validates_schema
+    def _exactly_one(self, data: Mapping[str, Any], **_: Any) -> None:
+        if len(data) != 1:
+            raise ValidationError(f"exactly one of {', '.join(audiences.MEMBERS)} is needed")
+
+
+class CustomerListBody(Schema):
+    """A list and what to do with it; without `audience_id` a new one is made."""
+
+    name = Text(80, required=True)
+    connection_id = Uuid(load_default=None)
+    audience_id = Uuid(load_default=None)
+    operation = fields.String(load_default="replace", validate=validate.OneOf(OPERATIONS))
+    customers = fields.List(
+        fields.Nested(ListedCustomer), required=True, validate=validate.Length(1, MOST_PEOPLE, error="1 to 10000")
+    )
+
+
+class CustomerListAnswer(Schema):
+    """What became of the list, and of those who were to be on it."""
+
+    audience_id = fields.UUID(required=True)
+    platform_audience_id = fields.String(required=True, allow_none=True)
+    status = fields.String(required=True, metadata={"enum": ["queued", "ready", "failed"]})
+    received = fields.Integer(required=True)
+    accepted = fields.Integer(required=True)
+    excluded = fields.Integer(required=True, metadata={"description": "Kept out of audiences, or refusing marketing."})
+    unmatched = fields.Integer(required=True, metadata={"description": "Nobody here, or without e-mail and phone."})
+
+
+@bp.route("/partner/audiences/customer-list", methods=["POST"])
+@guarded(scope=Scope.EXPORTS_WRITE, kinds={Kind.API_KEY}, max_body=8 * MEBIBYTE)
+@bp.arguments(CustomerListBody)
+@idempotent()
+@bp.response(202, CustomerListAnswer)
+def keep_customer_list(body: dict[str, Any]) -> dict[str, Any]:
+    """Keep a customer list at the ad platform
+
+    Only people of the published snapshot are sent, as hashes, and none whom the profile keeps out of audiences. Its app
+    must have switched the feature `partner_audiences` on.
+    """
+    settings, profile_id = context.settings(), auth.current().profile.id
+    with db.transaction(settings.operational_url, durable=False) as reading:
+        profile = reading.get_one(Profile, profile_id)
+        _refuse(reading, profile)
+        kept = _kept(reading, profile_id, body["audience_id"])
+        named = kept.connection_id if kept else body["connection_id"]
+        connection = targets.connection_for(reading, profile, "website", named)
+        kept_out = audiences.lists(reading, settings.signing_key(), profile_id)
+    connections.usable(settings, [connection])
+    with snapshots(settings).reader() as reader:
+        chosen = audiences.choose(settings, reader, profile_id, kept_out, body["customers"])
+    listed, is_sent = _sent(connection, kept, body, chosen)
+    counts = {
+        "received": len(body["customers"]),
+        "accepted": chosen.accepted,
+        "excluded": chosen.excluded,
+        "unmatched": chosen.unmatched,
+    }
+    session().execute(
+        sa.update(PartnerAudience).where(PartnerAudience.id == listed.id).values(updated_at=db.now(), name=body["name"])
+    )
+    _log(profile_id, len(body["customers"]))
+    about = {"target": target("audience", listed.id, body["name"]), "after": {"operation": body["operation"], **counts}}
+    attempt = Attempt("partner_audience.changed", about, category="exports")
+    record(session(), actor(), attempt, outcome="done" if is_sent else "failed")
+    return {
+        "audience_id": listed.id,
+        "platform_audience_id": listed.platform_audience_id,
+        "status": "ready" if is_sent else "failed",
+        **counts,
+    }
+
+
+def _refuse(reading: Session, profile: Profile) -> None:
+    if not entitlements.has(reading, profile, entitlements.PARTNER_AUDIENCES):
+        if profile.privacy_mode == "platform_safe":
+            raise errors.PLATFORM_SAFE_AUDIENCES_DISABLED()
+        words = "The profile's app has not switched partner audiences on."
+        raise errors.FORBIDDEN(words, reason="partner_audiences_not_enabled")
+    if gates.law(gates.situation(reading, profile, db.now())) is not None:
+        words = "An agreement that must be in force before anything is sent is not."
+        raise errors.INVALID_STATE(words, reason="agreement_unsigned")
+
+
+def _kept(reading: Session, profile_id: str, audience_id: str | None) -> PartnerAudience | None:
+    if audience_id is None:
+        return None
+    mine = sa.select(PartnerAudience).where(PartnerAudience.id == audience_id, PartnerAudience.profile_id == profile_id)
+    found = reading.scalars(mine).one_or_none()
+    if found is None:
+        raise errors.NOT_FOUND("The profile has no such audience.")
+    return found
+
+
+def _sent(
+    connection: Connection, kept: PartnerAudience | None, body: Mapping[str, Any], chosen: audiences.Chosen
+) -> tuple[PartnerAudience, bool]:
+    """The list, made where it is new, and whether it now holds what was asked; a platform empties no list."""
+    settings = context.settings()
+    with connections.asking(settings, connection, within=SECONDS, writes=True) as transport:
+        account = connection.external_account_id
+        platform = MetaDatasets(connection.base_url, connection.token, account, transport)
+        try:
+            listed = kept or _made(connection, body["name"], platform.make_list(body["name"]))
+            if chosen.people:
+                platform.change_list(listed.platform_audience_id, chosen.people, body["operation"])
+        except Refused as refused:
+            if refused.reason == "terms_not_accepted":
+                raise errors.AUDIENCE_TOS_REQUIRED() from refused
+            raise
+    return listed, bool(chosen.people) or kept is None or body["operation"] != "replace"
+
+
+def _made(connection: Connection, name: str, platform_id: str) -> PartnerAudience:
+    # kept at once: the list is there, whatever becomes of those who shall be on it
+    with db.transaction(context.settings().operational_url) as unit:
+        made = PartnerAudience(profile_id=connection.profile_id, connection_id=connection.id, name=name)
+        made.platform_audience_id = platform_id
+        unit.add(made)
+    return made
+
+
+def _log(profile_id: str, count: int) -> None:
+    pii_log.record(
+        session(),
+        principal=auth.current(),
+        route="/partner/audiences/customer-list",
+        method="POST",
+        profile_id=profile_id,
+        subject="list",
+        customer_key=None,
+        record_count=count,
+        pii_level="masked",
+    )

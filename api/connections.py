@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from api import db, errors
 from api.models import Connection
 from api.models.connection import ASKED, OWNERS_CALL, UNFINISHED
+from api.webhooks.telling import connection_changed, reconnect_url
 from connectors.errors import ConnectorError, Refused, Revoked, Throttled, Transient
 from connectors.transport import Policy, Transport
 from touchledger.settings import Settings
@@ -84,7 +85,7 @@ def refusal(
 
 def revoked(settings: Settings, connection: Connection) -> errors.ApiError:
     """409 connection_revoked with the address where the connection is made anew."""
-    where = f"{settings.base_url}/connect/{connection.provider}?reconnect_connection_id={connection.id}"
+    where = reconnect_url(settings.base_url, connection)
     return errors.CONNECTION_REVOKED(reconnect_required=True, reconnect_url=where)
 
 
@@ -109,4 +110,6 @@ def _note(settings: Settings, connection: Connection, failure: ConnectorError | 
         row = session.get(Connection, connection.id, with_for_update=True)
         # a token given meanwhile is not judged by what the old one was told
         if row is not None and row.token == connection.token:
+            before = row.status
             row.heard(failure)
+            connection_changed(session, row, before, base_url=settings.base_url)

@@ -19,6 +19,7 @@ from api.erased import Person, digest
 from api.erased_records import redact_records, remember, rename_payers
 from api.models import ErasedIdentifier, Erasure
 from api.warehouse_ids import identifier_id
+from api.webhooks.telling import customer_erased
 from orchestration.app_sets import land_payers
 from orchestration.dbt_manifest import run_dbt
 from orchestration.erased_files import rewrite_inbox
@@ -107,6 +108,7 @@ def complete_erasures(settings: Settings) -> list[str]:
         erasures = list(session.scalars(done))
         for erasure in erasures:
             erasure.status, erasure.completed_at, erasure.secret = "completed", now(), None
+            customer_erased(session, erasure)
     if erasures:
         prune(settings.published, keep=1)
         compact(settings.operational_url)

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from api.db import transaction
 from api.models import Import, Profile
+from api.webhooks.telling import import_finished
 from data_contracts.contract import Contract, inbound
 from orchestration.door import admitted
 from orchestration.lake import Lake, Landing
@@ -53,7 +54,9 @@ def import_file(url: str, lake: Lake, *, dataset: str, path: Path, profile_id: s
     outcome = Import(profile_id=profile_id, scope=scope, dataset=dataset, file_name=path.name[:255], sha256=digest)
     _load(url, lake, contract, path, outcome)
     with transaction(url) as session:
-        return _record(session, outcome)
+        recorded = _record(session, outcome)
+        import_finished(session, recorded)
+        return recorded
 
 
 def replay_quarantine(url: str, lake: Lake) -> list[Landing]:

@@ -11,6 +11,7 @@ import structlog
 from api.db import now, transaction
 from api.models import Connection
 from api.models.connection import ASKED
+from api.webhooks.telling import connection_changed
 from connectors.errors import ConnectorError
 from orchestration.lake import Lake
 from orchestration.partitions import HISTORY_DAYS, REVISED_DAYS, DayRange, Known, days_to_pull
@@ -80,4 +81,6 @@ def _note(settings: Settings, pull: Pull) -> None:
             connection.synced_at = now()
         # a token given meanwhile is not judged by what the old one was told
         if connection.token == pull.connection.token:
+            before = connection.status
             connection.heard(pull.failure)
+            connection_changed(session, connection, before, base_url=settings.base_url)

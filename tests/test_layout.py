@@ -24,6 +24,7 @@ MAY_IMPORT = {
         "api.erased_records",
         "api.purge",
         "api.warehouse_ids",
+        "api.webhooks",
         "connectors",
         "data_contracts",
         "touchledger.settings",

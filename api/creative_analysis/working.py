@@ -12,6 +12,7 @@ from api import db
 from api.creative_analysis.analysers import analyser
 from api.creative_analysis.findings import Analyser, creative_of
 from api.models import CreativeAnalysis
+from api.webhooks.telling import analysis_ended
 from connectors.errors import ConnectorError
 from touchledger.settings import Settings
 
@@ -21,6 +22,7 @@ WAITS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15))
 LONGEST = timedelta(minutes=10)
 # between batches the worker does its other chores, and sees that it is told to end
 AT_ONCE = 4
+ENDED = ("succeeded", "failed")
 
 
 def analyse_due(settings: Settings) -> int:
@@ -93,4 +95,7 @@ def _change(settings: Settings, job: CreativeAnalysis, members: dict[str, Any]) 
         changed: Any = session.execute(
             sa.update(CreativeAnalysis).where(*mine, CreativeAnalysis.begun_at == job.begun_at).values(**members)
         )
+        if changed.rowcount and members["status"] in ENDED:
+            reason = members.get("failure_reason")
+            analysis_ended(session, job, status=members["status"], failure_reason=reason)
         return bool(changed.rowcount)

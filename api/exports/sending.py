@@ -19,6 +19,7 @@ from api.models import Connection, ExportDestination, ExportRow, Profile
 from api.models.connection import OWNERS_CALL
 from api.served import profile_facts
 from api.snapshot import snapshots
+from api.webhooks.telling import connection_changed, exports_ended
 from connectors.errors import ConnectorError, Refused, Revoked, Throttled
 from connectors.meta_conversions import Conversion, MetaConversions
 from connectors.transport import Policy, Transport
@@ -197,12 +198,15 @@ def _hear(settings: Settings, connection: Connection, failure: ConnectorError | 
     with db.transaction(settings.operational_url) as session:
         row = session.get_one(Connection, connection.id, with_for_update=True)
         if row.token == connection.token:
+            before = row.status
             row.heard(failure)
+            connection_changed(session, row, before, base_url=settings.base_url)
 
 
 def _settle(settings: Settings, claim: Claim, settled: Iterable[Settled]) -> None:
     at, outcomes = db.now(), {one.row_id: one for one in settled}
     told: Counter[str] = Counter()
+    ended: list[ExportRow] = []
     with db.transaction(settings.operational_url) as session:
         destination = session.get_one(ExportDestination, claim.destination.id, with_for_update=True)
         chosen = sa.select(ExportRow).where(ExportRow.id.in_(outcomes)).with_for_update()
@@ -211,7 +215,9 @@ def _settle(settings: Settings, claim: Claim, settled: Iterable[Settled]) -> Non
             if row.status == "queued" or outcomes[row.id].status == "sent":
                 _write(row, outcomes[row.id], at)
                 told[row.status] += 1
+                ended.append(row)
                 _count(destination, row, at)
+        exports_ended(session, destination, ended)
     log.info("conversions_exported", destination_id=claim.destination.id, **told)
 
 

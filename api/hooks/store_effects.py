@@ -17,6 +17,7 @@ from api.served import profile_facts
 from api.snapshot import snapshots
 from api.v1.customers import erasing
 from api.v1.customers.selectors import whole_person
+from api.webhooks.telling import connection_changed
 from connectors.errors import Revoked
 from data_contracts.records import as_json
 from touchledger.settings import Settings
@@ -85,10 +86,12 @@ def _product_deleted(settings: Settings, session: Session, connection: Connectio
     return "deleted"
 
 
-def _uninstalled(_: Settings, session: Session, connection: Connection, __: StoreDelivery) -> str:
+def _uninstalled(settings: Settings, session: Session, connection: Connection, _: StoreDelivery) -> str:
+    before = connection.status
     if not connection.heard(Revoked(connection.provider, "the app was uninstalled")):
         return "known"
     connection.token = ""
+    connection_changed(session, connection, before, base_url=settings.base_url)
     _record(session, connection, Attempt("connection.lost", _about(connection)))
     return "disconnected"
 
@@ -121,8 +124,10 @@ def _data_requested(_: Settings, session: Session, connection: Connection, deliv
     return "recorded"
 
 
-def _shop_redacted(_: Settings, session: Session, connection: Connection, __: StoreDelivery) -> str:
+def _shop_redacted(settings: Settings, session: Session, connection: Connection, _: StoreDelivery) -> str:
+    before = connection.status
     connection.status, connection.token, connection.synced_through = "disconnected", "", None
+    connection_changed(session, connection, before, base_url=settings.base_url)
     session.merge(StorePurge(connection_id=connection.id, files_removed_at=None, completed_at=None))
     _record(session, connection, Attempt("store.redacted", _about(connection), "privacy"))
     return "redacted"

@@ -22,6 +22,7 @@ from api.reports.labels import Words
 from api.reports.names import attachment_name
 from api.served import profile_facts
 from api.snapshot import snapshots
+from api.webhooks.telling import report_ended
 from api.windows import DateRange
 from touchledger.settings import Settings
 
@@ -172,6 +173,7 @@ def _finish(settings: Settings, job: _Job, name: str, snapshot_id: str) -> bool:
             return False
         report.status, report.file_name, report.snapshot_id, report.ready_at = "ready", name, snapshot_id, db.now()
         report.failure_reason = None
+        report_ended(session, report, "ready")
         if report.is_sent:
             _send(session, settings, report, job.order)
         _tell_schedule(session, report)
@@ -223,6 +225,7 @@ def _fail(settings: Settings, report: Report, reason: str) -> None:
         current = session.get(Report, report.id, with_for_update=True)
         if current is not None and current.status == "rendering":
             current.status, current.failure_reason = "failed", reason
+            report_ended(session, current, "failed")
             _tell_schedule(session, current)
 
 

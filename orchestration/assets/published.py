@@ -7,7 +7,8 @@ from datetime import timedelta
 import dagster as dg
 
 from data_contracts.contract import served
-from orchestration import recomputes
+from orchestration import pointer, recomputes
+from orchestration.announcing import announce
 from orchestration.assets.warehouse import mart_keys
 from orchestration.erasure import complete_erasures
 from orchestration.publish import publish
@@ -41,6 +42,7 @@ def published(
 ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
     """One file of the served tables; the pointer moves only when every served contract is kept."""
     settings, started = deployment.settings, time.monotonic()
+    previous = pointer.read(settings.published)
     require_finished(settings)
     try:
         done = publish(settings, token=warehouse.token, tables=served_tables())
@@ -48,6 +50,7 @@ def published(
         yield from _verdicts(broken.problems)
         raise
     recomputes.publish(settings.operational_url, recomputes.build_of(context.run), done.pointer.snapshot_id)
+    announce(settings, done.pointer, previous, trigger=_trigger(context.run))
     erased, purged = complete_erasures(settings), complete_purges(settings)
     complete_stores(settings)
     yield from _verdicts([])
@@ -63,6 +66,11 @@ def published(
             "seconds": round(time.monotonic() - started, 2),
         }
     )
+
+
+def _trigger(run: dg.DagsterRun) -> str:
+    asked_by = run.tags.get("dagster/sensor_name", "")
+    return {"new_input": "import", "erasures_waiting": "erasure", "purges_waiting": "erasure"}.get(asked_by, "schedule")
 
 
 def _verdicts(problems: list[str]) -> Iterator[dg.AssetCheckResult]:

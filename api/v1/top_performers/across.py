@@ -57,15 +57,16 @@ def leaderboard_of(found: Across, currency: str, asked: Mapping[str, Any], ids: 
 
 
 def _of(found: Across, currency: str, which: Wanted) -> Leaderboard:
-    conversion = rates.into(currency, found)
+    conversion = rates.into(currency, found.reader, (one.currency for one in found.profiles))
+    units = {one.profile_key: conversion.units[one.currency] for one in found.profiles}
     by_key = {one.profile_key: one for one in found.profiles}
     states = queries.states(found.reader, list(by_key), which.score_window)
-    ranked = queries.ranked(found.reader, conversion.units, which)
+    ranked = queries.ranked(found.reader, units, which)
     told = []
     for one in ranked:
         key = one.ad["profile_key"]
         whose = {"profile_id": by_key[key].profile_id, "profile_name": by_key[key].name}
-        told.append({**whose, **rows.row(one, conversion.units[key])})
+        told.append({**whose, **rows.row(one, units[key])})
     return Leaderboard(
         told,
         ranked,

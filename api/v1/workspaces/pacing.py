@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
-from api import auth, context, responses
+from api import auth, context, rates, responses
 from api.guard import workspace_guarded
 from api.http import Blueprint
 from api.models import Profile, Workspace
@@ -34,6 +34,7 @@ def pacing(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     """Month-to-date spend and outcomes against budget, per profile
 
     The figures are the sums of GET /campaigns from the month's first day through `delivery_through`, under last_touch.
+    Totals are converted to the workspace's currency at the newest rates.
     """
     workspace = auth.current().workspace
     first = query["month"] or datetime.now(ZoneInfo(workspace.timezone)).date().replace(day=1)
@@ -49,10 +50,11 @@ def pacing(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
         )
         responses.conditional(_tag(reader.snapshot_id if reader else "none", workspace, profiles, first))
         sums = pacing_queries.sums_of(reader, list(facts.values()), month) if reader and facts else {}
-    found = [_paced(one, facts.get(one.id), sums, month) for one in profiles]
+        found = [_paced(one, facts.get(one.id), sums, month) for one in profiles]
+        told = rates.into(workspace.reporting_currency, reader, (one.currency for one in found))
     return {
         "currency": workspace.reporting_currency,
-        "totals": pacing_rows.totals(found, workspace.reporting_currency),
+        "totals": pacing_rows.totals(found, workspace.reporting_currency, told.units),
         "profiles": [pacing_rows.row(one, month) for one in found],
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from api.models import Profile
-from api.money import amount, ratio
+from api.money import Unit, amount, ratio
 from api.v1.workspaces.pacing_queries import RECENT, Facts, Sums
 from api.windows import DateRange
 from data_contracts.formats import currency_digits
@@ -69,21 +69,27 @@ def row(one: Paced, month: DateRange) -> dict[str, Any]:
     }
 
 
-def totals(found: Sequence[Paced], currency: str) -> dict[str, Any]:
-    """Sums in the workspace's currency; money is null where a profile's is another, since snapshots hold no rates."""
+def totals(found: Sequence[Paced], currency: str, units: Mapping[str, Unit]) -> dict[str, Any]:
+    """Sums in the workspace's currency, each rounded once; money is null where a profile's has no rate into it."""
     payments = sum(one.sums.payments for one in found)
-    if any(one.currency != currency for one in found):
+    worth = {one.currency: units[one.currency].worth for one in found}
+    if None in worth.values():
         unknown = dict.fromkeys(("budget", "spend_mtd", "revenue_mtd", "roas"))
         return {**unknown, "cash_outcomes_mtd": payments, "reason": "currencies_differ"}
     digits = currency_digits()[currency]
-    budgets = [one.budget_minor for one in found if one.budget_minor is not None]
-    spend, cash = sum(one.sums.spend_minor for one in found), sum(one.sums.cash_minor for one in found)
+
+    def added(amounts: Iterable[tuple[Paced, int]]) -> Fraction:
+        return sum((minor * (worth[one.currency] or Fraction(0)) for one, minor in amounts), Fraction(0))
+
+    budgets = [(one, one.budget_minor) for one in found if one.budget_minor is not None]
+    spend = added((one, one.sums.spend_minor) for one in found)
+    cash = added((one, one.sums.cash_minor) for one in found)
     return {
-        "budget": amount(sum(budgets), digits) if budgets else None,
-        "spend_mtd": amount(spend, digits),
+        "budget": float(round(added(budgets), digits)) if budgets else None,
+        "spend_mtd": float(round(spend, digits)),
         "cash_outcomes_mtd": payments,
-        "revenue_mtd": amount(cash, digits),
-        "roas": ratio(cash, spend),
+        "revenue_mtd": float(round(cash, digits)),
+        "roas": ratio(cash.numerator * spend.denominator, cash.denominator * spend.numerator),
         "reason": None,
     }
 

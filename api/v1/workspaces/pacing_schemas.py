@@ -52,7 +52,7 @@ class PacingTotals(Schema):
     reason = fields.String(
         required=True,
         allow_none=True,
-        metadata={"enum": ["currencies_differ", None], "description": "Why money is null: it is not converted."},
+        metadata={"enum": ["currencies_differ", None], "description": "Why money is null: no rate is known."},
     )
 
 

@@ -184,7 +184,27 @@ def test_totals_add_up_what_is_in_the_workspaces_currency(
     assert (only["totals"]["spend_mtd"], only["totals"]["budget"]) == (10.0, None)
 
 
-def test_money_of_several_currencies_is_not_added_up(
+def test_totals_are_converted_at_the_newest_rates_and_rounded_once(
+    ask: Ask, settings: Settings, url: str, w: str, profile: Profile, second: Profile, session: str,
+    tables: dict[str, Any],
+) -> None:  # fmt: skip
+    rates = [{"base": "EUR", "quote": "USD", "rate": "1.2345", "rate_date": THROUGH}]
+    euros = {**tables, "profiles": [facts(1, profile), facts(2, second, "EUR")], "fx_latest": rates}
+    served.publish(settings.published, euros)
+    budget(url, profile, "1000")
+    budget(url, second, "100.02", reporting_currency="EUR")
+    # 310 and 10 at 1.2345; 1000 and 100.02 at 1.2345 = 123.47469; 620.01 / 322.345
+    assert data(ask("GET", f"{w}/pacing?month=2026-03", session))["totals"] == {
+        "budget": 1123.47,
+        "spend_mtd": 322.34,
+        "cash_outcomes_mtd": 3,
+        "revenue_mtd": 620.01,
+        "roas": 1.92343607,
+        "reason": None,
+    }
+
+
+def test_money_without_a_rate_is_not_added_up(
     ask: Ask, settings: Settings, w: str, profile: Profile, second: Profile, session: str, tables: dict[str, Any]
 ) -> None:
     served.publish(settings.published, {**tables, "profiles": [facts(1, profile), facts(2, second, "EUR")]})

@@ -48,7 +48,7 @@ def change(
     intent |= {name: said for name, said in (("note", note), ("applied_by", applied_by)) if said is not None}
     try:
         if applied_by is not None:
-            _refuse_stranger(settings, by, applied_by)
+            refuse_stranger(settings, by, applied_by)
         target = ad_entities.named(settings, profile_id=by.profile.id, level=wanted.level, id_=wanted.id_)
         if target is None:
             raise not_found(wanted.level)
@@ -196,7 +196,8 @@ def _result(
     }
 
 
-def _refuse_stranger(settings: Settings, by: Principal, applied_by: str) -> None:
+def refuse_stranger(settings: Settings, by: Principal, applied_by: str) -> None:
+    """403 forbidden/applied_by_not_allowed unless a key acts on behalf of a member who may change campaigns."""
     """403 forbidden/applied_by_not_allowed: only a key acts on behalf of others, and of those who may do it."""
     with db.transaction(settings.operational_url, durable=False) as session:
         allowed = by.kind is Kind.API_KEY and Scope.CAMPAIGNS_APPLY in scopes_on(session, applied_by, by.profile)

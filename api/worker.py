@@ -15,6 +15,7 @@ from api import lapses, leaders, logos, logs, mail, mail_delivery, platform_chan
 from api.creative_analysis import working
 from api.exports import matching, sending
 from api.hooks import store_effects
+from api.recommendations import raising
 from api.reports import making, scheduling
 from api.webhooks import delivering
 from touchledger.settings import Settings, load
@@ -57,6 +58,7 @@ def chores(settings: Settings) -> list[Chore]:
         Chore("make_reports", making.make_due),
         Chore("settle_reports", making.settle_sending),
         Chore("analyse_creatives", working.analyse_due),
+        Chore("raise_recommendations", raising.raise_due),
         Chore("check_sender_domains", sender_domains.check_all, every=HOURLY),
         Chore("settle_store_deliveries", store_effects.settle_due),
         Chore("match_conversions", matching.match_all),

@@ -26,6 +26,7 @@ from api.models.platform_change import PlatformChange
 from api.models.profile import Profile
 from api.models.publication import Run
 from api.models.purge import Purge
+from api.models.recommendation import Recommendation, RecommendationLook
 from api.models.report import Report, ReportSchedule
 from api.models.request import AuditEntry, IdempotencyRecord, RateUse
 from api.models.seen import TabSeen
@@ -82,6 +83,8 @@ __all__ = [
     "ProfileMembership",
     "Purge",
     "RateUse",
+    "Recommendation",
+    "RecommendationLook",
     "Recompute",
     "Report",
     "ReportSchedule",

@@ -32,6 +32,7 @@ from api.v1.profiles import creation as profile_creation
 from api.v1.profiles import listing as profile_listing
 from api.v1.profiles import settings as profile_settings
 from api.v1.quality import utm
+from api.v1.recommendations import routes as recommendations
 from api.v1.reports import routes as reports
 from api.v1.snapshots import routes as snapshots
 from api.v1.top_performers import export as top_performers_export
@@ -55,6 +56,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     top_performers_across.bp,
     top_performers_export.bp,
     snapshots.bp,
+    recommendations.bp,
     ad_people.bp,
     quality.bp,
     utm.bp,

@@ -14,7 +14,7 @@ from api.bodies import Instant
 from api.exports import destinations
 from api.guard import workspace_guarded
 from api.http import Blueprint
-from api.models import Connection, Membership, Profile, TabSeen, User
+from api.models import Connection, Membership, Profile, Recommendation, TabSeen, User
 from api.reading_across import across, opened
 from api.scopes import Scope
 from api.v1.workspaces import experiment_queries
@@ -77,6 +77,7 @@ def tab_counts(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
         since = dict.fromkeys(TABS, query["since"]) if query["since"] else _marks(reading, workspace_id)
         counts = {**dict.fromkeys(TABS, 0), "connections": _broken_connections(reading, workspace_id)}
         counts["top_performers"] = leaders.led_since(reading, _opened(workspace_id), since["top_performers"])
+        counts["recommendations"] = _opened_since(reading, workspace_id, since["recommendations"])
         counts["exports"] = destinations.failed_since(reading, _opened(workspace_id), since["exports"])
     with across(opened(workspace_id, None)) as source:
         counts["experiments"] = experiment_queries.finished_since(source, since["experiments"].date()) if source else 0
@@ -112,6 +113,12 @@ def _opened(workspace_id: str) -> sa.Select[str]:
     if caller.reach.profile is not None:
         opened = opened.where(Profile.id == caller.reach.profile.id)
     return opened.with_only_columns(Profile.id)
+
+
+def _opened_since(reading: Session, workspace_id: str, since: datetime) -> int:
+    standing = (Recommendation.status == "open", Recommendation.created_at > since)
+    of_mine = Recommendation.profile_id.in_(_opened(workspace_id))
+    return reading.scalar(sa.select(sa.func.count()).where(of_mine, *standing)) or 0
 
 
 def _broken_connections(reading: Session, workspace_id: str) -> int:

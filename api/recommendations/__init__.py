@@ -1,0 +1,1 @@
+"""What the scores suggest doing: the rules, the facts they judge, and the life of a recommendation."""

@@ -1,0 +1,1 @@
+"""What the scores suggest, told and decided."""

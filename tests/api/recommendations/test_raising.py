@@ -1,0 +1,195 @@
+"""The life of recommendations from snapshot to snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+import sqlalchemy as sa
+import time_machine
+
+from api import db, purge
+from api.models import Profile, Recommendation, RecommendationLook
+from api.recommendations.facts import running_ads
+from api.recommendations.raising import raise_due
+from api.served import profile_facts
+from api.snapshot import snapshots
+from tests.factories.scored import THROUGH, Scored, ad_id
+from touchledger.settings import Settings
+
+START = datetime(2026, 3, 29, 6, tzinfo=UTC)
+LOSER = {"attributed_revenue": (12.0, "high")}
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(START, tick=False) as traveller:
+        yield traveller
+
+
+@pytest.fixture
+def scored(settings: Settings, profile: Profile, clock: object) -> Iterator[Scored]:
+    yield Scored(settings, profile)
+    snapshots(settings).close()
+
+
+def rows(settings: Settings) -> list[Recommendation]:
+    with db.transaction(settings.operational_url) as session:
+        return list(session.scalars(sa.select(Recommendation).order_by(Recommendation.created_at, Recommendation.id)))
+
+
+def told(settings: Settings) -> list[tuple[str, str, str]]:
+    return [(row.entity_external_id, row.kind, row.status) for row in rows(settings)]
+
+
+def again(scored: Scored, clock: time_machine.Traveller, *, days: float = 1) -> None:
+    """A new snapshot after some days, looked at."""
+    clock.shift(timedelta(days=days))
+    scored.publish()
+    raise_due(scored.settings)
+
+
+def test_a_snapshot_is_looked_at_once_for_each_profile(scored: Scored, settings: Settings) -> None:
+    assert raise_due(settings) == 0
+    scored.ad(1, 10.0, layers=LOSER)
+    scored.publish()
+    assert [raise_due(settings) for _ in range(3)] == [1, 0, 0]
+    assert told(settings) == [("1", "pause", "open")]
+
+
+def test_what_is_told_is_figures_and_what_applying_would_do(scored: Scored, settings: Settings) -> None:
+    layers = {"attributed_revenue": (81.6, "medium"), "attention": (70.0, "low")}
+    scored.ad(1, 80.04, layers=layers, tier="medium", spend_minor=1000)
+    scored.ad(2, 50.0, spend_minor=3000)
+    scored.publish()
+    raise_due(settings)
+    (row,) = rows(settings)
+    assert (row.kind, row.entity_id, row.entity_name, row.platform) == ("scale", ad_id(1), "Ad 1", "meta")
+    # a quarter of the spend of two ads; a fifth more of the ad set's 9.00, in whole hundreds
+    assert row.evidence == {
+        "composite_score": 80.0, "maturity_stage": "calibrated", "primary_layer": "attributed_revenue",
+        "primary_percentile": 82, "primary_confidence": "medium", "attention_percentile": 70,
+        "click_intent_percentile": None, "spend": 10.0, "spend_share": 0.25, "fair_share": 0.5,
+        "fatigue_risk_tier": "medium", "response_index": None, "delivery_days": 20,
+    }  # fmt: skip
+    assert (row.action_type, row.action_level, row.action_entity_id) == ("change_budget", "ad_set", ad_id(901))
+    assert (row.from_minor, row.to_minor, row.currency) == (900, 1000, "EUR")
+    assert (row.created_at, row.expires_at) == (START, START + timedelta(days=14))
+
+
+def test_an_ad_that_does_not_run_needs_no_decision(scored: Scored, settings: Settings) -> None:
+    scored.ad(1, 10.0, layers=LOSER, last_day=THROUGH - timedelta(days=7))
+    scored.ad(2, 10.0, layers=LOSER, status="PAUSED")
+    scored.ad(3, 10.0, layers=LOSER, last_day=THROUGH - timedelta(days=6))
+    scored.publish()
+    raise_due(settings)
+    assert told(settings) == [("3", "pause", "open")]
+
+
+def test_while_its_ground_holds_a_recommendation_stands_and_is_renewed(
+    scored: Scored, settings: Settings, clock: time_machine.Traveller
+) -> None:
+    scored.ad(1, 10.0, layers=LOSER)
+    again(scored, clock, days=0)
+    scored.without(1)
+    scored.ad(1, 8.0, layers=LOSER)
+    again(scored, clock)
+    (row,) = rows(settings)
+    assert (row.status, row.evidence["composite_score"], row.created_at) == ("open", 8.0, START)
+    assert row.expires_at == START + timedelta(days=15)
+
+
+def test_it_expires_when_its_ground_is_gone_or_its_ad_is(
+    scored: Scored, settings: Settings, clock: time_machine.Traveller
+) -> None:
+    scored.ad(1, 10.0, layers=LOSER)
+    scored.ad(2, 10.0, layers=LOSER)
+    again(scored, clock, days=0)
+    scored.without(1)
+    scored.without(2)
+    scored.ad(1, 50.0, layers=LOSER)
+    again(scored, clock)
+    assert told(settings) == [("1", "pause", "expired"), ("2", "pause", "expired")]
+
+
+def test_a_stronger_one_supersedes_and_a_weaker_one_follows_what_expired(
+    scored: Scored, settings: Settings, clock: time_machine.Traveller
+) -> None:
+    scored.ad(1, 50.0, tier="high")
+    again(scored, clock, days=0)
+    scored.without(1)
+    scored.ad(1, 10.0, tier="high", layers=LOSER)
+    again(scored, clock)
+    scored.without(1)
+    scored.ad(1, 50.0, tier="high")
+    again(scored, clock)
+    assert told(settings) == [("1", "refresh", "superseded"), ("1", "pause", "expired"), ("1", "refresh", "open")]
+
+
+@pytest.mark.parametrize("decision", ["dismissed", "applied"])
+def test_what_was_decided_is_not_suggested_for_14_days_and_something_else_is(
+    scored: Scored, settings: Settings, clock: time_machine.Traveller, decision: str
+) -> None:
+    scored.ad(1, 10.0, layers=LOSER)
+    again(scored, clock, days=0)
+    with db.transaction(settings.operational_url) as session:
+        row = session.scalars(sa.select(Recommendation)).one()
+        row.status, row.decided_at = decision, db.now()
+    again(scored, clock, days=13.99)
+    assert told(settings) == [("1", "pause", decision)]
+    scored.without(1)
+    scored.ad(1, 10.0, layers=LOSER, tier="critical")
+    again(scored, clock, days=0.005)
+    assert told(settings)[1:] == [("1", "refresh", "open")]
+    again(scored, clock, days=0.01)
+    assert told(settings)[1:] == [("1", "refresh", "superseded"), ("1", "pause", "open")]
+
+
+def test_what_no_snapshot_confirms_for_14_days_expires(
+    scored: Scored, settings: Settings, clock: time_machine.Traveller
+) -> None:
+    scored.ad(1, 10.0, layers=LOSER)
+    again(scored, clock, days=0)
+    clock.shift(timedelta(days=14, microseconds=-1))
+    raise_due(settings)
+    assert told(settings)[0][2] == "open"
+    clock.shift(timedelta(microseconds=1))
+    raise_due(settings)
+    assert told(settings)[0][2] == "expired"
+
+
+def test_the_response_index_compares_the_last_week_with_days_4_to_10(scored: Scored, settings: Settings) -> None:
+    """First ten days 100 clicks at 1.00 a day, last week 40: usual rate 1 click a cent, (280 + 5) / (700 + 5)."""
+    first = date(2026, 3, 8)
+    for key in (1, 2):
+        scored.ad(key, 50.0)
+        scored.rows["delivery_daily"] = [one for one in scored.rows["delivery_daily"] if one["entity_key"] != key]
+        scored.deliver(key, first + timedelta(days=9), days=10, clicks=100)
+    scored.deliver(1, THROUGH, days=7, clicks=40)
+    scored.deliver(2, THROUGH, days=7, clicks=100)
+    scored.publish()
+    with snapshots(settings).reader() as reader:
+        assert reader is not None
+        facts = profile_facts(reader, str(scored.rows["profiles"][0]["profile_id"]))
+        assert facts is not None
+        found = {ad.external_id: ad.response_index for ad in running_ads(reader, facts)}
+    # 700 clicks of days 4 to 10 for 700 cents, and five for what five cost over the root: 2980 clicks for 3400
+    usual = 700 * (700 + 5) / (700 + 5 * 3400 / 2980)
+    assert found["1"] == pytest.approx((280 + 5) / (usual + 5))
+    assert found["2"] == pytest.approx((700 + 5) / (usual + 5))
+    raise_due(settings)
+    assert told(settings) == [("1", "refresh", "open")]
+
+
+def test_an_archived_profile_keeps_no_recommendation(scored: Scored, settings: Settings, profile: Profile) -> None:
+    scored.ad(1, 10.0, layers=LOSER)
+    scored.publish()
+    raise_due(settings)
+    with db.transaction(settings.operational_url) as session:
+        purge.retire(session, [profile.id], at=db.now())
+    scored.publish()
+    raise_due(settings)
+    assert rows(settings) == []
+    with db.transaction(settings.operational_url) as session:
+        assert session.scalars(sa.select(RecommendationLook)).all() == []

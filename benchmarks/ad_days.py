@@ -56,6 +56,9 @@ TABLES = {
         select 0 as profile_key, 'ad' as level, 0 as entity_key, {end} as date_from, {end} as date_to,
             cast(1 as bigint) as reach
     """,
+    "intermediate.int_lift_proofs": """
+        select profile_key, ad_key as entity_key from intermediate.ads where ad_key % 1000 = 0
+    """,
     "intermediate.shown": """
         select ads.*, cast({end} - cast(gone + n as int) as date) as day, ad_key * 1000 + n as row,
             cast(daily * (0.5 + u(ad_key * 1000 + n, 'day')) as bigint) as spend_minor

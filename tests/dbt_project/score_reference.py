@@ -157,16 +157,17 @@ def _layer(layer: str, rows: list[Row]) -> None:
     scale = 1 / (1 - min(events / exposure, 0.9)) if layer in BINOMIAL else 1.0
     k = [row.evidence[layer][0] * scale for row in rows]
     e = [row.evidence[layer][1] * scale for row in rows]
-    means = _means([row.cohort for row in rows], k, e, 1 / CV[layer] ** 2)
-    x = [one * mean for one, mean in zip(e, means, strict=True)]
-    cv2 = _spread([row.cohort for row in rows], k, x, CV[layer] ** 2)
+    usual = means([row.cohort for row in rows], k, e, 1 / CV[layer] ** 2)
+    x = [one * mean for one, mean in zip(e, usual, strict=True)]
+    cv2 = spread([row.cohort for row in rows], k, x, CV[layer] ** 2)
     values = _order_values(rows) if layer == "attributed_revenue" else None
     for index, row in enumerate(rows):
         value = values[index] if values else None
-        row.layers[layer] = (_percentile(k[index], x[index], cv2, value), x[index] / (x[index] + 1 / cv2))
+        row.layers[layer] = (percentile(k[index], x[index], cv2, value), x[index] / (x[index] + 1 / cv2))
 
 
-def _means(cohorts: list[tuple[str, ...]], k: list[float], e: list[float], a: float) -> list[float]:
+def means(cohorts: list[tuple[str, ...]], k: list[float], e: list[float], a: float) -> list[float]:
+    """The usual rate of each ad's cohort, drawn to those of the wider groups around it."""
     mean = [sum(k) / sum(e)] * len(k)
     for rung, parts in enumerate((1, 2, 4, 5, 6)):
         pseudo = 3 if rung else 0
@@ -181,7 +182,8 @@ def _means(cohorts: list[tuple[str, ...]], k: list[float], e: list[float], a: fl
     return mean
 
 
-def _spread(cohorts: list[tuple[str, ...]], k: list[float], x: list[float], default: float) -> float:
+def spread(cohorts: list[tuple[str, ...]], k: list[float], x: list[float], default: float) -> float:
+    """Relative variance between ads."""
     a = 1 / default
     rel = [xi / (xi + a) for xi in x]
     group: dict[tuple[str, ...], float] = defaultdict(float)
@@ -207,7 +209,8 @@ def _order_values(rows: list[Row]) -> list[float]:
     return [sum(one) / mean for one in capped]
 
 
-def _percentile(k: float, x: float, cv2: float, value: float | None) -> float:
+def percentile(k: float, x: float, cv2: float, value: float | None) -> float:
+    """0 to 100; `value` = value of the orders in mean orders of the root, for revenue."""
     a, g = 1 / cv2, x / (x + 0.5)
     r, s0, s1 = (a + k * g) / (a + x * g), a, a + k * g
     if value is not None:

@@ -1,6 +1,9 @@
 select
     cast(row_number() over (order by window_key, cohort_key) as int) as group_key,
     cast(dense_rank() over (order by window_key, channel, objective) as int) as root_key,
+    cast(dense_rank() over (order by window_key, channel, objective, format) as int) as format_key,
+    cast(dense_rank() over (order by window_key, channel, objective, format, warmth) as int) as warmth_key,
+    cast(dense_rank() over (order by window_key, channel, objective, format, warmth, geo) as int) as geo_key,
     window_key,
     cohort_key,
     channel,

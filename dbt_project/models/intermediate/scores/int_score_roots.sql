@@ -10,8 +10,7 @@ with sums as (
 
 roots as (
     select
-        cells.root_key,
-        cells.layer_no,
+        cells.root_cell_key,
         cells.is_binomial,
         cells.default_cv2,
         cast(sum(sums.events) as double) as events,
@@ -19,13 +18,11 @@ roots as (
         sum(sums.ads) as ads
     from sums
     inner join {{ ref('int_score_cells') }} as cells on sums.cell_key = cells.cell_key
-    group by cells.root_key, cells.layer_no, cells.is_binomial, cells.default_cv2
+    group by cells.root_cell_key, cells.is_binomial, cells.default_cv2
 )
 
 select
-    {{ cell('roots.root_key', 'roots.layer_no') }} as root_cell_key,
-    roots.root_key,
-    roots.layer_no,
+    roots.root_cell_key,
     roots.events / roots.exposure as mean,
     case
         when roots.is_binomial

@@ -32,7 +32,9 @@ def cut(seed: int, row: Delivery, asked: Sequence[str], warmth: str) -> Iterator
     """
     values = _values(row, tuple(asked), warmth)
     shares = _shares(seed, row.ad_id, tuple(asked), len(values))
-    spend, shown, clicks = (_split(n, shares) for n in (row.spend_minor, row.impressions, row.clicks))
+    shown = _split(row.impressions, shares)
+    spend, clicks = (_split(n, [share if seen else 0 for share, seen in zip(shares, shown, strict=True)])
+                     for n in (row.spend_minor, row.clicks))  # fmt: skip
     for index, value in enumerate(values):
         if shown[index]:
             yield value, replace(row, spend_minor=spend[index], impressions=shown[index], clicks=clicks[index])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from random import Random
 
@@ -19,7 +20,10 @@ ACCOUNTS = (
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One planned campaign: account index, daily budget in minor units, and its ad sets with their ads."""
+    """One planned campaign: account index, daily budget in minor units, and its ad sets with their ads.
+
+    Ads begin on one of a few days; with `until_days` on any day up to so many before the world's last.
+    """
 
     account: int
     name: str
@@ -28,6 +32,7 @@ class Plan:
     status: str
     budget: int
     ad_sets: tuple[tuple[str, str, tuple[str, ...]], ...]
+    until_days: int | None = None
 
 
 SALES, LEADS, TALK, AWARE = "OUTCOME_SALES", "OUTCOME_LEADS", "OUTCOME_ENGAGEMENT", "OUTCOME_AWARENESS"
@@ -159,10 +164,14 @@ PLANS = (
 )
 GOALS = {
     "sales": "OFFSITE_CONVERSIONS", "leads": "LEAD_GENERATION", "messaging": "CONVERSATIONS", "awareness": "REACH",
+    "traffic": "LINK_CLICKS",
 }  # fmt: skip
 # how the people of an account's own audiences came into them
 SUBTYPES = ("WEBSITE", "LOOKALIKE", "ENGAGEMENT")
-CALLS = {"sales": "SHOP_NOW", "leads": "SIGN_UP", "messaging": "MESSAGE_PAGE", "awareness": "LEARN_MORE"}
+CALLS = {
+    "sales": "SHOP_NOW", "leads": "SIGN_UP", "messaging": "MESSAGE_PAGE", "awareness": "LEARN_MORE",
+    "traffic": "LEARN_MORE",
+}  # fmt: skip
 
 
 _LABELS = "utm_source=meta&utm_medium=paid_social&utm_campaign={{campaign.id}}"
@@ -190,14 +199,14 @@ class AdTree:
     creatives: tuple[Creative, ...]
 
 
-def build_ads(random: Random, today: date, days: int) -> AdTree:
+def build_ads(random: Random, today: date, days: int, plans: Sequence[Plan] = PLANS) -> AdTree:
     """Both accounts' entities, alive over the `days` days that end today."""
     start = today - timedelta(days=days - 1)
     campaigns: list[Campaign] = []
     ad_sets: list[AdSet] = []
     ads: list[Ad] = []
     creatives: list[Creative] = []
-    for index, plan in enumerate(PLANS):
+    for index, plan in enumerate(plans):
         campaign = _campaign(index, plan, start, today)
         campaigns.append(campaign)
         for position, (name, warmth, ad_names) in enumerate(plan.ad_sets):
@@ -207,6 +216,7 @@ def build_ads(random: Random, today: date, days: int) -> AdTree:
                 creative = _creative(ad_set, plan, ad_position, ad_name)
                 creatives.append(creative)
                 ads.append(_ad(random, ad_set, creative, plan, ad_position, ad_name, start, today))
+    ads = [replace(ad, charm=round(min(2.0, max(0.5, random.lognormvariate(0, 0.3))), 3)) for ad in ads]
     return AdTree(ACCOUNTS, _audiences(), tuple(campaigns), tuple(ad_sets), tuple(ads), tuple(creatives))
 
 
@@ -265,7 +275,10 @@ def _ad(
 ) -> Ad:
     days = (today - start).days
     number = f"{120230000000000000 + int(ad_set.id[-8:]) * 10 + position + 1}"
-    first = start + timedelta(days=random.choice([0, 0, 0, days // 6, days // 3]))
+    begins = random.choice([0, 0, 0, days // 6, days // 3])
+    if plan.until_days is not None:
+        begins = random.randint(0, days - plan.until_days)
+    first = start + timedelta(days=begins)
     last = {"ARCHIVED": start + timedelta(days=days // 3), "PAUSED": today - timedelta(days=days // 4)}.get(
         plan.status, today
     )

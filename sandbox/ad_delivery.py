@@ -1,4 +1,4 @@
-"""What each ad delivers each day: budget, weekday, latent quality and fatigue, with noise."""
+"""What each ad delivers each day: budget, weekday, audience, latent quality and fatigue; what people do is drawn."""
 
 from __future__ import annotations
 
@@ -12,8 +12,11 @@ from sandbox.ad_catalogue import AdTree
 from sandbox.ads import Ad, AdSet, Campaign, Delivery
 
 WEEKDAYS = (0.94, 0.92, 0.97, 1.0, 1.04, 1.1, 1.08)
-COST_PER_THOUSAND = {"sales": 1150, "leads": 1400, "messaging": 980, "awareness": 420}
-CLICK_RATE = {"sales": 0.014, "leads": 0.011, "messaging": 0.013, "awareness": 0.003}
+COST_PER_THOUSAND = {"sales": 1150, "leads": 1400, "messaging": 980, "awareness": 420, "traffic": 640}
+CLICK_RATE = {"sales": 0.014, "leads": 0.011, "messaging": 0.013, "awareness": 0.003, "traffic": 0.018}
+# people who know the shop cost more to reach, and click more whatever the ad
+WARM_COST = {"hot": 1.6, "warm": 1.2, "cold": 1.0}
+WARM_CLICKS = {"hot": 1.7, "warm": 1.25, "cold": 0.9}
 FATIGUE_DAYS = 70
 
 
@@ -59,19 +62,34 @@ def _ad_day(random: Random, slot: _Slot, day: date, scale: float) -> Delivery | 
     if not slot.ad.first_day <= day <= slot.ad.last_day or quiet < 0.02:
         return None
     spend = max(1, round(slot.ad_set.daily_budget_minor / slot.siblings * noise * WEEKDAYS[day.weekday()] * scale))
-    group = slot.campaign.objective_group
-    impressions = max(1, round(spend / COST_PER_THOUSAND[group] * 1000 * rate_noise))
+    group, warmth = slot.campaign.objective_group, slot.ad_set.audience_warmth
+    impressions = max(1, round(spend / COST_PER_THOUSAND[group] / WARM_COST[warmth] * 1000 * rate_noise))
     tired = max(0.45, math.exp(-(day - slot.ad.first_day).days / FATIGUE_DAYS))
-    link_clicks = round(impressions * CLICK_RATE[group] * slot.ad.quality * tired * rate_noise)
-    clicks = min(impressions, round(link_clicks * 1.28))
-    views = round(impressions * 0.31) if slot.is_video else None
-    started = round(link_clicks * 0.3) if group == "messaging" else 0
+    quality, charm = slot.ad.quality, slot.ad.charm
+    clicked = CLICK_RATE[group] * WARM_CLICKS[warmth] * quality**0.7 * charm * tired * rate_noise
+    link_clicks = min(impressions, _drawn(random, impressions * clicked))
+    clicks = min(impressions, link_clicks + _drawn(random, link_clicks * 0.28))
+    views = min(impressions, _drawn(random, impressions * 0.31 * (quality * charm) ** 0.4)) if slot.is_video else None
+    stayed = None if views is None else min(views, _drawn(random, views * 0.33 * quality**0.4))
+    started = min(link_clicks, _drawn(random, link_clicks * 0.3 * quality**0.5)) if group == "messaging" else 0
+    reactions, comments, shares, saves = (_drawn(random, clicks * rate) for rate in (0.4, 0.05, 0.03, 0.04))
     return Delivery(
         slot.ad.id, slot.ad_set.id, slot.campaign.id, slot.ad.account_id, day, slot.currency, spend, impressions,
-        clicks, link_clicks, max(1, round(impressions * 0.87)), views, None if views is None else round(views * 0.35),
-        round(clicks * 0.4), round(clicks * 0.05), round(clicks * 0.03), round(clicks * 0.04),
-        started, round(started * 0.8), 0, 0, 0, drift,
+        clicks, link_clicks, max(1, round(impressions * 0.87)), views, stayed, reactions, comments, shares, saves,
+        started, min(started, _drawn(random, started * 0.8)), 0, 0, 0, drift,
     )  # fmt: skip
+
+
+def _drawn(random: Random, mean: float) -> int:
+    """A Poisson draw; from 30 on by its normal form."""
+    if mean >= 30:
+        return max(0, round(random.gauss(mean, math.sqrt(mean))))
+    count, left = -1, math.exp(-mean)
+    product = 1.0
+    while product > left:
+        product *= random.random()
+        count += 1
+    return max(count, 0)
 
 
 def deduplicated_reach(days: Iterable[Sequence[int]]) -> int:

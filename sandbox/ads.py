@@ -81,7 +81,10 @@ class Creative:
 
 @dataclass(frozen=True, slots=True)
 class Ad:
-    """One ad. `quality` (about 0.4 to 1.8) is latent: it moves clicks and buyers, and no platform reports it."""
+    """One ad. `quality` (0.4 to 1.8) and `charm` (0.5 to 2) are latent, no platform reports them.
+
+    Quality moves everything, buyers most; charm moves views and clicks of people who then do not buy.
+    """
 
     id: str
     ad_set_id: str
@@ -97,6 +100,7 @@ class Ad:
     last_day: date
     created_at: int
     updated_at: int
+    charm: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from sandbox.exchange import Exchange
 from sandbox.money import Order, Payment, Product, Rate, Subscription
 from sandbox.people import Known, Link, Outcome, Person, Touch
 from sandbox.shelf import build_products
-from sandbox.stories import Story, chat, enquire, shop
+from sandbox.stories import WARM_BUYERS, Story, chat, enquire, shop
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,12 @@ def build_journeys(
     exchange = Exchange(rates)
     diary = Diary(random, exchange, build_products(today, days), epoch(today) + DAY // 2)
     picker = AdPicker(tree, deliveries)
-    quality = {ad.id: ad.quality for ad in tree.ads}
+    warmth = {row.id: row.audience_warmth for row in tree.ad_sets}
+    appeal = {ad.id: ad.quality * WARM_BUYERS[warmth[ad.ad_set_id]] for ad in tree.ads}
     crowd = [build_person(random, index) for index in range(people)]
     start = epoch(today) - (days - 1) * DAY
     for person in crowd:
-        _live(Story(diary, picker, person, quality), start)
+        _live(Story(diary, picker, person, appeal), start)
     _strangers(diary, start, people)
     claimed = claim(random, deliveries, tree.accounts, diary.touches, diary.payments, diary.outcomes, exchange)
     return _journeys(diary, crowd), claimed

@@ -14,6 +14,8 @@ from sandbox.kinship import missing_links
 from sandbox.people import Known, Outcome, Person, Touch
 
 TRIP_PRICES = (24_000, 38_000, 52_000, 89_000)
+# people who know the shop buy more whatever ad they came by
+WARM_BUYERS = {"hot": 1.3, "warm": 1.05, "cold": 0.8}
 LOCAL_VALUE = {"USD": 1.0, "EUR": 0.92, "GBP": 0.79, "JPY": 1.49}
 
 
@@ -24,7 +26,7 @@ class Story:
     diary: Diary
     picker: AdPicker
     person: Person
-    quality: dict[str, float]
+    appeals: dict[str, float]
 
     @property
     def random(self) -> Random:
@@ -52,8 +54,8 @@ class Story:
         return self.diary.outcome(replace(row, **more))
 
     def appeal(self, touches: list[Touch]) -> float:
-        """Mean latent quality of the ads they came from; 0.8 for arrivals without a known ad."""
-        return sum(self.quality.get(touch.ad_id or "", 0.8) for touch in touches) / len(touches)
+        """Mean appeal to buy of the ads they came from; 0.8 for arrivals without a known ad."""
+        return sum(self.appeals.get(touch.ad_id or "", 0.8) for touch in touches) / len(touches)
 
     def close(self, begun: Mark) -> None:
         """State what no record says: that the identifiers it used since `begun` are one person's.
@@ -72,7 +74,7 @@ def shop(story: Story, at: int) -> None:
         touches = story.visits(at, "sales")
         last = touches[-1]
         buys_at = last.at + random.choice((180, 900, 3_600, DAY, 3 * DAY)) + random.randrange(300)
-        if random.random() < 0.52 * story.appeal(touches):
+        if random.random() < 0.5 * story.appeal(touches):
             _buy(story, buys_at, last)
         at = buys_at + int(random.uniform(4, 45) * DAY)
     if random.random() < 0.1:
@@ -169,6 +171,6 @@ def chat(story: Story, at: int) -> None:
     if random.random() < 0.3:
         full = replace(known, email=person.email)
         story.outcome("lead_created", bought_at - 900, "chat", full, conversation_id=conversation)
-    if random.random() < 0.34:
+    if random.random() < 0.36 * (story.appeals.get(ad.id, 0.8) if ad is not None else 0.8):
         amount = round(random.choice((8_800, 12_400, 16_400, 19_800)) * LOCAL_VALUE[person.currency])
         pay(story.diary, person, bought_at, amount, person.currency, known_at_checkout(person), "Sold in chat")

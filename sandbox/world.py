@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from random import Random
 
-from sandbox.ad_catalogue import AdTree, build_ads
+from sandbox.ad_catalogue import PLANS, AdTree, Plan, build_ads
 from sandbox.ad_delivery import build_delivery, deduplicated_reach
 from sandbox.ads import Ad, AdAccount, AdSet, Campaign, Creative, Delivery
 from sandbox.exchange import build_rates
@@ -120,9 +120,9 @@ class WorldHolder:
         self.world = replace(self.world, as_of=day)
 
 
-def build(seed: int, today: date, days: int, people: int) -> World:
-    """The world of `people` people over the `days` days that end with `today`, from the seed alone."""
-    tree = build_ads(Random(f"{seed}:ads"), today, days)  # noqa: S311 - a repeatable world, no secret
+def build(seed: int, today: date, days: int, people: int, plans: Sequence[Plan] = PLANS) -> World:
+    """The world of `people` people over the `days` days that end with `today`, from the seed and the plans alone."""
+    tree = build_ads(Random(f"{seed}:ads"), today, days, plans)  # noqa: S311 - a repeatable world, no secret
     deliveries = build_delivery(Random(f"{seed}:delivery"), tree, today, days, people)  # noqa: S311
     rates = build_rates(Random(f"{seed}:rates"), today, days)  # noqa: S311
     first_day = today - timedelta(days=days - 1)

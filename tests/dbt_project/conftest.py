@@ -8,7 +8,15 @@ from api.migrate import upgrade
 from orchestration.likelihoods import write_likelihoods
 from orchestration.publish import publish, take_token
 from orchestration.served_tables import served_tables
-from tests.dbt_project import ad_people_worlds, canary, credit_cases, credit_worlds, score_worlds, small_world
+from tests.dbt_project import (
+    ad_people_worlds,
+    canary,
+    credit_cases,
+    credit_worlds,
+    judged_world,
+    score_worlds,
+    small_world,
+)
 from tests.dbt_project.project import Project
 from touchledger.settings import Settings
 
@@ -32,6 +40,7 @@ def credited(tmp_path_factory: pytest.TempPathFactory) -> Project:
     ad_people_worlds.land(project)
     canary.land(project)
     score_worlds.land(project)
+    judged_world.land(project)
     project.build()
     return project
 

@@ -19,6 +19,7 @@ from api.exports.candidates import Candidate
 from api.models import Event, ExportDestination, ExportRow, Profile
 from api.served import Reader, profile_facts
 from api.snapshot import snapshots
+from api.webhooks.telling import exports_ended
 from touchledger.settings import Settings
 
 log = structlog.get_logger("api.exports")
@@ -99,7 +100,9 @@ def _write(session: Session, destination_id: str, chunk: Sequence[Candidate], at
         return 0
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     statement = insert(ExportRow).on_conflict_do_nothing(index_elements=["destination_id", "conversion_id"])
-    return len(list(session.scalars(statement.returning(ExportRow.id), rows)))
+    written = set(session.scalars(statement.returning(ExportRow.id), rows))
+    exports_ended(session, found, [ExportRow(**row) for row in rows if row["id"] in written])
+    return len(written)
 
 
 def marked(

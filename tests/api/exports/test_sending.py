@@ -12,8 +12,9 @@ import time_machine
 
 from api import db
 from api.exports import catalog, destinations, sending
-from api.models import AuditEntry, Connection, ExportDestination, ExportRow, Profile
+from api.models import AuditEntry, Connection, ExportDestination, ExportRow, Profile, WebhookEvent
 from tests.api.exports.conftest import HASH, Exporting
+from tests.api.webhooks.conftest import subscribed
 from tests.factories import exports
 
 DOWN = {"route": "/events$", "kind": "status", "status": 503, "times": None}
@@ -205,3 +206,19 @@ def test_the_destination_decides_whether_values_go_with_it(exporting: Exporting,
     exporting.send()
     (event,) = exporting.sandbox.pixel()["events"]
     assert ("custom_data" in event) is send_value
+
+
+def test_subscribers_learn_of_what_was_sent_and_what_was_skipped_as_batches(exporting: Exporting) -> None:
+    subscribed(exporting.settings, exporting.profile)
+    sales = [exporting.conversion("one"), exporting.conversion("two"), exporting.conversion("nobody", person_key=2)]
+    exporting.publish(*sales)
+    exporting.match()
+    exporting.match()
+    exporting.send()
+    with db.transaction(exporting.url) as session:
+        events = list(session.scalars(sa.select(WebhookEvent).order_by(WebhookEvent.id)))
+    assert [(event.type, event.data["count"], event.data.get("reasons")) for event in events] == [
+        ("conversion_export.skipped", 1, {"no_identifiers": 1}),
+        ("conversion_export.sent", 2, None),
+    ]
+    assert {event.data["destination_id"] for event in events} == {exporting.destination.id}

@@ -6,12 +6,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from api import agreements, db, dpa
 from api.exports import catalog, gates
 from api.exports.candidates import Candidate
-from api.models import AgreementSignature, DpaAcceptance, Event, ExportDestination, Profile, Workspace
+from api.models import AgreementSignature, DpaAcceptance, Event, ExportDestination, Profile, WebhookEvent, Workspace
 from tests.api.exports.conftest import Exporting
+from tests.api.webhooks.conftest import subscribed
 from tests.factories import exports, people
 
 QUEUED = ("queued", None)
@@ -177,6 +179,19 @@ def test_a_destination_that_is_off_matches_nothing_and_catches_up_when_it_is_on(
     assert exporting.match() == 0
     exporting.change(ExportDestination, exporting.destination.id, is_enabled=True, updated_at=db.now())
     assert exporting.match() == 1
+
+
+def test_what_is_skipped_at_once_is_told_once_for_the_batch(exporting: Exporting) -> None:
+    subscribed(exporting.settings, exporting.profile)
+    exporting.publish(
+        exporting.conversion("late", hours_ago=24 * 8),
+        exporting.conversion("worthless", cash_minor=0),
+        exporting.conversion("good"),
+    )
+    exporting.match()
+    with db.transaction(exporting.url) as session:
+        (event,) = session.scalars(sa.select(WebhookEvent)).all()
+    assert (event.type, event.data["reasons"]) == ("conversion_export.skipped", {"too_old": 1, "zero_value": 1})
 
 
 def test_an_archived_profile_exports_nothing(exporting: Exporting) -> None:

@@ -76,6 +76,13 @@ def test_weeks_after_the_event_or_the_pause_are_not_seen() -> None:
 
 
 @pytest.mark.parametrize("event", ["degradation", "pause"])
+def test_a_week_without_the_event_is_seen_only_once_that_is_known(event: Event) -> None:
+    panel = replace(WORN, pauses=0.01).panel(1)
+    rows = landmarks(panel, event)
+    assert rows.known[rows.outcome == 0].max() <= panel.newest
+
+
+@pytest.mark.parametrize("event", ["degradation", "pause"])
 def test_a_fit_is_of_what_was_known_on_its_day(event: Event) -> None:
     panel = replace(WORN, pauses=0.01).panel(1)
     cutoff = panel.newest - 42

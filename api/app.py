@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache, partial
 
-from api import logos, logs, operations, responses, usage
+from api import chat_media, logos, logs, operations, responses, usage
 from api.docs_pages import pages
 from api.guard import MEBIBYTE
 from api.hooks import payments, store
@@ -40,7 +40,7 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
         api.register_blueprint(blueprint, url_prefix=PREFIX)
     api.register_blueprint(operations.bp)
     people = (sign_in.bp, by_code.bp, invitations.bp, handoffs.bp, shared.bp)
-    for plain in (pages.bp, logos.bp, oauth.bp, consent.bp, *people):
+    for plain in (pages.bp, logos.bp, chat_media.bp, oauth.bp, consent.bp, *people):
         app.register_blueprint(plain)
     api.register_blueprint(payments.bp)
     api.register_blueprint(store.bp)

@@ -24,8 +24,17 @@ class ArgumentsParser(FlaskParser):
     """
 
     def load_json(self, req: Request, schema: ma.Schema) -> Any:
-        """The body as strict JSON; 400 invalid_request for anything else."""
-        return parse_body(req)
+        """The body as strict JSON; 400 invalid_request for anything else.
+
+        A schema that names a `payload_part` also takes a form, whose part of that name holds the JSON.
+        """
+        part: str | None = getattr(schema, "payload_part", None)
+        if part is None or req.mimetype != "multipart/form-data":
+            return parse_body(req)
+        payloads = req.form.getlist(part)
+        if len(payloads) != 1:
+            raise errors.INVALID_CONTENT(f"{part}: there must be one part of this name.")
+        return parse_json(payloads[0].encode())
 
     def handle_error(
         self,
@@ -82,9 +91,14 @@ def parse_body(request: Request) -> Any:
         raise errors.INVALID_REQUEST("Compressed request bodies are not accepted.", reason="content_encoding")
     if request.mimetype != "application/json":
         raise errors.INVALID_REQUEST("The body must be application/json.", reason="wrong_content_type")
+    return parse_json(request.get_data(cache=True))
+
+
+def parse_json(text: bytes) -> Any:
+    """A JSON value, as strictly as `parse_body` reads one; 400 invalid_request."""
     try:
         value = json.loads(
-            request.get_data(cache=True).decode(),
+            text.decode(),
             object_pairs_hook=_unique,
             parse_constant=_no_constant,
             parse_float=_finite,
@@ -92,8 +106,8 @@ def parse_body(request: Request) -> Any:
     except RecursionError:
         raise _too_deep() from None
     except ValueError as problem:
-        text = f"The body is not valid JSON: {problem}."
-        raise errors.INVALID_REQUEST(text[:300], reason="malformed_json") from None
+        told = f"The body is not valid JSON: {problem}."
+        raise errors.INVALID_REQUEST(told[:300], reason="malformed_json") from None
     if depth(value) > MAX_DEPTH:
         raise _too_deep()
     return value

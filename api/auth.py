@@ -20,7 +20,7 @@ from api import credentials, errors
 from api.db import UtcDateTime, now
 from api.models import ApiKey, App, AppSecret, Profile, UserSession, UserToken, Workspace
 from api.reach import Reach, is_healthcare
-from api.scopes import GRANTS, Scope
+from api.scopes import GRANTS, INCLUDES, Scope
 
 
 def _live(kind: type[ApiKey] | type[UserToken] | type[UserSession]) -> tuple[sa.ColumnElement[bool], ...]:
@@ -116,7 +116,8 @@ class Principal:
     def has(self, scope: Scope, *, membership: bool = True) -> bool:
         """Whether both halves allow it: the credential's and, for a person, the membership's."""
         given = self.user_id is None or not membership or scope in self.reach.scopes
-        return given and scope.value in self.scopes
+        wider = [one.value for one, included in INCLUDES.items() if included is scope]
+        return given and not self.scopes.isdisjoint({scope.value, *wider})
 
 
 def current() -> Principal:

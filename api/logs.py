@@ -71,6 +71,12 @@ def clean(value: Any) -> Any:
     return value
 
 
+def _path() -> str:
+    # who has a token of an address has what it opens
+    opens = "token" in (request.view_args or {}) and request.url_rule is not None
+    return request.url_rule.rule if opens and request.url_rule else request.path
+
+
 def start_clock() -> None:
     """Before each request."""
     g.started = time.perf_counter()
@@ -84,7 +90,7 @@ def access(response: Response) -> Response:
         "request",
         request_id=context.request_id(),
         method=request.method,
-        path=request.path,
+        path=_path(),
         query=query,
         status=response.status_code,
         milliseconds=round((time.perf_counter() - g.get("started", time.perf_counter())) * 1000, 1),

@@ -19,6 +19,8 @@ from api.exports import destinations
 from api.models import (
     ApiKey,
     AudienceExclusion,
+    ChatMedia,
+    ChatTemplate,
     Connection,
     CreativeAnalysis,
     ErasedIdentifier,
@@ -66,6 +68,8 @@ DATA: tuple[type[Base], ...] = (
     ErasedIdentifier,
     AudienceExclusion,
     Leader,
+    ChatTemplate,
+    ChatMedia,
 )
 
 

@@ -54,6 +54,9 @@ PII = frozenset(
     }
 )
 
+# a scope of this list opens all that the other one does
+INCLUDES = {Scope.CHATAPP: Scope.CHATAPP_READ}
+
 GRANTS: dict[str, frozenset[Scope]] = {
     "mcp:read": frozenset(DEFAULT_SCOPES),
     "mcp:read_pii": frozenset({Scope.CUSTOMERS_READ}),

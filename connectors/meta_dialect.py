@@ -14,6 +14,8 @@ BUSY, FULL = 90.0, 100.0
 BUDGET_TOO_LOW = 1885272
 # of customer lists
 TERMS_NOT_ACCEPTED = 2663
+TEMPLATE_EXISTS = 2388024
+NOBODY_PAYS = 131042
 _BREATHER = 10.0
 _THROTTLED = {4, 17, 32, 341, 613, *range(80000, 80015)}
 _TRANSIENT = {1, 2, 104, 960, 2601}
@@ -77,6 +79,10 @@ def _refusal(code: int, subcode: int, message: str) -> str:
         return "terms_not_accepted"
     if subcode == BUDGET_TOO_LOW:
         return "budget_too_low"
+    if subcode == TEMPLATE_EXISTS:
+        return "template_exists"
+    if code == NOBODY_PAYS:
+        return "payment_required"
     if code == 100 and "nonexisting field" in message:
         # an id of another kind of object: the field asked for tells the kinds apart
         return "another_kind"

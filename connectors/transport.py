@@ -77,6 +77,7 @@ class Request:
     params: Mapping[str, str] = field(default_factory=dict, repr=False)
     form: Mapping[str, str] | None = field(default=None, repr=False)
     document: Any = field(default=None, repr=False)
+    content: bytes | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -178,6 +179,7 @@ class Transport:
                 params=dict(request.params) or None,
                 data=None if request.form is None else dict(request.form),
                 json=request.document,
+                content=request.content,
                 headers=dict(request.headers),
                 timeout=patience,
             ) as response:

@@ -14,7 +14,7 @@ from typing import Any
 from flask import Flask, Response, request
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
-from sandbox import meta_ads, meta_conversions, meta_lists, meta_live, shop, shopify, stripe, stripe_selling
+from sandbox import chatapp, meta_ads, meta_conversions, meta_lists, meta_live, shop, shopify, stripe, stripe_selling
 from sandbox.faults import CONTROL, ConnectionCut, FaultPlan, install
 from sandbox.stripe_billing import Billing
 from sandbox.world import WorldHolder, build
@@ -33,8 +33,8 @@ def create_sandbox(holder: WorldHolder, bucket: shopify.Bucket | None = None) ->
     plan = FaultPlan()
     install(app, plan)
     billing, live, conversions = Billing(), meta_live.Live(), meta_conversions.Conversions()
-    lists = meta_lists.CustomerLists()
-    meta = meta_ads.blueprint(holder, live, conversions, lists)
+    lists, chat = meta_lists.CustomerLists(), chatapp.Chat()
+    meta = meta_ads.blueprint(holder, live, conversions, lists, chat)
     faces = (meta, shopify.blueprint(holder, bucket), stripe.blueprint(holder, billing))
     for vendor, face in zip(FACES, faces, strict=True):
         app.register_blueprint(face, url_prefix=f"/{vendor}")
@@ -42,6 +42,7 @@ def create_sandbox(holder: WorldHolder, bucket: shopify.Bucket | None = None) ->
     meta_live.control(app, holder, live)
     meta_conversions.control(app, conversions)
     meta_lists.control(app, lists)
+    chatapp.control(app, chat)
     stripe_selling.control(app, billing)
     return app
 

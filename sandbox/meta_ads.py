@@ -12,7 +12,16 @@ from urllib.parse import urlencode
 
 from flask import Blueprint, Response, request
 
-from sandbox import meta_conversions, meta_entities, meta_insights, meta_lists, meta_live, meta_studies, refusals
+from sandbox import (
+    chatapp,
+    meta_conversions,
+    meta_entities,
+    meta_insights,
+    meta_lists,
+    meta_live,
+    meta_studies,
+    refusals,
+)
 from sandbox.faces import accepted
 from sandbox.faults import struck
 from sandbox.world import World, WorldHolder
@@ -66,8 +75,9 @@ def blueprint(
     live: meta_live.Live,
     conversions: meta_conversions.Conversions,
     lists: meta_lists.CustomerLists,
+    chat: chatapp.Chat,
 ) -> Blueprint:
-    """The routes of /meta; the others hold what is changed, reported and listed through them."""
+    """The routes of /meta; the others hold what is changed, reported, listed and said through them."""
     face = Blueprint("meta", __name__)
     reports = Reports()
 
@@ -140,7 +150,8 @@ def blueprint(
             return refusals.answer(node)
         if found := meta_studies.objective(holder.world, str(number)):
             return refusals.answer(_pick(found))
-        return meta_live.read(live, holder.world, str(number)) or _unknown(str(number))
+        found_here = chatapp.media(chat, str(number)) or meta_live.read(live, holder.world, str(number))
+        return found_here or _unknown(str(number))
 
     @face.post(f"/{VERSION}/<int:number>")
     def write_object(number: int) -> Response:
@@ -155,6 +166,7 @@ def blueprint(
 
     meta_conversions.routes(face, VERSION, holder, conversions)
     meta_lists.routes(face, VERSION, lists)
+    chatapp.routes(face, VERSION, chat)
     return face
 
 

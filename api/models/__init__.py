@@ -6,6 +6,7 @@ from api.models.attribution import Recompute
 from api.models.audience import AudienceExclusion
 from api.models.billing import Handoff, HookDelivery, Subscription
 from api.models.branding import Branding, SenderDomain
+from api.models.chat import ChatMedia, ChatTemplate
 from api.models.connection import Connection
 from api.models.creative import CreativeAnalysis
 from api.models.credential import ApiKey
@@ -47,6 +48,8 @@ __all__ = [
     "AudienceExclusion",
     "AuditEntry",
     "Branding",
+    "ChatMedia",
+    "ChatTemplate",
     "Connection",
     "ConversionCatalog",
     "CreativeAnalysis",

@@ -12,6 +12,8 @@ from api.v1.branding import routes as branding
 from api.v1.branding import sender_domain
 from api.v1.campaigns import changes as campaign_changes
 from api.v1.campaigns import comparison, status
+from api.v1.chatapp import media as chatapp_media
+from api.v1.chatapp import templates as chatapp_templates
 from api.v1.commerce import live
 from api.v1.commerce import routes as commerce
 from api.v1.conversion_sync import catalog, consent, data_sources, target
@@ -111,4 +113,6 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     data_sources.bp,
     target.bp,
     partner_audiences.bp,
+    chatapp_templates.bp,
+    chatapp_media.bp,
 )

@@ -41,6 +41,12 @@ def test_each_request_leaves_one_line(caller: Caller, written: io.StringIO) -> N
     assert line["key_id"]
 
 
+def test_the_token_of_an_address_that_opens_something_stays_out(caller: Caller, written: io.StringIO) -> None:
+    caller.client.get("/media/aGVsbG8.signature")
+    (line,) = [line for line in lines(written) if line["event"] == "request"]
+    assert line["path"] == "/media/<token>"
+
+
 def test_no_canary_is_ever_written(caller: Caller, written: io.StringIO) -> None:
     assert caller.secret is not None
     paths = [

@@ -14,9 +14,6 @@ ROOT = Path(__file__).resolve().parents[2]
 # codes of routes that later issues bring; a code leaves this list when something raises it
 AWAITED_TEXT = """
     account_connected_elsewhere
-    media_expired
-    chatapp_payment_required
-    template_not_found
 """
 AWAITED = frozenset(AWAITED_TEXT.split())
 

@@ -1,0 +1,1 @@
+"""The chat app: templates and media."""

@@ -1,0 +1,135 @@
+"""What the chat app's routes accept and answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+
+from api.bodies import Text
+from api.body_fields import Uuid
+from api.fields import OpaqueId
+from connectors.chatapp import QUALITIES
+
+NAME = "[a-z0-9_]{1,512}"
+LANGUAGE = "[A-Za-z]{2,3}(_[A-Za-z0-9]{2,6})?"
+CATEGORIES = ("AUTHENTICATION", "MARKETING", "UTILITY")
+MEDIA = ("image", "video", "document")
+# what each kind of button says besides its text, and how many of it there may be
+BUTTONS = {"QUICK_REPLY": ((), 10), "URL": (("url",), 2), "PHONE_NUMBER": (("phone_number",), 1),
+           "FLOW": (("flow_id",), 1)}  # fmt: skip
+FLOW_ONLY = ("navigate_screen", "flow_action")
+
+
+class HttpsUrl(Text):
+    """An https address of at most 2000 characters."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(2000, metadata={"format": "uri", "pattern": "^https://"}, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        url = str(super()._deserialize(value, attr, data, **kwargs))
+        if not url.startswith("https://"):
+            raise ValidationError("must begin with https://")
+        return url
+
+
+class ButtonBody(Schema):
+    """A button: QUICK_REPLY, or URL with url, PHONE_NUMBER with phone_number, FLOW with flow_id."""
+
+    type = fields.String(required=True, validate=validate.OneOf(tuple(BUTTONS)))
+    text = Text(25, required=True)
+    url = HttpsUrl()
+    phone_number = Text(20, low=5)
+    flow_id = Text(64)
+    navigate_screen = Text(64)
+    flow_action = fields.String(validate=validate.OneOf(("navigate", "data_exchange")))
+
+    @validates_schema
+    def _fits_its_type(self, button: dict[str, Any], **_kwargs: Any) -> None:
+        needed, _ = BUTTONS[button["type"]]
+        allowed = {"type", "text", *needed, *(FLOW_ONLY if button["type"] == "FLOW" else ())}
+        for name in needed:
+            if name not in button:
+                raise ValidationError(f"is required on a {button['type']} button", name)
+        for name in button:
+            if name not in allowed:
+                raise ValidationError(f"does not belong on a {button['type']} button", name)
+
+
+class HeaderMediaBody(Schema):
+    """A sample for the header, fetched from this address."""
+
+    type = fields.String(required=True, validate=validate.OneOf(MEDIA))
+    url = HttpsUrl(required=True)
+
+
+class TemplateBody(Schema):
+    """A template to hand in. header_text and header_media exclude each other.
+
+    As a form, the part `payload` holds this and the part `header_media` the sample itself.
+    """
+
+    payload_part = "payload"
+
+    connection_id = Uuid(required=True)
+    name = fields.String(
+        required=True, validate=validate.Regexp(rf"{NAME}\Z", error="has other signs than a-z, 0-9 and _")
+    )
+    category = fields.String(required=True, validate=validate.OneOf(CATEGORIES))
+    language = fields.String(required=True, validate=validate.Regexp(rf"{LANGUAGE}\Z", error="is no code like en_US"))
+    body_text = Text(1024, required=True)
+    header_text = Text(60)
+    footer_text = Text(60)
+    buttons = fields.List(fields.Nested(ButtonBody), validate=validate.Length(max=10))
+    header_media = fields.Nested(HeaderMediaBody)
+    examples = fields.Dict(keys=Text(64), values=Text(200), load_default=dict)
+
+    @validates_schema
+    def _fits_together(self, template: dict[str, Any], **_kwargs: Any) -> None:
+        if "header_text" in template and "header_media" in template:
+            raise ValidationError("excludes header_media", "header_text")
+        kinds = [button["type"] for button in template.get("buttons", [])]
+        for kind, (_, most) in BUTTONS.items():
+            if kinds.count(kind) > most:
+                raise ValidationError(f"holds more than {most} of type {kind}", "buttons")
+
+
+class Created(Schema):
+    id = fields.String(required=True, metadata={"description": "The platform's id."})
+    name = fields.String(required=True)
+    language = fields.String(required=True)
+    status = fields.String(required=True)
+
+
+class SyncBody(Schema):
+    connection_id = Uuid(required=True)
+
+
+class Template(Schema):
+    """A template as the platform last showed it; one that is gone there is DELETED."""
+
+    id = fields.String(required=True, allow_none=True)
+    name = fields.String(required=True)
+    language = fields.String(required=True)
+    category = fields.String(required=True, allow_none=True)
+    status = fields.String(required=True)
+    quality_score = fields.String(required=True, allow_none=True, metadata={"enum": [*QUALITIES, None]})
+    components = fields.List(fields.Dict(), required=True, allow_none=True)
+    status_changed_at = fields.DateTime(required=True, allow_none=True)
+    last_synced_at = fields.DateTime(required=True)
+
+
+class ConnectionQuery(Schema):
+    connection_id = Uuid(required=True)
+
+
+class TemplateQuery(ConnectionQuery):
+    language = OpaqueId(load_default=None)
+
+
+class MediaLink(Schema):
+    url = fields.String(required=True, metadata={"format": "uri", "description": "Signed; opens until expires_at."})
+    mime_type = fields.String(required=True)
+    size_bytes = fields.Integer(required=True)
+    expires_at = fields.DateTime(required=True)

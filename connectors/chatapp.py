@@ -1,0 +1,98 @@
+"""A business account of the chat app: its message templates and the media people sent, over the Graph API."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import IO, Any
+
+from connectors import downloads
+from connectors.ad_platform import Row
+from connectors.downloads import Limits
+from connectors.errors import Malformed, Refused
+from connectors.meta_graph import MetaGraph
+from connectors.transport import Transport
+
+PROVIDER = "chatapp"
+QUALITIES = ("GREEN", "YELLOW", "RED", "UNKNOWN")
+_FIELDS = "id,name,language,category,status,quality_score,components"
+
+
+@dataclass(frozen=True)
+class Media:
+    """Where the bytes of a media id lie for some minutes, what they are, and how many."""
+
+    url: str
+    mime_type: str
+    size: int
+
+
+class ChatApp:
+    """One business account; `base_url` without the version. Raises ConnectorErrors only."""
+
+    def __init__(self, base_url: str, token: str, account_id: str, transport: Transport) -> None:
+        self.account_id = account_id
+        self._token = token
+        self._graph = MetaGraph(base_url.rstrip("/"), token, transport)
+
+    def __repr__(self) -> str:
+        return f"<ChatApp {self.account_id}>"
+
+    def templates(self) -> list[Row]:
+        """Every template as it is now: id, name, language, category, status, quality_score and components."""
+        nodes = self._graph.walk(f"{self.account_id}/message_templates", {"fields": _FIELDS})
+        return list({(row["name"], row["language"]): row for row in map(_template, nodes)}.values())
+
+    def create_template(self, template: Mapping[str, Any]) -> Row:
+        """Hand a template in for review; its id and status.
+
+        Raises Refused with the reasons template_exists, payment_required and bad_parameter among others.
+        """
+        form = {name: value if isinstance(value, str) else json.dumps(value) for name, value in template.items()}
+        made = self._graph.post(f"{self.account_id}/message_templates", form)
+        if not str(made.get("id") or "").isdigit():
+            raise Malformed(PROVIDER, "a template was made without an id")
+        return {"id": str(made["id"]), "status": str(made.get("status") or "PENDING")}
+
+    def upload_sample(self, content: bytes, mime_type: str) -> str:
+        """The handle of a header's sample, which a template names it by."""
+        opened = self._graph.post("app/uploads", {"file_length": str(len(content)), "file_type": mime_type})
+        handle = self._graph.send_bytes(str(opened.get("id")), content).get("h")
+        if not isinstance(handle, str) or not handle:
+            raise Malformed(PROVIDER, "an upload ended without a handle")
+        return handle
+
+    def media(self, media_id: str) -> Media | None:
+        """Where a media id's bytes are; None for one that is unknown or no longer kept."""
+        try:
+            node = self._graph.node(media_id, "url,mime_type,file_size")
+        except Refused as refused:
+            if refused.reason in ("not_found", "another_kind", "bad_parameter"):
+                return None
+            raise
+        try:
+            return Media(str(node["url"]), str(node["mime_type"]).partition(";")[0], int(node["file_size"]))
+        except (KeyError, TypeError, ValueError):
+            raise Malformed(PROVIDER, "media without an address, a type or a size") from None
+
+    def download(self, media: Media, into: IO[bytes], *, most_bytes: int) -> int:
+        """Write the bytes into a file; their number. Raises TooMuchData above `most_bytes`."""
+        return downloads.fetch(PROVIDER, media.url, self._token, into, Limits(most_bytes))
+
+
+def _template(node: Row) -> Row:
+    try:
+        quality = node.get("quality_score")
+        score = str(quality.get("score")) if isinstance(quality, dict) else "UNKNOWN"
+        return {
+            "id": str(node["id"]),
+            "name": str(node["name"]),
+            "language": str(node["language"]),
+            "category": node.get("category"),
+            "status": str(node["status"]),
+            "quality_score": score if score in QUALITIES else "UNKNOWN",
+            "components": node["components"] if isinstance(node.get("components"), list) else None,
+        }
+    except KeyError as absent:
+        raise Malformed(PROVIDER, f"a template without {absent.args[0]}") from None

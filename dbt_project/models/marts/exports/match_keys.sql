@@ -27,7 +27,13 @@ named as (
 ),
 
 touches as (
-    select profiles.profile_key, people.person_key, touches.*
+    select
+        people.person_key,
+        touches.touch_key,
+        touches.occurred_s,
+        touches.click_id_type,
+        touches.click_id,
+        touches.consent_marketing
     from {{ ref('stg_app__touches') }} as touches
     inner join {{ ref('int_profiles') }} as profiles on touches.profile_id = profiles.profile_id
     inner join {{ ref('int_identity_keys') }} as people

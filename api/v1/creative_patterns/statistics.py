@@ -15,7 +15,7 @@ kind's baseline p0 (stratified, so that a profile that always wins lifts no kind
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 PSEUDO_TRIALS = 20
@@ -23,6 +23,7 @@ LOW_QUANTILE = 1.2816
 INTERVAL = 1.6449
 FALSE_DISCOVERIES = 0.10
 FEWEST_JUDGED = 5
+NEGLIGIBLE = 1e-18
 # from so many profiles on, a kind must have run in as many
 FEWEST_PROFILES = 3
 
@@ -96,13 +97,21 @@ def at_least(wins: int, n: int, p: float) -> float:
         return 1.0
     if p <= 0:
         return 0.0
-    logs = math.log(p), math.log1p(-p), math.lgamma(n + 1)
-    return min(math.fsum(math.exp(one) for one in _log_terms(wins, n, *logs)), 1.0)
+    # away from the mean each term is smaller than the one before, so of many ads few terms count
+    if wins > n * p:
+        return min(_sum(range(wins, n + 1), n, p), 1.0)
+    return max(1.0 - _sum(range(wins - 1, -1, -1), n, p), 0.0)
 
 
-def _log_terms(wins: int, n: int, log_p: float, log_q: float, log_n: float) -> Iterator[float]:
-    for k in range(wins, n + 1):
-        yield log_n - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * log_p + (n - k) * log_q
+def _sum(counts: Iterable[int], n: int, p: float) -> float:
+    """Probabilities of these counts, which lead away from the mean, until no further one shows."""
+    log_p, log_q, log_n, total = math.log(p), math.log1p(-p), math.lgamma(n + 1), 0.0
+    for k in counts:
+        term = math.exp(log_n - math.lgamma(k + 1) - math.lgamma(n - k + 1) + k * log_p + (n - k) * log_q)
+        total += term
+        if term < total * NEGLIGIBLE:
+            break
+    return total
 
 
 def verdicts(tallies: Sequence[Tally]) -> list[str]:

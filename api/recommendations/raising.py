@@ -16,6 +16,7 @@ from api.recommendations.facts import WINDOW, running_ads
 from api.recommendations.rules import KINDS, Ad, called_for
 from api.served import profile_facts
 from api.snapshot import snapshots
+from api.webhooks.telling import recommendation_opened
 from touchledger.settings import Settings
 
 # how long what was decided about an ad is not suggested again, and how long a suggestion stands unconfirmed
@@ -83,12 +84,15 @@ def _settle(session: Session, profile: Profile, ads: Iterable[Ad], digits: int, 
             session.flush()
             before = None
         if wanted is not None:
+            is_new = before is None
             if before is None:
                 before = Recommendation(workspace_id=profile.workspace_id, profile_id=profile.id, kind=wanted)
                 before.status, before.created_at = "open", at
                 session.add(before)
             _describe(before, ad, digits, at)
             session.flush()
+            if is_new:
+                recommendation_opened(session, before)
     for gone in standing.values():
         gone.status = "expired"
 

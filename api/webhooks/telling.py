@@ -14,6 +14,7 @@ from api.models import (
     ExportDestination,
     ExportRow,
     Import,
+    Recommendation,
     Report,
 )
 from api.webhooks.emitting import emit, emit_for_profile
@@ -88,6 +89,13 @@ def analysis_ended(session: Session, job: CreativeAnalysis, *, status: str, fail
         "failure_reason": failure_reason,
     }
     emit_for_profile(session, "creative_analysis.completed", data, job.profile_id)
+
+
+def recommendation_opened(session: Session, row: Recommendation) -> None:
+    """There is a new recommendation about an ad."""
+    entity = {"level": "ad", "external_id": row.entity_external_id, "platform": row.platform}
+    data = {"recommendation_id": row.id, "kind": row.kind, "entity": entity}
+    emit(session, "recommendation.opened", data, workspace_id=row.workspace_id, profile_id=row.profile_id)
 
 
 def exports_ended(session: Session, destination: ExportDestination, rows: Iterable[ExportRow]) -> None:

@@ -10,11 +10,12 @@ import sqlalchemy as sa
 import time_machine
 
 from api import db, purge
-from api.models import Profile, Recommendation, RecommendationLook
+from api.models import Profile, Recommendation, RecommendationLook, WebhookEvent
 from api.recommendations.facts import running_ads
 from api.recommendations.raising import raise_due
 from api.served import profile_facts
 from api.snapshot import snapshots
+from tests.api.webhooks.conftest import subscribed
 from tests.factories.scored import THROUGH, Scored, ad_id
 from touchledger.settings import Settings
 
@@ -193,3 +194,18 @@ def test_an_archived_profile_keeps_no_recommendation(scored: Scored, settings: S
     assert rows(settings) == []
     with db.transaction(settings.operational_url) as session:
         assert session.scalars(sa.select(RecommendationLook)).all() == []
+
+
+def test_subscribers_are_told_of_a_new_recommendation_once(
+    scored: Scored, settings: Settings, clock: time_machine.Traveller, profile: Profile
+) -> None:
+    subscribed(settings, profile)
+    scored.ad(1, 10.0, layers=LOSER)
+    again(scored, clock, days=0)
+    again(scored, clock)
+    with db.transaction(settings.operational_url) as session:
+        (event,) = session.scalars(sa.select(WebhookEvent))
+    (row,) = rows(settings)
+    entity = {"level": "ad", "external_id": row.entity_external_id, "platform": "meta"}
+    assert event.type == "recommendation.opened"
+    assert event.data == {"recommendation_id": row.id, "kind": "pause", "entity": entity}

@@ -83,3 +83,10 @@ def test_the_night_runs_all_but_the_ranker_and_the_sync_only_pulls(defs: dg.Defi
 def test_every_job_ends_within_its_maximum(defs: dg.Definitions) -> None:
     for name in ("nightly", "hourly_delivery", "sync", "build", "ranking"):
         assert int(defs.resolve_job_def(name).tags["dagster/max_runtime"]) <= 4 * 3600
+
+
+def test_the_ranker_reads_only_what_is_made_here(defs: dg.Definitions) -> None:
+    graph = defs.resolve_asset_graph()
+    read = graph.get(dg.AssetKey(["ranking", "model"])).parent_keys
+    assert len(read) == 8
+    assert not read & graph.external_asset_keys

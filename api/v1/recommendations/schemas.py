@@ -84,6 +84,8 @@ class Action(Schema):
 class RecommendationRow(Schema):
     """One suggestion about one ad."""
 
+    is_paged = True
+
     recommendation_id = fields.String(required=True, metadata={"format": "uuid"})
     profile_id = fields.String(required=True, metadata={"format": "uuid"})
     kind = fields.String(required=True, metadata={"enum": list(KINDS)})

@@ -10,15 +10,10 @@ with seen as (
     inner join {{ ref('int_profiles') }} as p on a.profile_id = p.profile_id
 ),
 
-accounts as (
-    select profile_key, platform, ad_account_id, max(day) as delivered_to
-    from {{ ref('int_delivery') }}
-    group by profile_key, platform, ad_account_id
-),
-
 delivery as (
     select profile_key, platform, min(delivered_to) as delivery_through
-    from accounts
+    from {{ ref('int_account_days') }}
+    where not has_ended_on_platform
     group by profile_key, platform
 ),
 

@@ -4,15 +4,10 @@ with freshness as (
     group by profile_key
 ),
 
-accounts as (
-    select profile_key, platform, ad_account_id, max(day) as delivered_to
-    from {{ ref('int_delivery') }}
-    group by profile_key, platform, ad_account_id
-),
-
 delivery as (
     select profile_key, min(delivered_to) as delivery_through
-    from accounts
+    from {{ ref('int_account_days') }}
+    where not has_ended_in_profile
     group by profile_key
 )
 

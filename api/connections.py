@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from api import db, errors
-from api.models import Connection
+from api.models import Connection, ConnectionSync
 from api.models.connection import ASKED, OWNERS_CALL, UNFINISHED
 from api.webhooks.telling import connection_changed, reconnect_url
 from connectors.errors import ConnectorError, Refused, Revoked, Throttled, Transient
@@ -62,6 +63,17 @@ def asking(
         raise refusal(settings, connection, failure, writes=writes) from failure
     if connection.status != "active":
         _note(settings, connection, None)
+
+
+def end(session: Session, settings: Settings, connection: Connection) -> None:
+    """Disconnect it for good: the token goes, the data stays, and what was queued of it is not pulled any more."""
+    before = connection.status
+    connection.status, connection.status_reason, connection.token = "disconnected", None, ""
+    waiting = sa.update(ConnectionSync).where(
+        ConnectionSync.connection_id == connection.id, ConnectionSync.status == "queued"
+    )
+    session.execute(waiting.values(status="failed", error="disconnected", finished_at=db.now()))
+    connection_changed(session, connection, before, base_url=settings.base_url)
 
 
 def refusal(

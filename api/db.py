@@ -99,7 +99,8 @@ def close_engines(url: str) -> None:
 
 @cache
 def _engine(url: str, durable: bool) -> sa.Engine:
-    engine = sa.create_engine(url, pool_pre_ping=not url.startswith("sqlite"))
+    # what is bound may be a person's or a secret: no exception and no log line repeats it
+    engine = sa.create_engine(url, pool_pre_ping=not url.startswith("sqlite"), hide_parameters=True)
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _sqlite_pragmas)
         if not durable:

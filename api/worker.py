@@ -11,7 +11,7 @@ from types import FrameType
 
 import structlog
 
-from api import chat_media, lapses, leaders, logos, logs, mail, mail_delivery, platform_changes, sender_domains
+from api import chat_media, lapses, leaders, logos, logs, mail, mail_delivery, platform_changes, sealing, sender_domains
 from api.creative_analysis import working
 from api.exports import matching, sending
 from api.hooks import store_effects
@@ -53,6 +53,7 @@ def chores(settings: Settings) -> list[Chore]:
     found = [
         Chore("forget_old_mail", mail_delivery.forget_old, every=DAILY),
         Chore("forget_chat_media", chat_media.forget_expired, every=HOURLY),
+        Chore("renew_tokens", sealing.renew_tokens, every=DAILY),
         Chore("forget_logos", logos.forget_unnamed, every=DAILY),
         Chore("forget_report_files", making.forget_unnamed, every=DAILY),
         Chore("run_schedules", scheduling.run_due, every=SCHEDULES_EVERY),

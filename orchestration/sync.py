@@ -9,7 +9,7 @@ import sqlalchemy as sa
 import structlog
 
 from api.db import now, transaction
-from api.models import Connection
+from api.models import Connection, ConnectionSync
 from api.models.connection import ASKED
 from api.webhooks.telling import connection_changed
 from connectors.errors import ConnectorError
@@ -46,23 +46,44 @@ def pull_range(settings: Settings, *, revised_days: int = REVISED_DAYS) -> DayRa
 
 def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None = None) -> list[Pull]:
     """Pull every connection of a kind, and note on each how it went."""
+    found = connections(settings, kind)
+    syncs = [_begin(settings, one) for one in found]
     pulls = [
         Pull(
             settings.operational_url,
             connection,
             lake,
             today(settings, connection),
-            days or pull_range(settings),
+            _widened(days or pull_range(settings), sync),
             connection.synced_through,
         )
-        for connection in connections(settings, kind)
+        for connection, sync in zip(found, syncs, strict=True)
     ]
     # providers are waited for, not computed: their waits overlap
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
         list(pool.map(_attempt, pulls))
-    for pull in pulls:
-        _note(settings, pull)
+    for pull, sync in zip(pulls, syncs, strict=True):
+        _note(settings, pull, sync)
     return pulls
+
+
+def _begin(settings: Settings, connection: Connection) -> ConnectionSync:
+    """The sync that this pull is: the one that waits, if any does. What a run that died left is failed."""
+    own = sa.select(ConnectionSync).where(ConnectionSync.connection_id == connection.id)
+    with transaction(settings.operational_url) as session:
+        for left in session.scalars(own.where(ConnectionSync.status == "running")):
+            left.status, left.error, left.finished_at = "failed", "abandoned", now()
+        sync = session.scalars(own.where(ConnectionSync.status == "queued").order_by(ConnectionSync.id)).first()
+        if sync is None:
+            sync = ConnectionSync(connection_id=connection.id, profile_id=connection.profile_id, requested_at=now())
+            session.add(sync)
+        sync.status, sync.started_at = "running", now()
+    return sync
+
+
+def _widened(days: DayRange, sync: ConnectionSync) -> DayRange:
+    """The days that are due, and up to those that somebody asked for."""
+    return DayRange(min(days.first, sync.date_from or days.first), max(days.last, sync.date_to or days.last))
 
 
 def _attempt(pull: Pull) -> None:
@@ -73,8 +94,13 @@ def _attempt(pull: Pull) -> None:
         log.warning("connection_failed", connection=pull.connection.id, reason=error.reason, error=str(error))
 
 
-def _note(settings: Settings, pull: Pull) -> None:
+def _note(settings: Settings, pull: Pull, sync: ConnectionSync) -> None:
     with transaction(settings.operational_url) as session:
+        ended = session.get(ConnectionSync, sync.id)
+        # the profile may have been purged while the provider was asked
+        if ended is not None:
+            ended.status, ended.finished_at = "failed" if pull.failure else "done", now()
+            ended.error, ended.delivery_through = pull.failure.reason if pull.failure else None, pull.through
         connection = session.get_one(Connection, pull.connection.id)
         connection.synced_through = pull.through
         if pull.failure is None:

@@ -29,6 +29,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: needs Debian's Chromium")
     for name in [name for name in os.environ if name.startswith("TOUCHLEDGER_") and name not in OF_TESTS]:
         del os.environ[name]
+    # sealed columns read the settings of the process, which without a folder would make one here
+    os.environ["TOUCHLEDGER_TOKEN_KEY"] = "of tests"
 
 
 @pytest.hookimpl(optionalhook=True)

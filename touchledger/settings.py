@@ -28,6 +28,7 @@ class Settings(BaseSettings):
     database_url: SecretStr | None = None
     secret_key: SecretStr | None = None
     link_token_secret: SecretStr | None = None
+    token_key: SecretStr | None = None
 
     api_host: str = "127.0.0.1"
     api_port: int = Field(8000, ge=1, le=65535)
@@ -144,6 +145,14 @@ class Settings(BaseSettings):
                 path.hardlink_to(temporary)
             temporary.unlink()
         return path.read_text().encode()
+
+    def token_keys(self) -> list[bytes]:
+        """Keys of providers' tokens at rest: the first seals, each opens; `token_key` lists them, newest first.
+
+        The signing key comes last, so that what was sealed before a key of its own was given stays readable.
+        """
+        given = self.token_key.get_secret_value().split(",") if self.token_key else []
+        return [*(one.strip().encode() for one in given if one.strip()), self.signing_key()]
 
 
 @lru_cache(maxsize=1)

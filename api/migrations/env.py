@@ -8,6 +8,7 @@ from alembic import context
 
 from api import models  # noqa: F401 - registers the tables
 from api.db import Base, UtcDateTime
+from api.sealing import SealedText
 
 
 def render_item(kind: str, item: Any, autogen_context: Any) -> str | Literal[False]:
@@ -15,6 +16,8 @@ def render_item(kind: str, item: Any, autogen_context: Any) -> str | Literal[Fal
     if kind == "type" and isinstance(item, UtcDateTime):
         autogen_context.imports.add("from api.db import UtcDateTime")
         return "UtcDateTime()"
+    if kind == "type" and isinstance(item, SealedText):
+        return "sa.Text()"
     return False
 
 

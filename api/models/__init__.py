@@ -8,6 +8,7 @@ from api.models.billing import Handoff, HookDelivery, Subscription
 from api.models.branding import Branding, SenderDomain
 from api.models.chat import ChatMedia, ChatTemplate
 from api.models.connection import Connection
+from api.models.connection_sync import ConnectionSync
 from api.models.creative import CreativeAnalysis
 from api.models.credential import ApiKey
 from api.models.dataset import DatasetTarget, PartnerAudience
@@ -51,6 +52,7 @@ __all__ = [
     "ChatMedia",
     "ChatTemplate",
     "Connection",
+    "ConnectionSync",
     "ConversionCatalog",
     "CreativeAnalysis",
     "CredentialUse",

@@ -8,11 +8,16 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.db import Base, new_id, now
+from api.sealing import SealedText
 from connectors.errors import ConnectorError, Refused, Revoked
 
 ASKED = ("active", "needs_action")
 UNFINISHED = ("pending", "pending_selection")
 OWNERS_CALL = {"permission_missing", "policy_block"}
+# how the interface calls what our tables name otherwise
+PROVIDER_WORDS = {"stripe": "payments"}
+KIND_WORDS = {"ad_platform": "ads"}
+_HOLDS_ACCOUNT = "status in ('active', 'needs_action', 'reconnect_required')"
 
 
 class Connection(Base):
@@ -21,7 +26,7 @@ class Connection(Base):
     `status`: pending, pending_selection, active, needs_action, reconnect_required or disconnected; those of `ASKED` are
     asked. `status_reason` is a slug: why it needs somebody, or why the newest call failed.
 
-    `token` is a sandbox credential here; real providers' tokens are encrypted before they are stored.
+    `token` is sealed in the database; "" where there is none. `external_account_id` is "" until an account was chosen.
     `synced_through` is the last account day that was landed whole. `login_kind` of a social account is page_linked or
     direct.
     """
@@ -37,7 +42,8 @@ class Connection(Base):
     status: Mapped[str] = mapped_column(sa.String(24), default="active")
     status_reason: Mapped[str | None] = mapped_column(sa.String(255))
     base_url: Mapped[str] = mapped_column(sa.String(255))
-    token: Mapped[str] = mapped_column(sa.String(512))
+    token: Mapped[str] = mapped_column(SealedText())
+    scopes_granted: Mapped[list[str]] = mapped_column(default=list)
     is_sandbox: Mapped[bool] = mapped_column(default=False)
     currency: Mapped[str | None] = mapped_column(sa.String(3))
     timezone: Mapped[str | None] = mapped_column(sa.String(64))
@@ -46,7 +52,26 @@ class Connection(Base):
     synced_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(default=now)
 
-    __table_args__ = (sa.UniqueConstraint("profile_id", "provider", "external_account_id"),)
+    __table_args__ = (
+        # an account that was disconnected may be connected again, as another row
+        sa.Index(
+            "uq_connections_account",
+            *("profile_id", "provider", "external_account_id"),
+            unique=True,
+            sqlite_where=sa.text(_HOLDS_ACCOUNT),
+            postgresql_where=sa.text(_HOLDS_ACCOUNT),
+        ),
+    )
+
+    @property
+    def provider_word(self) -> str:
+        """The provider as the interface calls it."""
+        return PROVIDER_WORDS.get(self.provider, self.provider)
+
+    @property
+    def kind_word(self) -> str:
+        """The kind as the interface calls it: ads, store, payments or messaging."""
+        return KIND_WORDS.get(self.kind, self.kind)
 
     def heard(self, failure: ConnectorError | None) -> bool:
         """Note how a read of the provider ended, None for well; True when this told that the token is dead.

@@ -25,7 +25,7 @@ ENDED = ("sent", "failed", "skipped")
 
 def reconnect_url(base_url: str, connection: Connection) -> str:
     """Where a lost connection is made anew."""
-    return f"{base_url}/connect/{connection.provider}?reconnect_connection_id={connection.id}"
+    return f"{base_url}/connect/{connection.provider_word}?reconnect_connection_id={connection.id}"
 
 
 def connection_changed(session: Session, connection: Connection, before: str, *, base_url: str) -> None:
@@ -34,7 +34,7 @@ def connection_changed(session: Session, connection: Connection, before: str, *,
         return
     lost = connection.status == LOST
     url = reconnect_url(base_url, connection) if lost else None
-    who = {"connection_id": connection.id, "provider": connection.provider, "kind": connection.kind}
+    who = {"connection_id": connection.id, "provider": connection.provider_word, "kind": connection.kind_word}
     health = {
         "status": connection.status,
         "previous_status": before,

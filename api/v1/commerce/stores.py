@@ -40,7 +40,7 @@ def stores_of(session: Session, profile_id: str) -> Stores:
     """The connected stores of a profile; one that was disconnected keeps its name."""
     chosen = (
         sa.select(Connection.external_account_id, Connection.id)
-        .where(Connection.profile_id == profile_id, Connection.kind == KIND)
+        .where(Connection.profile_id == profile_id, Connection.kind == KIND, Connection.external_account_id != "")
         .order_by(Connection.created_at, Connection.id)
     )
     return Stores(profile_id, {row.external_account_id: row.id for row in session.execute(chosen)})

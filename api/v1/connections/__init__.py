@@ -1,0 +1,1 @@
+"""Connections: accounts at providers."""

@@ -1,0 +1,51 @@
+"""What the connection routes accept and answer."""
+
+from __future__ import annotations
+
+from marshmallow import Schema, fields
+
+STATUSES = ("pending", "pending_selection", "active", "needs_action", "reconnect_required", "disconnected")
+PROVIDERS = ("meta", "google", "tiktok", "shopify", "payments", "chatapp", "social")
+KINDS = ("ads", "store", "payments", "messaging")
+SYNC_STATUSES = ("queued", "running", "done", "failed")
+
+
+class SyncShape(Schema):
+    """The newest pull of a connection."""
+
+    status = fields.String(required=True, metadata={"enum": list(SYNC_STATUSES)})
+    started_at = fields.DateTime(required=True, allow_none=True)
+    finished_at = fields.DateTime(required=True, allow_none=True)
+    delivery_through = fields.Date(
+        required=True, allow_none=True, metadata={"description": "Last account day that is here whole."}
+    )
+    error = fields.String(required=True, allow_none=True, metadata={"description": "Why it failed, as a slug."})
+
+
+class ConnectionShape(Schema):
+    """One account at one provider; never its token."""
+
+    connection_id = fields.UUID(required=True)
+    provider = fields.String(required=True, metadata={"enum": list(PROVIDERS)})
+    kind = fields.String(required=True, metadata={"enum": list(KINDS)})
+    display_name = fields.String(required=True)
+    external_account_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "Null until an account was chosen."}
+    )
+    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    status_reason = fields.String(required=True, allow_none=True)
+    scopes_granted = fields.List(fields.String(), required=True, metadata={"description": "As the provider told."})
+    login_kind = fields.String(
+        required=True, allow_none=True, metadata={"enum": ["page_linked", "direct", None], "description": "Of social."}
+    )
+    currency = fields.String(required=True, allow_none=True)
+    timezone = fields.String(required=True, allow_none=True)
+    last_sync = fields.Nested(SyncShape, required=True, allow_none=True)
+    created_at = fields.DateTime(required=True)
+
+
+class ConnectionEnded(Schema):
+    """A connection that ended; its data stays."""
+
+    connection_id = fields.UUID(required=True)
+    status = fields.String(required=True, metadata={"enum": ["disconnected"]})

@@ -12,7 +12,7 @@ from api.hooks import payments, store
 from api.http import Api, Application, Blueprint
 from api.oauth import consent
 from api.oauth import routes as oauth
-from api.pages import by_code, handoffs, invitations, shared, sign_in
+from api.pages import by_code, connect, handoffs, invitations, shared, sign_in
 from api.v1 import BLUEPRINTS
 from touchledger.settings import Settings
 
@@ -39,7 +39,7 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
     for blueprint in (*BLUEPRINTS, *more):
         api.register_blueprint(blueprint, url_prefix=PREFIX)
     api.register_blueprint(operations.bp)
-    people = (sign_in.bp, by_code.bp, invitations.bp, handoffs.bp, shared.bp)
+    people = (sign_in.bp, by_code.bp, invitations.bp, handoffs.bp, connect.bp, shared.bp)
     for plain in (pages.bp, logos.bp, chat_media.bp, oauth.bp, consent.bp, *people):
         app.register_blueprint(plain)
     api.register_blueprint(payments.bp)

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 import structlog
 from sqlalchemy.orm import Session
 
-from api import audit, billing, db, paid
+from api import audit, billing, connecting, db, paid
 from api.audit import Attempt
 from api.hooks.settling import plans_of_prices
 from api.models import Handoff, HookDelivery, Subscription, Workspace
@@ -38,6 +38,7 @@ class Leftover:
 def lapse(settings: Settings) -> None:
     """Note what has ended since, and end at the processor what nobody is given anything for."""
     with db.transaction(settings.operational_url) as session:
+        connecting.end_abandoned(session, settings, db.now())
         note(session, db.now())
     if settings.billing_secret is not None:
         end_leftovers(settings)

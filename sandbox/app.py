@@ -14,7 +14,18 @@ from typing import Any
 from flask import Flask, Response, request
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
-from sandbox import chatapp, meta_ads, meta_conversions, meta_lists, meta_live, shop, shopify, stripe, stripe_selling
+from sandbox import (
+    authorizing,
+    chatapp,
+    meta_ads,
+    meta_conversions,
+    meta_lists,
+    meta_live,
+    shop,
+    shopify,
+    stripe,
+    stripe_selling,
+)
 from sandbox.faults import CONTROL, ConnectionCut, FaultPlan, install
 from sandbox.stripe_billing import Billing
 from sandbox.world import WorldHolder, build
@@ -38,6 +49,7 @@ def create_sandbox(holder: WorldHolder, bucket: shopify.Bucket | None = None) ->
     faces = (meta, shopify.blueprint(holder, bucket), stripe.blueprint(holder, billing))
     for vendor, face in zip(FACES, faces, strict=True):
         app.register_blueprint(face, url_prefix=f"/{vendor}")
+    authorizing.install(app)
     _control(app, holder, plan)
     meta_live.control(app, holder, live)
     meta_conversions.control(app, conversions)

@@ -68,6 +68,10 @@ class Settings(BaseSettings):
     creative_analyser_url: str | None = Field(None, pattern=r"^https?://[^\s@]+$")
     creative_analyser_token: SecretStr | None = None
 
+    connect_sandbox: str = Field("on", pattern="^(on|off)$")
+    meta_app_id: str | None = Field(None, pattern=r"^[0-9]{1,32}$")
+    meta_app_secret: SecretStr | None = None
+
     store_secret: SecretStr | None = None
     store_secret_before: SecretStr | None = None
 

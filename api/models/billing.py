@@ -47,7 +47,8 @@ class Handoff(Base):
 
     `status` is pending, completed, failed, expired or canceled, as it was stored; past `expires_at` a pending one is
     expired. `ended_at` is the moment of the end by the clock of whoever ended it. `external_ref` is the other side's
-    id of the page.
+    id of the page; of a connect it is the digest of the state that the provider hands back, until that came back.
+    `return_url` is where whoever began it wants the person to end.
     """
 
     __tablename__ = "handoffs"
@@ -58,6 +59,8 @@ class Handoff(Base):
     profile_id: Mapped[str | None] = mapped_column(sa.ForeignKey("profiles.id"))
     plan: Mapped[str | None] = mapped_column(sa.String(16))
     interval: Mapped[str | None] = mapped_column(sa.String(8))
+    connection_id: Mapped[str | None] = mapped_column(sa.ForeignKey("connections.id"))
+    return_url: Mapped[str | None] = mapped_column(sa.String(500))
     url: Mapped[str] = mapped_column(sa.Text)
     external_ref: Mapped[str | None] = mapped_column(sa.String(255))
     status: Mapped[str] = mapped_column(sa.String(16), default="pending")

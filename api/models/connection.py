@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
@@ -17,6 +18,7 @@ OWNERS_CALL = {"permission_missing", "policy_block"}
 # how the interface calls what our tables name otherwise
 PROVIDER_WORDS = {"stripe": "payments"}
 KIND_WORDS = {"ad_platform": "ads"}
+HOLDING = ("active", "needs_action", "reconnect_required")
 _HOLDS_ACCOUNT = "status in ('active', 'needs_action', 'reconnect_required')"
 
 
@@ -26,7 +28,8 @@ class Connection(Base):
     `status`: pending, pending_selection, active, needs_action, reconnect_required or disconnected; those of `ASKED` are
     asked. `status_reason` is a slug: why it needs somebody, or why the newest call failed.
 
-    `token` is sealed in the database; "" where there is none. `external_account_id` is "" until an account was chosen.
+    `token` is sealed in the database; "" where there is none. `external_account_id` is "" until an account was chosen
+    from `candidates`.
     `synced_through` is the last account day that was landed whole. `login_kind` of a social account is page_linked or
     direct.
     """
@@ -47,6 +50,7 @@ class Connection(Base):
     is_sandbox: Mapped[bool] = mapped_column(default=False)
     currency: Mapped[str | None] = mapped_column(sa.String(3))
     timezone: Mapped[str | None] = mapped_column(sa.String(64))
+    candidates: Mapped[list[Any]] = mapped_column(default=list)
     login_kind: Mapped[str | None] = mapped_column(sa.String(16))
     synced_through: Mapped[date | None]
     synced_at: Mapped[datetime | None]

@@ -15,7 +15,7 @@ from api.v1.credentials import people
 from api.v1.credentials.entering_schemas import SignInBody, SignUpBody
 
 # nobody is sent anywhere else after signing in, whatever a link says
-PLACES = ("/oauth/authorize?", "/invitations", "/handoffs/")
+PLACES = ("/oauth/authorize?", "/invitations", "/handoffs/", "/connect/")
 LONGEST = 8000
 TOLD = {
     "rate_limit_exceeded": "That was tried too often. Wait a few minutes, then try again.",

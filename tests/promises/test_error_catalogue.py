@@ -11,12 +11,6 @@ from api import errors, reference
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# codes of routes that later issues bring; a code leaves this list when something raises it
-AWAITED_TEXT = """
-    account_connected_elsewhere
-"""
-AWAITED = frozenset(AWAITED_TEXT.split())
-
 
 def raised() -> set[str]:
     names: set[str] = set()
@@ -33,12 +27,10 @@ def test_there_are_ninety_codes_named_like_their_constants() -> None:
             assert name == item.code.upper()
 
 
-def test_every_code_is_raised_reserved_or_awaited_and_only_one_of_them() -> None:
+def test_every_code_is_either_raised_or_reserved() -> None:
     reserved = {item.code for item in errors.CATALOGUE.values() if item.reserved}
     assert raised() & reserved == set()
-    assert raised() & AWAITED == set()
-    assert reserved & AWAITED == set()
-    assert raised() | reserved | AWAITED == set(errors.CATALOGUE)
+    assert raised() | reserved == set(errors.CATALOGUE)
 
 
 def test_the_committed_page_is_the_catalogue() -> None:

@@ -23,6 +23,7 @@ PAGES = {"/", "/docs", "/docs/models", "/docs/errors", "/docs/data", "/docs/asse
 OPEN_ACTS = ("sign-up", "sign-in", "verify-email", "password-reset", "password-reset/confirm")
 PAGES |= {"/media/<token>"}
 PAGES |= {"/sign-in", "/sign-up", "/sign-out", "/invitations", "/handoffs/<page_id>"}
+PAGES |= {"/connect/<provider>", "/connect/<provider>/callback"}
 PAGES |= {"/reset-password", "/reset-password/code", "/confirm-address", "/shared/<token>"}
 # the bodies of these are OAuth's own, and described there
 PAGES |= {"/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource"}

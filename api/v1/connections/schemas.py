@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema, fields
+from marshmallow import Schema, fields, validate
+
+from api.body_fields import Uuid
+from api.fields import OpaqueId
+from api.v1.billing.schemas import OpenedHandoff
+from api.v1.branding.schemas import HttpsUrl
 
 STATUSES = ("pending", "pending_selection", "active", "needs_action", "reconnect_required", "disconnected")
 PROVIDERS = ("meta", "google", "tiktok", "shopify", "payments", "chatapp", "social")
@@ -49,3 +54,38 @@ class ConnectionEnded(Schema):
 
     connection_id = fields.UUID(required=True)
     status = fields.String(required=True, metadata={"enum": ["disconnected"]})
+
+
+class ConnectBody(Schema):
+    provider = fields.String(
+        required=True, validate=validate.OneOf(PROVIDERS, error=f"must be one of {', '.join(PROVIDERS)}")
+    )
+    return_url = HttpsUrl(load_default=None)
+    reconnect_connection_id = Uuid(load_default=None)
+
+
+class ConnectHandoff(OpenedHandoff):
+    """The provider's page to send a person to, and the connection that it is for."""
+
+    connection_id = fields.UUID(required=True)
+
+
+class CandidateShape(Schema):
+    """An account that the person let us in to."""
+
+    external_account_id = fields.String(required=True)
+    name = fields.String(required=True)
+    currency = fields.String(required=True, allow_none=True)
+    timezone = fields.String(required=True, allow_none=True)
+    selectable = fields.Boolean(required=True)
+    reason = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"enum": ["account_connected_elsewhere", "account_disabled", None], "description": "Why not."},
+    )
+
+
+class FinalizeBody(Schema):
+    external_account_ids = fields.List(
+        OpaqueId(), required=True, validate=validate.Length(1, 20, error="must hold 1 to 20 ids")
+    )

@@ -1,0 +1,293 @@
+"""Connecting an account: the hand-off to a provider's page, what comes back from it, and the account that is chosen."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+import httpx
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api import connections, db, errors
+from api.models import Connection, ConnectionSync, Handoff, Profile, Workspace
+from api.models.connection import HOLDING
+from api.webhooks.telling import connection_changed
+from connectors.authorizing import Client, Grant
+from connectors.meta_graph import VERSION
+from touchledger.settings import Settings
+
+LIFETIME = timedelta(hours=1)
+RETRY = {"Retry-After": "60"}
+PATIENCE_SECONDS = 2.0
+# what the interface calls each provider: our word, the kind of its accounts, the sandbox's face and its page
+SPOKEN: Mapping[str, tuple[str, str, str, str]] = {
+    "meta": ("meta", "ad_platform", "meta", f"{VERSION}/dialog/oauth"),
+    "chatapp": ("chatapp", "messaging", "meta", f"{VERSION}/dialog/oauth"),
+    "shopify": ("shopify", "store", "shopify", "admin/oauth/authorize"),
+    "payments": ("stripe", "payments", "stripe", "oauth/authorize"),
+}
+# kinds that a run pulls
+PULLED = ("ad_platform", "store", "payments")
+# what the sandbox knows every deployment as
+_OF_SANDBOX = ("touchledger", "touchledger-sandbox")
+
+
+def client(settings: Settings, provider: str) -> Client:
+    """What `provider` (in the interface's words) knows this deployment as; 503 service_unavailable for nothing."""
+    if provider in SPOKEN:
+        ours, _, face, page = SPOKEN[provider]
+        if provider == "meta" and settings.meta_app_id and settings.meta_app_secret:
+            own = (settings.meta_app_id, settings.meta_app_secret.get_secret_value())
+            dialog = f"https://www.facebook.com/{VERSION}/dialog/oauth"
+            return Client(ours, *own, dialog, "https://graph.facebook.com", is_sandbox=False)
+        if settings.connect_sandbox == "on":
+            base_url = f"{settings.sandbox_url}/{face}"
+            return Client(ours, *_OF_SANDBOX, f"{base_url}/{page}", base_url, is_sandbox=True)
+    raise errors.SERVICE_UNAVAILABLE("This deployment has no app at this provider.", headers=RETRY)
+
+
+def require_up(asked: Client, settings: Settings) -> None:
+    """503 service_unavailable when the sandbox is what people would be sent to, and it does not run."""
+    if not asked.is_sandbox:
+        return
+    try:
+        # the sandbox is on this machine: a proxy of the environment is none of its
+        health = f"{settings.sandbox_url}/__sandbox__/health"
+        httpx.get(health, timeout=PATIENCE_SECONDS, trust_env=False).raise_for_status()
+    except httpx.HTTPError:
+        raise errors.SERVICE_UNAVAILABLE("The sandbox does not run beside this deployment.", headers=RETRY) from None
+
+
+def back_to(settings: Settings, provider: str) -> str:
+    """Where the provider sends people back to."""
+    return f"{settings.base_url}/connect/{provider}/callback"
+
+
+def begin(
+    session: Session,
+    settings: Settings,
+    *,
+    provider: str,
+    profile: Profile,
+    return_url: str | None,
+    renewed: Connection | None,
+) -> Handoff:
+    """A new hand-off for a new connection of the profile, or for one that is made anew; an open one for it ends."""
+    session.get_one(Profile, profile.id, with_for_update=True)
+    asked = client(settings, provider)
+    _end_open(session, settings, profile, asked, renewed)
+    connection = renewed or _pending(session, asked, profile, provider)
+    state = secrets.token_urlsafe(32)
+    made = Handoff(
+        id=db.new_id(),
+        kind="connect",
+        workspace_id=profile.workspace_id,
+        profile_id=profile.id,
+        connection_id=connection.id,
+        return_url=return_url,
+        url=asked.address(state=state, back=back_to(settings, provider)),
+        external_ref=_digest(state),
+        expires_at=db.now() + LIFETIME,
+    )
+    session.add(made)
+    session.flush()
+    return made
+
+
+def claim(session: Session, *, provider: str, state: str) -> Handoff | None:
+    """The open hand-off that a provider answers, whose state is then used up; None where none waits for it."""
+    waiting = sa.select(Handoff).where(
+        Handoff.kind == "connect", Handoff.status == "pending", Handoff.external_ref == _digest(state)
+    )
+    found = session.scalars(waiting.with_for_update()).one_or_none()
+    if found is None or found.expires_at <= db.now():
+        return None
+    connection = session.get_one(Connection, found.connection_id)
+    if provider not in SPOKEN or SPOKEN[provider][0] != connection.provider:
+        return None
+    found.external_ref = None
+    return found
+
+
+def fail(session: Session, settings: Settings, handoff_id: str, reason: str) -> None:
+    """End the hand-off without a connection; one that was only begun for it ends too."""
+    handoff = session.get_one(Handoff, handoff_id, with_for_update=True)
+    if handoff.status != "pending":
+        return
+    handoff.status, handoff.reason, handoff.ended_at = "failed", reason, db.now()
+    connection = session.get_one(Connection, handoff.connection_id, with_for_update=True)
+    if connection.status == "pending":
+        connections.end(session, settings, connection)
+
+
+def end_abandoned(session: Session, settings: Settings, at: datetime) -> None:
+    """End the connections that were begun and whose hand-off nobody came back from in time."""
+    begun = sa.select(Connection).join(Handoff, Handoff.connection_id == Connection.id)
+    over = (Handoff.status == "pending", Handoff.expires_at <= at, Connection.status == "pending")
+    for connection in session.scalars(begun.where(*over)).all():
+        connections.end(session, settings, connection)
+
+
+def settle(session: Session, settings: Settings, handoff_id: str, grant: Grant) -> None:
+    """Keep what a person let us in to: the only account at once, of several those that somebody will choose."""
+    handoff = session.get_one(Handoff, handoff_id)
+    # two that connect one account at once do it one after the other
+    session.get_one(Workspace, handoff.workspace_id, with_for_update=True)
+    session.refresh(handoff, with_for_update=True)
+    connection = session.get_one(Connection, handoff.connection_id, with_for_update=True)
+    kept, refusal = _outcome(session, settings, connection, grant) if handoff.status == "pending" else (None, "over")
+    if kept is None:
+        fail(session, settings, handoff_id, refusal)
+        return
+    handoff.status, handoff.ended_at, handoff.connection_id = "completed", db.now(), kept.id
+    handoff.result = {"connection_id": kept.id, "accounts_found": len(grant.accounts)}
+
+
+def _outcome(
+    session: Session, settings: Settings, connection: Connection, grant: Grant
+) -> tuple[Connection | None, str]:
+    """The connection that the grant is kept in, or None and the reason why not."""
+    usable = [one for one in grant.accounts if one.reason is None]
+    if connection.status in HOLDING:
+        # made anew: only for the account that it is of
+        if connection.external_account_id not in {one.external_account_id for one in usable}:
+            return None, "provider_denied"
+        _renew(session, settings, connection, grant.token, grant.scopes)
+        return connection, ""
+    if connection.status != "pending" or not usable:
+        return None, "provider_denied"
+    if len(grant.accounts) == 1 and elsewhere(session, connection, [usable[0].external_account_id]):
+        return None, "account_connected_elsewhere"
+    connection.token, connection.scopes_granted = grant.token, list(grant.scopes)
+    if len(grant.accounts) == 1:
+        return take(session, settings, connection, [usable[0].document()])[0], ""
+    connection.status, connection.candidates = "pending_selection", [one.document() for one in grant.accounts]
+    connection_changed(session, connection, "pending", base_url=settings.base_url)
+    return connection, ""
+
+
+def elsewhere(session: Session, connection: Connection, account_ids: Collection[str]) -> set[str]:
+    """Those accounts of the provider that other profiles of the workspace hold."""
+    home = sa.select(Profile.workspace_id).where(Profile.id == connection.profile_id).scalar_subquery()
+    held = sa.select(Connection.external_account_id).join(Profile, Profile.id == Connection.profile_id)
+    return set(
+        session.scalars(
+            held.where(
+                Profile.workspace_id == home,
+                Profile.id != connection.profile_id,
+                Connection.provider == connection.provider,
+                Connection.status.in_(HOLDING),
+                Connection.external_account_id.in_(account_ids),
+            )
+        )
+    )
+
+
+def take(
+    session: Session, settings: Settings, pending: Connection, accounts: Sequence[Mapping[str, Any]]
+) -> list[Connection]:
+    """Make connections of the chosen accounts, the first of them out of the pending one, and queue their first sync.
+
+    An account that the profile holds already keeps its connection, which gets the new token.
+    """
+    token, scopes, taken = pending.token, list(pending.scopes_granted), []
+    free: Connection | None = pending
+    for account in accounts:
+        held = _held(session, pending, account["external_account_id"])
+        if held is not None:
+            _renew(session, settings, held, token, scopes)
+            taken.append(held)
+            continue
+        row, free = free or _beside(session, pending), None
+        before, row.status = row.status, "active"
+        row.token, row.scopes_granted, row.candidates = token, scopes, []
+        row.external_account_id, row.display_name = account["external_account_id"], account["name"][:120]
+        row.currency, row.timezone = account["currency"], account["timezone"]
+        session.flush()
+        queue_sync(session, row)
+        connection_changed(session, row, before, base_url=settings.base_url)
+        taken.append(row)
+    if free is not None:
+        free.candidates = []
+        connections.end(session, settings, free)
+    return taken
+
+
+def queue_sync(session: Session, connection: Connection) -> ConnectionSync | None:
+    """Let the next run pull the connection; the sync that is open already if there is one, None where none pulls."""
+    if connection.kind not in PULLED:
+        return None
+    open_ = sa.select(ConnectionSync).where(
+        ConnectionSync.connection_id == connection.id, ConnectionSync.status.in_(("queued", "running"))
+    )
+    found = session.scalars(open_.order_by(ConnectionSync.id.desc())).first()
+    made = found or ConnectionSync(connection_id=connection.id, profile_id=connection.profile_id)
+    session.add(made)
+    session.flush()
+    return made
+
+
+def _renew(session: Session, settings: Settings, row: Connection, token: str, scopes: Sequence[str]) -> None:
+    before = row.status
+    row.token, row.scopes_granted, row.status, row.status_reason = token, list(scopes), "active", None
+    session.flush()
+    queue_sync(session, row)
+    connection_changed(session, row, before, base_url=settings.base_url)
+
+
+def _held(session: Session, pending: Connection, account_id: str) -> Connection | None:
+    held = sa.select(Connection).where(
+        Connection.profile_id == pending.profile_id,
+        Connection.provider == pending.provider,
+        Connection.external_account_id == account_id,
+        Connection.status.in_(HOLDING),
+    )
+    return session.scalars(held.with_for_update()).one_or_none()
+
+
+def _pending(session: Session, asked: Client, profile: Profile, provider: str) -> Connection:
+    made = Connection(
+        id=db.new_id(),
+        profile_id=profile.id,
+        provider=asked.provider,
+        kind=SPOKEN[provider][1],
+        display_name=provider,
+        external_account_id="",
+        status="pending",
+        base_url=asked.base_url,
+        token="",
+        is_sandbox=asked.is_sandbox,
+    )
+    session.add(made)
+    session.flush()
+    return made
+
+
+def _beside(session: Session, first: Connection) -> Connection:
+    copied = ("profile_id", "provider", "kind", "display_name", "base_url", "is_sandbox")
+    made = Connection(id=db.new_id(), status="pending_selection", token="", external_account_id="")
+    for name in copied:
+        setattr(made, name, getattr(first, name))
+    session.add(made)
+    return made
+
+
+def _end_open(
+    session: Session, settings: Settings, profile: Profile, asked: Client, renewed: Connection | None
+) -> None:
+    aim = Connection.id == renewed.id if renewed else Connection.status == "pending"
+    open_ = sa.select(Handoff).join(Connection, Connection.id == Handoff.connection_id)
+    mine = (Handoff.profile_id == profile.id, Handoff.kind == "connect", Handoff.status == "pending")
+    for handoff in session.scalars(open_.where(*mine, Connection.provider == asked.provider, aim)).all():
+        handoff.status, handoff.ended_at = "canceled", db.now()
+        connection = session.get_one(Connection, handoff.connection_id)
+        if renewed is None:
+            connections.end(session, settings, connection)
+
+
+def _digest(state: str) -> str:
+    return hashlib.sha256(state.encode()).hexdigest()

@@ -1,0 +1,156 @@
+"""Where a provider sends people back to, and where somebody makes a lost connection anew."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote, urlencode, urlsplit
+
+import structlog
+from flask import Blueprint, Response, request
+from sqlalchemy.orm import Session
+
+from api import audit, connecting, context, db, errors, reach
+from api.body_fields import UUID
+from api.connections import PATIENCE
+from api.guard import public
+from api.models import Connection, Handoff, Profile, User
+from api.pages import browser
+from api.pages.sign_in import way_in
+from api.scopes import Scope
+from api.v1.connections.connecting import renewable
+from connectors.authorizing import Grant, redeem
+from connectors.errors import ConnectorError
+from connectors.transport import Transport
+
+WITHIN_SECONDS = 20.0
+LONGEST = 4096
+NOTHING = ("There is nothing here", "This page is unknown, or not for you.")
+
+bp = Blueprint("connect_pages", __name__)
+log = structlog.get_logger("api.pages.connect")
+
+
+@bp.get("/connect/<provider>/callback")
+@public
+def came_back(provider: str) -> Response:
+    """Take what the provider says, and lead on to where the person began."""
+    state, code = request.args.get("state", "")[:LONGEST], request.args.get("code", "")[:LONGEST]
+    settings = context.settings()
+    # the state is used up before anything is asked, so that it serves once whatever comes of it
+    with db.unit(settings.operational_url) as session:
+        handoff = connecting.claim(session, provider=provider, state=state)
+    if handoff is None:
+        text = "This address was used already, is over an hour old, or was never given out. Begin again."
+        return browser.notice(400, "This link is over", text)
+    # without a code somebody said no, whatever else is in the address
+    grant = _redeemed(handoff, provider, code) if code else None
+    with db.unit(settings.operational_url) as session:
+        if grant is None:
+            connecting.fail(session, settings, handoff.id, "provider_denied")
+        else:
+            connecting.settle(session, settings, handoff.id, grant)
+        _trail(session, session.get_one(Handoff, handoff.id))
+    return browser.go(_onward(handoff))
+
+
+@bp.get("/connect/<provider>")
+@public
+def renew(provider: str) -> Response:
+    """Ask whether a lost connection is to be made anew."""
+    with db.unit(context.settings().operational_url) as session:
+        person = browser.signed_in(session)
+        found = _lost(session, person, provider) if person else None
+    if person is None:
+        return browser.go(way_in(_here(provider)))
+    if found is None:
+        return browser.notice(404, *NOTHING)
+    return browser.page(
+        "connect.html", connection=found, person=person, action=_here(provider), policy=_policy(provider)
+    )
+
+
+@bp.route("/connect/<provider>", methods=["POST"])
+@public
+def renew_now(provider: str) -> Response:
+    """Begin the hand-off, and go to the provider."""
+    if not browser.is_ours(request.form.get(browser.FIELD)):
+        return browser.stale_form()
+    settings = context.settings()
+    with db.unit(settings.operational_url) as session:
+        person = browser.signed_in(session)
+        if person is None:
+            return browser.go(way_in(_here(provider)))
+        found = _lost(session, person, provider)
+        if found is None:
+            return browser.notice(404, *NOTHING)
+        try:
+            connecting.require_up(connecting.client(settings, provider), settings)
+            renewable(found, provider)
+            profile = _entitled(session.get_one(Profile, found.profile_id))
+        except errors.ApiError as refusal:
+            return browser.notice(refusal.code.status, "That is not possible now", refusal.message)
+        made = connecting.begin(
+            session, settings, provider=provider, profile=profile, return_url=None, renewed=found
+        )  # fmt: skip
+        actor = audit.Actor("session", person.id, profile.workspace_id, profile.id, context.request_id())
+        about = {"target": audit.target("connection", found.id, found.display_name), "after": {"is_new": False}}
+        audit.record(session, actor, audit.Attempt("connection.begun", about))
+    return browser.go(made.url)
+
+
+def _redeemed(handoff: Handoff, provider: str, code: str) -> Grant | None:
+    settings = context.settings()
+    try:
+        client = connecting.client(settings, provider)
+        with Transport(PATIENCE, within=WITHIN_SECONDS) as transport:
+            return redeem(client, transport, code=code, back=connecting.back_to(settings, provider))
+    except (ConnectorError, errors.ApiError) as problem:
+        log.warning("grant_not_redeemed", handoff=handoff.id, reason=problem.reason)
+        return None
+
+
+def _onward(handoff: Handoff) -> str:
+    if handoff.return_url is None:
+        return f"/handoffs/{handoff.id}"
+    joint = "&" if urlsplit(handoff.return_url).query else "?"
+    return f"{handoff.return_url}{joint}{urlencode({'handoff_id': handoff.id})}"
+
+
+def _trail(session: Session, handoff: Handoff) -> None:
+    after = {"status": handoff.status, "reason": handoff.reason}
+    about = {"target": audit.target("connection", handoff.connection_id or "", None), "after": after}
+    actor = audit.Actor("system", None, handoff.workspace_id, handoff.profile_id, context.request_id())
+    audit.record(session, actor, audit.Attempt("connection.came_back", about))
+
+
+def _lost(session: Session, person: User, provider: str) -> Connection | None:
+    """The connection that the address names, if this person may change connections of its profile."""
+    number = request.args.get("reconnect_connection_id", "").lower()
+    connection = session.get(Connection, number) if re.fullmatch(UUID, number) else None
+    if connection is None or connection.provider_word != provider:
+        return None
+    try:
+        seen = reach.of_person(session, person.id, workspace_id=None, profile_id=connection.profile_id)
+    except errors.ApiError:
+        return None
+    return connection if Scope.CONNECTIONS_WRITE in seen.scopes else None
+
+
+def _entitled(profile: Profile) -> Profile:
+    if profile.provisioned_by_app_id is not None and not profile.attribution_enabled:
+        raise errors.ENTITLEMENT_REQUIRED()
+    return profile
+
+
+def _here(provider: str) -> str:
+    number = request.args.get("reconnect_connection_id", "")[:64]
+    return f"/connect/{quote(provider, safe='')}?{urlencode({'reconnect_connection_id': number})}"
+
+
+def _policy(provider: str) -> str:
+    """A browser checks where a form leads in the end, which is the provider."""
+    try:
+        page = urlsplit(connecting.client(context.settings(), provider).page)
+    except errors.ApiError:
+        return "form-action 'self'"
+    return f"form-action 'self' {page.scheme}://{page.netloc}"

@@ -1,0 +1,150 @@
+"""Letting an app in: each face's consent page, its token endpoint, and the accounts that a token opens."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from dataclasses import dataclass, field
+from html import escape
+from threading import Lock
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from flask import Blueprint, Flask, Response, jsonify, redirect, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from sandbox import chatapp
+from sandbox.ad_catalogue import ACCOUNTS
+from sandbox.faces import TOKENS, accepted
+from sandbox.shopify_objects import SHOP
+
+# the app that every deployment is here
+CLIENT_ID, CLIENT_SECRET = "touchledger", "touchledger-sandbox"
+PAYEE = {"id": "acct_1AlderFinch", "name": "Alder & Finch payments"}
+GRAPH = "/meta/v26.0"
+PAGES = (f"{GRAPH}/dialog/oauth", "/shopify/admin/oauth/authorize", "/stripe/oauth/authorize")
+_PAGE = """<!doctype html><title>Sandbox: let an app in</title>
+<h1>Let {app} in?</h1><p>It asks for: {scope}</p>
+<form method="post"><button name="decision" value="allow">Allow</button>
+<button name="decision" value="deny">Deny</button></form>"""
+
+
+@dataclass
+class Codes:
+    """Codes that were given out and not redeemed yet, each with where it was sent and what it is for."""
+
+    given: dict[str, tuple[str, str]] = field(default_factory=dict, repr=False)
+    lock: Lock = field(default_factory=Lock, repr=False)
+
+    def give(self, back: str, scope: str) -> str:
+        """A new code."""
+        code = secrets.token_urlsafe(24)
+        with self.lock:
+            self.given[code] = (back, scope)
+        return code
+
+    def take(self, form: Any) -> str | None:
+        """What was granted, once, to our app coming from the same address; None for anything else."""
+        with self.lock:
+            back, scope = self.given.pop(form.get("code", ""), ("", ""))
+        known = hmac.compare_digest(form.get("client_secret", "").encode(), CLIENT_SECRET.encode())
+        ours = known and form.get("client_id") == CLIENT_ID
+        return scope if back and ours and form.get("redirect_uri") == back else None
+
+
+def install(app: Flask) -> None:
+    """Add the pages and endpoints to the sandbox."""
+    codes, face = Codes(), Blueprint("authorizing", __name__)
+    for number, path in enumerate(PAGES):
+        face.add_url_rule(path, f"asked_{number}", _ask, methods=["GET"])
+        face.add_url_rule(path, f"decided_{number}", lambda: _decide(codes), methods=["POST"])
+    _tokens(face, codes)
+    _accounts(face)
+    app.register_blueprint(face)
+
+
+def _ask() -> Response:
+    if request.args.get("client_id") != CLIENT_ID or not request.args.get("redirect_uri"):
+        return Response("unknown app", 400, mimetype="text/plain")
+    shown = {"app": escape(CLIENT_ID), "scope": escape(request.args.get("scope", ""))}
+    return Response(_PAGE.format(**shown), mimetype="text/html")
+
+
+def _decide(codes: Codes) -> AnyResponse:
+    back = request.args.get("redirect_uri", "")
+    if request.args.get("client_id") != CLIENT_ID or urlsplit(back).scheme not in {"http", "https"}:
+        return Response("unknown app", 400, mimetype="text/plain")
+    if request.form.get("decision") == "allow":
+        told = {"code": codes.give(back, request.args.get("scope", ""))}
+    else:
+        told = {"error": "access_denied", "error_description": "The person said no"}
+    return redirect(f"{back}?{urlencode({**told, 'state': request.args.get('state', '')})}", 302)
+
+
+def _tokens(face: Blueprint, codes: Codes) -> None:
+    def redeemed(vendor: str, told: dict[str, Any]) -> tuple[Response, int]:
+        scope = codes.take(request.form)
+        if scope is None:
+            return jsonify(error="invalid_grant", error_description="the code is not known"), 400
+        return jsonify(access_token=TOKENS[vendor], scope=scope, **told), 200
+
+    face.add_url_rule(
+        f"{GRAPH}/oauth/access_token",
+        "graph_token",
+        lambda: redeemed("meta", {"token_type": "bearer", "expires_in": 5184000}),
+        methods=["POST"],
+    )
+    face.add_url_rule(
+        "/shopify/admin/oauth/access_token", "store_token", lambda: redeemed("shopify", {}), methods=["POST"]
+    )
+    face.add_url_rule(
+        "/stripe/oauth/token",
+        "payments_token",
+        lambda: redeemed("stripe", {"token_type": "bearer", "stripe_user_id": PAYEE["id"], "livemode": False}),
+        methods=["POST"],
+    )
+
+
+def _accounts(face: Blueprint) -> None:
+    @face.get(f"{GRAPH}/me/permissions")
+    def permissions() -> tuple[Response, int]:
+        names = ("ads_read", "ads_management", "business_management", "whatsapp_business_management")
+        return _opened("meta", {"data": [{"permission": name, "status": "granted"} for name in names]})
+
+    @face.get(f"{GRAPH}/me/adaccounts")
+    def ad_accounts() -> tuple[Response, int]:
+        rows = [
+            {
+                "id": f"act_{row.id}",
+                "account_id": row.id,
+                "name": row.name,
+                "currency": row.currency,
+                "timezone_name": row.time_zone,
+                "account_status": 1,
+            }
+            for row in ACCOUNTS
+        ]
+        return _opened("meta", {"data": rows, "paging": {"cursors": {"before": "MA", "after": "MQ"}}})
+
+    @face.get(f"{GRAPH}/me/assigned_whatsapp_business_accounts")
+    def business_accounts() -> tuple[Response, int]:
+        return _opened("meta", {"data": [{"id": chatapp.ACCOUNT, "name": "Alder & Finch", "currency": "USD"}]})
+
+    @face.get("/shopify/admin/api/2026-10/shop.json")
+    def shop() -> tuple[Response, int]:
+        names = {"myshopify_domain": "myshopifyDomain", "currency": "currencyCode", "iana_timezone": "ianaTimezone"}
+        return _opened("shopify", {"shop": {"name": SHOP["name"], **{name: SHOP[of] for name, of in names.items()}}})
+
+    @face.get("/stripe/v1/account")
+    def payee() -> tuple[Response, int]:
+        profile = {"name": PAYEE["name"]}
+        return _opened(
+            "stripe",
+            {"id": PAYEE["id"], "object": "account", "business_profile": profile, "default_currency": "usd"},
+        )
+
+
+def _opened(vendor: str, body: dict[str, Any]) -> tuple[Response, int]:
+    if not accepted(vendor, request):
+        return jsonify(error={"message": "Invalid OAuth access token", "type": "OAuthException", "code": 190}), 401
+    return jsonify(body), 200

@@ -1,0 +1,78 @@
+"""The page on which a lost connection is made anew: for those who may, and it leads to the provider."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+import pytest
+from flask.testing import FlaskClient
+
+from api.models import Connection, Profile, User
+from api.roles import Role
+from api.webhooks.telling import reconnect_url
+from tests.api.oauth.walk import sign_in
+from tests.factories import connected, people
+from tests.fixtures.sandbox import RunningSandbox
+from touchledger.settings import Settings
+
+
+@pytest.fixture
+def settings(settings: Settings, sandbox: RunningSandbox) -> Settings:
+    return settings.model_copy(update={"sandbox_port": urlsplit(sandbox.url).port})
+
+
+@pytest.fixture
+def lost(settings: Settings, profile: Profile, sandbox: RunningSandbox) -> Connection:
+    return connected.to_meta(settings.operational_url, profile, sandbox.url, status="reconnect_required", token="")
+
+
+@pytest.fixture
+def path(settings: Settings, lost: Connection) -> str:
+    """The address that answers and webhooks give."""
+    return reconnect_url(settings.base_url, lost).removeprefix(settings.base_url)
+
+
+def person(client: FlaskClient, settings: Settings, profile: Profile, role: Role) -> User:
+    made = people.user(settings.operational_url)
+    people.member(settings.operational_url, made, profile.workspace_id, role)
+    sign_in(client, people.session_of(settings.operational_url, made))
+    return made
+
+
+def test_an_admin_goes_on_to_the_provider(
+    client: FlaskClient, settings: Settings, profile: Profile, sandbox: RunningSandbox, path: str
+) -> None:
+    person(client, settings, profile, Role.ADMIN)
+    page = client.get(path)
+    assert page.status_code == 200
+    # a browser lets a form lead on to nowhere else
+    assert f"form-action 'self' {sandbox.url}" in page.headers["Content-Security-Policy"]
+    token = re.search(r'name="form_token" value="([^"]+)"', page.text)
+    assert token is not None
+    answer = client.post(path, data={"form_token": token.group(1)})
+    assert answer.status_code == 303
+    assert answer.headers["Location"].startswith(f"{sandbox.url}/meta/v26.0/dialog/oauth?")
+
+
+def test_a_form_of_somebody_else_begins_nothing(
+    client: FlaskClient, settings: Settings, profile: Profile, path: str
+) -> None:
+    person(client, settings, profile, Role.ADMIN)
+    assert client.post(path, data={"form_token": "forged"}).status_code == 403
+
+
+def test_whoever_is_not_signed_in_signs_in_first_and_comes_back(client: FlaskClient, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 303
+    assert answer.headers["Location"].startswith("/sign-in?next=%2Fconnect%2Fmeta")
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])
+def test_others_see_what_strangers_see(
+    client: FlaskClient, settings: Settings, profile: Profile, path: str, role: Role
+) -> None:
+    person(client, settings, profile, role)
+    texts = {client.get(one).text for one in (path, "/connect/meta?reconnect_connection_id=x", "/connect/meta")}
+    assert len(texts) == 1
+    assert client.get(path).status_code == 404

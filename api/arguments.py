@@ -19,7 +19,7 @@ MAX_DEPTH = 32
 class ArgumentsParser(FlaskParser):
     """webargs, with the catalogue's codes.
 
-    Query and path: `invalid_parameter`, or the code in the schema's attribute `error_code`. Body: `validation_error`.
+    Query and path: `invalid_parameter`; body: `validation_error`; or the code in the schema's attribute `error_code`.
     Unknown query names are the guard's business, because several schemas may share one query.
     """
 
@@ -47,7 +47,9 @@ class ArgumentsParser(FlaskParser):
     ) -> NoReturn:
         location, messages = next(iter(error.messages_dict.items()))
         fallback = errors.VALIDATION_ERROR if location == "json" else errors.INVALID_PARAMETER
-        code: errors.Code = getattr(schema, "error_code", fallback)
+        # what a body should not hold at all is never the matter of one code
+        is_own = location != "json" or not set(messages).isdisjoint(schema.fields)
+        code: errors.Code = getattr(schema, "error_code", fallback) if is_own else fallback
         raise code(first_message(messages, schema)) from None
 
 

@@ -14,8 +14,9 @@ from api.models import IngestedRecord
 from orchestration import purge
 from orchestration.erasure import waiting
 from orchestration.inbox import Dropped, waiting_files
-from orchestration.jobs import BUILD
+from orchestration.jobs import BUILD, NIGHTLY
 from orchestration.recomputes import fail_abandoned, newest_queued
+from orchestration.sync import newest_queued_sync, pull_range
 from touchledger.settings import LOOK_EVERY_SECONDS, Settings, load
 
 # a file still being copied into the inbox is left alone until it has not changed for this long
@@ -95,4 +96,15 @@ def purges_waiting(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.
     return dg.SensorResult(run_requests=[dg.RunRequest(run_key=f"purge:{key}")], cursor=key)
 
 
-SENSORS = [new_input, erasures_waiting, purges_waiting]
+@dg.sensor(job=NIGHTLY, minimum_interval_seconds=INTERVAL_SECONDS, default_status=dg.DefaultSensorStatus.RUNNING)
+def syncs_waiting(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+    """Pulls and builds when an account was connected, or somebody asked for its newest data; once per request."""
+    settings = load()
+    newest = newest_queued_sync(settings)
+    if newest is None or newest <= (context.cursor or ""):
+        return dg.SkipReason("nobody waits for a sync")
+    request = dg.RunRequest(run_key=f"sync:{newest}", tags=pull_range(settings).tags)
+    return dg.SensorResult(run_requests=[request], cursor=newest)
+
+
+SENSORS = [new_input, erasures_waiting, purges_waiting, syncs_waiting]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import sqlalchemy as sa
 import structlog
@@ -19,6 +19,8 @@ from orchestration.pulls import PULLS, Pull
 from touchledger.settings import Settings
 
 AT_ONCE = 4
+# the hourly run alone makes nine thousand rows a year for each account
+KEPT = timedelta(days=30)
 
 log = structlog.get_logger(__name__)
 
@@ -42,6 +44,12 @@ def pull_range(settings: Settings, *, revised_days: int = REVISED_DAYS) -> DayRa
         for one in connections(settings, "ad_platform")
     ]
     return days_to_pull(known, now=datetime.now(UTC).date(), revised_days=revised_days)
+
+
+def newest_queued_sync(settings: Settings) -> str | None:
+    """Id of the newest sync that waits for a run; None when none does."""
+    with transaction(settings.operational_url) as session:
+        return session.scalar(sa.select(sa.func.max(ConnectionSync.id)).where(ConnectionSync.status == "queued"))
 
 
 def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None = None) -> list[Pull]:
@@ -73,6 +81,8 @@ def _begin(settings: Settings, connection: Connection) -> ConnectionSync:
     with transaction(settings.operational_url) as session:
         for left in session.scalars(own.where(ConnectionSync.status == "running")):
             left.status, left.error, left.finished_at = "failed", "abandoned", now()
+        old = (ConnectionSync.connection_id == connection.id, ConnectionSync.finished_at < now() - KEPT)
+        session.execute(sa.delete(ConnectionSync).where(*old))
         sync = session.scalars(own.where(ConnectionSync.status == "queued").order_by(ConnectionSync.id)).first()
         if sync is None:
             sync = ConnectionSync(connection_id=connection.id, profile_id=connection.profile_id, requested_at=now())

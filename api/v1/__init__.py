@@ -16,7 +16,7 @@ from api.v1.chatapp import media as chatapp_media
 from api.v1.chatapp import templates as chatapp_templates
 from api.v1.commerce import live
 from api.v1.commerce import routes as commerce
-from api.v1.connections import connecting
+from api.v1.connections import connecting, syncing
 from api.v1.connections import routes as connections
 from api.v1.conversion_sync import catalog, consent, data_sources, target
 from api.v1.creative_analyses import routes as creative_analyses
@@ -117,6 +117,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     partner_audiences.bp,
     connections.bp,
     connecting.bp,
+    syncing.bp,
     chatapp_templates.bp,
     chatapp_media.bp,
 )

@@ -9,10 +9,10 @@ import dagster as dg
 import sqlalchemy as sa
 
 from api.db import transaction
-from api.models import IngestedRecord, Recompute
+from api.models import ConnectionSync, IngestedRecord, Recompute
 from orchestration.inbox import Dropped
-from orchestration.sensors import decide, new_input, newest_unlanded, settled
-from tests.factories import accounts
+from orchestration.sensors import decide, new_input, newest_unlanded, settled, syncs_waiting
+from tests.factories import accounts, exports
 from touchledger.settings import Settings
 
 
@@ -81,6 +81,24 @@ def test_the_sensor_builds_for_a_request_and_fails_what_a_dead_build_held(settin
     with transaction(settings.operational_url) as session:
         found = {one.profile_id: one.status for one in session.scalars(sa.select(Recompute))}
     assert found == {queued.id: "queued", held.id: "failed"}
+
+
+def test_each_sync_that_waits_starts_one_run_of_everything(settings: Settings) -> None:
+    profile = accounts.profile(settings.operational_url)
+    connection = exports.connection(settings.operational_url, profile, is_sandbox=True)
+    cursor = None
+    with dg.DagsterInstance.ephemeral() as instance:
+        assert isinstance(syncs_waiting(dg.build_sensor_context(instance=instance)), dg.SkipReason)
+        for status, runs in (("running", 0), ("queued", 1), ("queued", 1)):
+            with transaction(settings.operational_url) as session:
+                session.add(ConnectionSync(connection_id=connection.id, profile_id=profile.id, status=status))
+            seen = syncs_waiting(dg.build_sensor_context(instance=instance, cursor=cursor))
+            assert isinstance(seen, dg.SensorResult if runs else dg.SkipReason)
+            if isinstance(seen, dg.SensorResult):
+                cursor = seen.cursor
+                assert [len(request.tags) for request in seen.run_requests or []] == [2]
+            again = syncs_waiting(dg.build_sensor_context(instance=instance, cursor=cursor))
+            assert isinstance(again, dg.SkipReason)
 
 
 def _accept_one(settings: Settings) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from api.db import transaction
-from api.models import Connection, Profile, Workspace
+from api.models import Connection, ConnectionSync, Profile, Workspace
 from orchestration.lake import Lake
 from orchestration.partitions import DayRange
 from orchestration.sync import pull_range, sync_kind
@@ -150,3 +152,42 @@ def test_a_run_pulls_the_demo_by_the_demo_clock(settings: Settings, sandbox: Run
     connect(settings, sandbox)
     assert pull_range(settings).last == settings.demo_today
     assert (settings.demo_today - pull_range(settings).first).days == settings.demo_days - 1
+
+
+def syncs(settings: Settings, connection_id: str) -> list[ConnectionSync]:
+    with transaction(settings.operational_url) as session:
+        chosen = sa.select(ConnectionSync).where(ConnectionSync.connection_id == connection_id)
+        return list(session.scalars(chosen.order_by(ConnectionSync.id)))
+
+
+def ask(settings: Settings, connection_id: str, **columns: Any) -> None:
+    profile_id = reload(settings, connection_id).profile_id
+    with transaction(settings.operational_url) as session:
+        session.add(ConnectionSync(connection_id=connection_id, profile_id=profile_id, **columns))
+
+
+def test_a_pull_is_the_sync_that_waits_and_pulls_the_days_it_asks_for(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    first, second = connect(settings, sandbox)
+    ask(settings, first, date_from=date(2026, 11, 7), date_to=date(2026, 11, 8))
+    sync_kind(settings, lake, "ad_platform", DAYS)
+    (done,) = syncs(settings, first)
+    assert (done.status, done.error, done.delivery_through) == ("done", None, TODAY)
+    assert done.started_at is not None
+    assert done.finished_at is not None
+    assert [one.status for one in syncs(settings, second)] == ["done"]
+    days = sorted(batch.batch[-2:] for batch in lake.batches("ad_delivery") if batch.batch.startswith(first))
+    assert days[0] == "07"
+
+
+def test_a_pull_that_fails_says_why_and_what_a_dead_run_left_is_over(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    first, _ = connect(settings, sandbox, token="dead")
+    long_ago = datetime.now(UTC) - timedelta(days=31)
+    ask(settings, first, status="done", finished_at=long_ago)
+    ask(settings, first, status="running")
+    sync_kind(settings, lake, "ad_platform", DAYS)
+    found = [(one.status, one.error) for one in syncs(settings, first)]
+    assert found == [("failed", "abandoned"), ("failed", "connection_revoked")]

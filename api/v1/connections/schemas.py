@@ -8,6 +8,7 @@ from api.body_fields import Uuid
 from api.fields import OpaqueId
 from api.v1.billing.schemas import OpenedHandoff
 from api.v1.branding.schemas import HttpsUrl
+from api.windows import OptionalDateRangeQuery
 
 STATUSES = ("pending", "pending_selection", "active", "needs_action", "reconnect_required", "disconnected")
 PROVIDERS = ("meta", "google", "tiktok", "shopify", "payments", "chatapp", "social")
@@ -89,3 +90,14 @@ class FinalizeBody(Schema):
     external_account_ids = fields.List(
         OpaqueId(), required=True, validate=validate.Length(1, 20, error="must hold 1 to 20 ids")
     )
+
+
+class SyncDays(OptionalDateRangeQuery):
+    """Days of delivery to pull beside those that may still be revised: both dates or neither."""
+
+
+class SyncAsked(Schema):
+    """A sync that is open."""
+
+    id = fields.UUID(required=True)
+    status = fields.String(required=True, metadata={"enum": list(SYNC_STATUSES)})

@@ -81,7 +81,8 @@ def order(diary: Diary, person: Person, at: int, click: tuple[str, str, str, int
         return
     status = "pending" if chance < 0.98 else "voided"
     cancelled = at + DAY if status == "voided" and at + DAY <= diary.end else None
-    diary.orders.append(replace(draft, financial_status=status, gateway="manual", cancelled_at=cancelled))
+    unpaid = replace(draft, financial_status=status, gateway="manual", cancelled_at=cancelled)
+    diary.orders.append(replace(unpaid, updated_at=cancelled or at))
 
 
 def _basket(diary: Diary, person: Person, at: int, device: str) -> Order:

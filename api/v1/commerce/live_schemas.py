@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields
 
+from api.bodies import Moment
 from api.body_fields import Uuid
 from api.fields import Int
 from api.pagination import CursorQuery
-from api.v1.commerce.schemas import FINANCIAL, Moment, OrderFigures, OrderLine
+from api.v1.commerce.schemas import FINANCIAL, OrderFigures, OrderLine
 
 ASKED = ("updated_since", "connection_id", "limit")
 LIMIT = 50

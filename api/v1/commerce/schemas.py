@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
+from api.bodies import Moment
 from api.body_fields import Uuid
 from api.fields import Int
 from api.pagination import CursorQuery
 from data_contracts.formats import FORMATS, Refused
-from data_contracts.values import clean_text, instant
+from data_contracts.values import clean_text
 
 SELECTORS = ("order_ref", "email", "phone")
 STATUSES = ("active", "archived", "draft", "deleted")
@@ -20,19 +20,6 @@ FINANCIAL = ("pending", "authorized", "partially_paid", "paid", "partially_refun
 FULFILLMENT = ("partial", "fulfilled", "restocked", None)
 POLICIES = ("deny", "continue", None)
 _MONEY = {"pattern": r"^-?\d+(\.\d+)?$"}
-
-
-class Moment(fields.DateTime):
-    """Any time of RFC 3339 with its offset, as a store wrote it; loads in UTC."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:
-        try:
-            at = instant(value) if isinstance(value, str) else None
-        except Refused as refused:
-            raise ValidationError(str(refused)) from None
-        if at is None:
-            raise ValidationError("not an RFC 3339 time")
-        return at.astimezone(UTC)
 
 
 class Known(fields.String):

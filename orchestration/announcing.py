@@ -123,7 +123,8 @@ class _Told:
         chosen = sa.select(Connection.id).where(
             Connection.profile_id == profile_id, Connection.kind == "store", Connection.external_account_id == store
         )
-        number = self.session.scalars(chosen).first() or uuid_v8(profile_id, "connection", store)
+        newest_first = chosen.order_by(Connection.created_at.desc(), Connection.id.desc())
+        number = self.session.scalars(newest_first).first() or uuid_v8(profile_id, "connection", store)
         data = {
             "connection_id": number,
             "shop": store,

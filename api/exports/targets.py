@@ -12,6 +12,7 @@ from api import errors
 from api.db import now
 from api.exports import destinations
 from api.models import Connection, DatasetTarget, ExportDestination, Profile
+from api.models.connection import UNFINISHED
 from connectors.errors import ConnectorError, Revoked
 from connectors.meta_datasets import MetaDatasets
 
@@ -46,6 +47,9 @@ def connection_for(session: Session, profile: Profile, dataset: str, connection_
         mine = [one for one in mine if one.id == connection_id]
         if not mine:
             raise errors.NOT_FOUND("The profile has no such connection.")
+    else:
+        # who began to connect another account and never finished has one account all the same
+        mine = [one for one in mine if one.status not in UNFINISHED] or mine
     if dataset == "website":
         return _of_website(session, profile, [one for one in mine if one.provider == "meta"])
     found = next((one for one in mine if one.provider == dataset), None)

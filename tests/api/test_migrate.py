@@ -10,6 +10,7 @@ from alembic.script import ScriptDirectory
 
 from api import migrate
 from api.db import Base, close_engines, engine_for
+from api.sealing import unseal
 
 
 def test_the_migrations_lead_to_the_models(database_url: str) -> None:
@@ -54,6 +55,9 @@ def test_a_database_in_use_is_migrated_with_its_rows(tmp_path: Path) -> None:
             " values ('p', 'w', 'P', 'UTC', 'USD', 0, 90, 7, 1, '[]', '[]', '2026-01-01')",
             "insert into api_keys (id, lineage_id, profile_id, name, prefix, digest, scopes, created_at)"
             " values ('k', 'k', 'p', 'K', 'tl_live_', 'd', '[]', '2026-01-01')",
+            "insert into connections (id, profile_id, provider, kind, display_name, external_account_id, status,"
+            " base_url, token, is_sandbox, created_at)"
+            " values ('c', 'p', 'meta', 'ad_platform', 'C', '1', 'active', 'https://a', 'EAAplain', 0, '2026-01-01')",
         ):
             connection.execute(sa.text(statement))
     migrate.upgrade(url)
@@ -61,4 +65,8 @@ def test_a_database_in_use_is_migrated_with_its_rows(tmp_path: Path) -> None:
     with engine_for(url).connect() as connection:
         assert connection.execute(sa.text("select profile_id from api_keys")).scalars().all() == ["p"]
         assert connection.exec_driver_sql("pragma foreign_keys").scalar() == 1
+        token = str(connection.execute(sa.text("select token from connections")).scalar_one())
+    # what was stored in the clear before tokens were sealed is sealed
+    assert "EAAplain" not in token
+    assert unseal(token) == "EAAplain"
     close_engines(url)

@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from api import billing, db, errors
 from api.models import Connection, Handoff, Profile, Subscription, Workspace
+from api.models.connection import HOLDING
 from api.subscriptions import restate, subscription_of
 from touchledger.settings import Settings
 
@@ -61,7 +62,7 @@ def _store(session: Session, workspace_id: str) -> str:
         sa.select(Connection.external_account_id)
         .join(Profile, Profile.id == Connection.profile_id)
         .where(Profile.workspace_id == workspace_id, Profile.archived_at.is_(None))
-        .where(Connection.provider == "shopify", Connection.status != "disconnected")
+        .where(Connection.provider == "shopify", Connection.status.in_(HOLDING))
     )
     shop = session.scalars(chosen.order_by(Connection.created_at, Connection.id).limit(1)).one_or_none()
     if shop is None:

@@ -107,6 +107,13 @@ def test_the_account_is_the_destinations_or_the_only_one(
     assert refusal(key.post(PATH, json={"target": "clean", "connection_id": db.new_id()})) == (404, "not_found", None)
 
 
+def test_an_account_that_somebody_began_to_connect_is_none_yet(
+    key: Caller, url: str, via: Connection, safe: Profile, sandbox: RunningSandbox
+) -> None:
+    connected.to_meta(url, safe, sandbox.url, external_account_id="", status="pending", token="")
+    assert data(key.post(PATH, json={"target": "existing"}))["dataset_external_id"] == sandbox.pixel_id()
+
+
 def test_copying_ad_sets_needs_a_fresh_consent_and_is_not_done_here(
     key: Caller, ask: Ask, url: str, via: Connection, safe: Profile, sandbox: RunningSandbox
 ) -> None:

@@ -1,0 +1,120 @@
+"""Redeeming what a person came back with: each provider's dialect, and what goes wrong on the way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from flask import Flask, jsonify, request
+
+from connectors.authorizing import Account, Client, redeem
+from connectors.errors import ConnectorError, Malformed, Refused, Throttled, Transient
+from connectors.transport import Transport
+from sandbox.authorizing import CLIENT_ID, CLIENT_SECRET
+from sandbox.faces import TOKENS
+from tests.fixtures.sandbox import RunningSandbox, served
+
+BACK = "http://127.0.0.1:8000/connect/x/callback"
+PAGES = {"meta": "v26.0/dialog/oauth", "shopify": "admin/oauth/authorize", "stripe": "oauth/authorize"}
+
+
+def client(sandbox: RunningSandbox, face: str, provider: str | None = None) -> Client:
+    base = f"{sandbox.url}/{face}"
+    return Client(provider or face, CLIENT_ID, CLIENT_SECRET, f"{base}/{PAGES[face]}", base, is_sandbox=True)
+
+
+def code(of: Client) -> str:
+    """The code that somebody who allows it comes back with."""
+    answer = httpx.post(of.address(state="s", back=BACK), data={"decision": "allow"}, trust_env=False)
+    back = parse_qs(urlsplit(answer.headers["Location"]).query)
+    assert back["state"] == ["s"]
+    return back["code"][0]
+
+
+@pytest.mark.parametrize(
+    ("face", "provider", "account"),
+    [
+        ("shopify", "shopify", Account("alder-finch", "Alder & Finch", "USD", "America/New_York")),
+        ("stripe", "stripe", Account("acct_1AlderFinch", "Alder & Finch payments", "USD")),
+        ("meta", "chatapp", Account("102290129340398", "Alder & Finch", "USD")),
+    ],
+)
+def test_a_code_becomes_a_token_and_the_account_it_opens(
+    sandbox: RunningSandbox, transport: Transport, face: str, provider: str, account: Account
+) -> None:
+    asked = client(sandbox, face, provider)
+    grant = redeem(asked, transport, code=code(asked), back=BACK)
+    assert (grant.token, list(grant.accounts)) == (TOKENS[face], [account])
+    assert len(grant.scopes) >= 1
+    assert grant.token not in repr(grant)
+
+
+def test_every_ad_account_is_found(sandbox: RunningSandbox, transport: Transport) -> None:
+    asked = client(sandbox, "meta")
+    grant = redeem(asked, transport, code=code(asked), back=BACK)
+    assert [one.external_account_id for one in grant.accounts] == [row.id for row in sandbox.world.accounts]
+    assert all(one.timezone and one.currency and one.reason is None for one in grant.accounts)
+
+
+def test_a_code_serves_once_for_our_app_and_from_the_same_place(sandbox: RunningSandbox, transport: Transport) -> None:
+    asked = client(sandbox, "stripe")
+    for wrong, back in ((replace(asked, client_secret="guess"), BACK), (asked, f"{BACK}/else")):
+        with pytest.raises(Refused):
+            redeem(wrong, transport, code=code(asked), back=back)
+    given = code(asked)
+    redeem(asked, transport, code=given, back=BACK)
+    with pytest.raises(Refused):
+        redeem(asked, transport, code=given, back=BACK)
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ({"kind": "status", "status": 500}, Transient),
+        ({"kind": "status", "status": 429}, Throttled),
+        ({"kind": "html", "status": 200}, Malformed),
+        # the provider gave its token away, and knows the code no more when it is asked again
+        ({"kind": "truncation"}, Refused),
+    ],
+    ids=["500", "429", "html", "cut"],
+)
+def test_what_goes_wrong_is_a_connectors_error_without_secrets(
+    sandbox: RunningSandbox, transport: Transport, fault: dict[str, Any], kind: type[ConnectorError]
+) -> None:
+    asked = client(sandbox, "shopify")
+    given = code(asked)
+    sandbox.plan({**fault, "route": "access_token$", "times": None})
+    with pytest.raises(kind) as caught:
+        redeem(asked, transport, code=given, back=BACK)
+    assert given not in str(caught.value)
+    assert CLIENT_SECRET not in f"{caught.value}{asked!r}"
+
+
+def test_lists_are_walked_to_their_end_and_closed_accounts_say_so(transport: Transport) -> None:
+    graph = Flask("graph")
+    graph.add_url_rule("/v26.0/oauth/access_token", "t", lambda: jsonify(access_token="EAA"), methods=["POST"])
+    graph.add_url_rule("/v26.0/me/permissions", "p", lambda: jsonify(data=[{"permission": "a", "status": "declined"}]))
+
+    @graph.get("/v26.0/me/adaccounts")
+    def accounts() -> Any:
+        at = int(request.args.get("after", "0"))
+        row = {"account_id": str(at), "name": "n", "account_status": 1 + at}
+        onward = {"cursors": {"after": str(at + 1)}, **({"next": "x"} if at < 2 else {})}
+        return jsonify(data=[row], paging=onward)
+
+    with served(graph) as url:
+        grant = redeem(Client("meta", "1", "s", url, url, is_sandbox=False), transport, code="c", back=BACK)
+    assert [one.reason for one in grant.accounts] == [None, "account_disabled", "account_disabled"]
+    assert grant.scopes == []
+
+
+@pytest.mark.parametrize("told", [{}, {"access_token": 5}, {"access_token": "t", "scope": None}, []])
+def test_a_grant_that_is_not_as_promised_is_malformed(transport: Transport, told: Any) -> None:
+    odd = Flask("odd")
+    odd.add_url_rule("/oauth/token", "t", lambda: jsonify(told), methods=["POST"])
+    odd.add_url_rule("/v1/account", "a", lambda: jsonify(id="a", business_profile=None))
+    with served(odd) as url, pytest.raises(Malformed):
+        redeem(Client("stripe", "1", "s", url, url, is_sandbox=False), transport, code="c", back=BACK)

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from api import db, lapses
+from api import connecting, db, lapses
 from api.models import Connection, ConnectionSync, Handoff, Profile
 from api.scopes import Scope
 from sandbox.ad_catalogue import ACCOUNTS
 from sandbox.faces import TOKENS
 from tests.api.conftest import Caller
-from tests.api.v1.connections.conftest import Owner
+from tests.api.v1.connections.conftest import Owner, state_of
 from tests.factories import connected
 from tests.factories.connected import refusal
 from tests.fixtures.sandbox import RunningSandbox
@@ -110,6 +110,14 @@ def test_a_state_serves_once_and_only_at_its_own_provider(owner: Owner) -> None:
     assert owner.come_back(back.replace("state=", "state=x")).status_code == 400
     assert owner.come_back(back).status_code == 303
     assert owner.come_back(back).status_code == 400
+
+
+def test_a_state_is_used_up_before_the_provider_is_asked(url: str, owner: Owner) -> None:
+    state = state_of(owner.decide(owner.begin()["url"]))
+    with db.transaction(url) as session:
+        assert connecting.claim(session, provider="meta", state=state) is not None
+    with db.transaction(url) as session:
+        assert connecting.claim(session, provider="meta", state=state) is None
 
 
 def test_after_an_hour_the_way_back_is_closed(settings: Settings, url: str, owner: Owner) -> None:

@@ -60,6 +60,8 @@ class ExperimentResult(Schema):
 class Experiment(Schema):
     """One study; money in the profile's reporting currency."""
 
+    is_paged = True
+
     experiment_id = fields.UUID(required=True)
     profile_id = fields.UUID(required=True)
     currency = fields.String(required=True)

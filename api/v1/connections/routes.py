@@ -15,7 +15,7 @@ from api.models import Connection
 from api.op_lists import By, ListQuery
 from api.roles import Role
 from api.scopes import Scope
-from api.v1.connections.schemas import ConnectionEnded, ConnectionShape
+from api.v1.connections.schemas import ConnectionEnded, ConnectionRow, ConnectionShape
 from api.v1.connections.shape import told
 from api.writing import actor, idempotent, session
 
@@ -27,7 +27,7 @@ _ORDER = (By(Connection.created_at.expression, lambda row: row.created_at), By(C
 @bp.route("/connections")
 @guarded(scope=Scope.CONNECTIONS_READ)
 @bp.arguments(ListQuery, location="query")
-@bp.response(200, ConnectionShape(many=True))
+@bp.response(200, ConnectionRow(many=True))
 def connection_list(query: dict[str, Any]) -> list[dict[str, Any]]:
     """The profile's connections, oldest first
 

@@ -50,6 +50,12 @@ class ConnectionShape(Schema):
     created_at = fields.DateTime(required=True)
 
 
+class ConnectionRow(ConnectionShape):
+    """One account in the list of all."""
+
+    is_paged = True
+
+
 class ConnectionEnded(Schema):
     """A connection that ended; its data stays."""
 

@@ -9,21 +9,31 @@
         {'name': 'click_intent', 'k': 'click_events', 'e': 'impressions'},
         {'name': 'postclick_messaging', 'k': 'messaging_conversations_started_7d', 'e': 'spend_minor'},
         {'name': 'reply_quality', 'k': 'messaging_first_replies', 'e': 'messaging_conversations_started_7d'},
-        {'name': 'platform_conversions', 'k': 'platform_conversions', 'e': 'matured_spend'},
-        {'name': 'attributed_pipeline', 'k': 'pipeline_outcomes', 'e': 'matured_spend'},
-        {'name': 'attributed_revenue', 'k': 'cash_outcomes', 'e': 'matured_spend', 'v': 'relative_value'},
+        {'name': 'platform_conversions', 'k': 'platform_conversions', 'e': 'cast(matured_spend as double)'},
+        {'name': 'attributed_pipeline', 'k': 'pipeline_outcomes', 'e': 'cast(matured_spend as double)'},
+        {'name': 'attributed_revenue', 'k': 'cash_outcomes', 'e': 'cast(matured_spend as double)', 'v': 'relative_value'},
     ]) }}
 {%- endmacro %}
 
-{# One integer for a group of ads and a layer, because joins and groups by one integer cost half of those by two. #}
-{% macro cell(group, layer_no) -%}
-    cast({{ group }} * 16 + {{ layer_no }} as int)
+{# A sum of doubles that is the same in any order, because threads add in no fixed one: whole billionths of a thousandth
+   are added. No true term is near the bound; nonsense must not end everybody's build with an overflow. #}
+{% macro exact_sum(x) -%}
+    {{ adapter.dispatch('exact_sum')('cast(floor(case when ' ~ x ~ ' > 999999 then 999999 else ' ~ x ~ ' end * 1e12 + 0.5) as bigint)') }}
 {%- endmacro %}
 
-{# A sum of doubles that is the same in any order, because threads add in no fixed one: 12 decimals are added exactly.
-   No true term is near the bound; nonsense must not end everybody's build with an overflow. #}
-{% macro exact_sum(x) -%}
-    sum(cast(least({{ x }}, 999999) as decimal(18, 12)))
+{# sum(bigint) has 128 bits #}
+{% macro duckdb__exact_sum(whole) -%}
+    (cast(sum({{ whole }}) as double) / 1e12)
+{%- endmacro %}
+
+{% macro spark__exact_sum(whole) -%}
+    (cast(sum(cast({{ whole }} as decimal(18, 0))) as double) / 1e12)
+{%- endmacro %}
+
+{# A sum over a join of days, grouped by wider spans. The term of both sides keeps DuckDB from grouping one side by day
+   before the join, which costs more than it saves: few rows share a day. #}
+{% macro sum_of_days(x, day, same_day) -%}
+    sum(case when {{ day }} = {{ same_day }} then {{ x }} end)
 {%- endmacro %}
 
 {# How much of an ad's own figure is believed, of x expected events under a prior as strong as a events: 0 to 1. #}
@@ -39,15 +49,15 @@
 
 {# Moments of the relative variance between ads: three sums over ads of weight w, with k events where x were expected
    and leverage h, the ad's own part in the mean it is held against. #}
-{% macro moment_sums(w, k, x, h) -%}
-    {{ exact_sum(w ~ ' * ((' ~ k ~ ') / ' ~ x ~ ' - 1) * ((' ~ k ~ ') / ' ~ x ~ ' - 1)') }} as seen,
-    {{ exact_sum(w ~ ' / ' ~ x ~ ' * (1 - ' ~ h ~ ')') }} as by_chance,
-    {{ exact_sum(w ~ ' * (1 - ' ~ h ~ ')') }} as freedom
+{% macro moment_sums(w, k, x, h, of="") -%}
+    {{ exact_sum(w ~ ' * ((' ~ k ~ ') / ' ~ x ~ ' - 1) * ((' ~ k ~ ') / ' ~ x ~ ' - 1)') }} as {{ of }}seen,
+    {{ exact_sum(w ~ ' / ' ~ x ~ ' * (1 - ' ~ h ~ ')') }} as {{ of }}by_chance,
+    {{ exact_sum(w ~ ' * (1 - ' ~ h ~ ')') }} as {{ of }}freedom
 {%- endmacro %}
 
 {# Relative variance between ads by moments: what is seen beyond chance. Needs moment_sums. #}
 {% macro moment_cv2(seen, by_chance, freedom) -%}
-    (cast({{ seen }} - {{ by_chance }} as double) / cast({{ freedom }} as double))
+    (({{ seen }} - {{ by_chance }}) / {{ freedom }})
 {%- endmacro %}
 
 {# That, moderated by default ads of the layer's default. weight: sum of w. #}

@@ -1,29 +1,16 @@
-with placed as (
-    select
-        delivery.window_key,
-        delivery.profile_key,
-        delivery.ad_key,
-        traits.channel,
-        traits.format,
-        traits.objective,
-        lower(coalesce(traits.audience_warmth, majorities.audience, 'unknown')) as warmth,
-        translate(lower(coalesce(majorities.geo, 'unknown')), '|', '/') as geo,
-        translate(lower(coalesce(majorities.placement, 'unknown')), '|', '/') as placement
-    from {{ ref('int_score_delivery') }} as delivery
-    inner join {{ ref('int_ad_traits') }} as traits on delivery.ad_key = traits.ad_key
-    left join {{ ref('int_score_majorities') }} as majorities
-        on delivery.window_key = majorities.window_key and delivery.ad_key = majorities.ad_key
-)
-
 select
-    window_key,
-    ad_key,
-    profile_key,
-    channel,
-    format,
-    objective,
-    warmth,
-    geo,
-    placement,
-    channel || '|' || format || '|' || objective || '|' || warmth || '|' || geo || '|' || placement as cohort_key
-from placed
+    traits.window_key,
+    traits.ad_key,
+    traits.profile_key,
+    groups.group_key,
+    groups.root_key
+from {{ ref('int_score_traits') }} as traits
+inner join {{ ref('int_score_groups') }} as groups
+    on
+        traits.window_key = groups.window_key
+        and traits.channel = groups.channel
+        and traits.format = groups.format
+        and traits.objective = groups.objective
+        and traits.warmth = groups.warmth
+        and traits.geo = groups.geo
+        and traits.placement = groups.placement

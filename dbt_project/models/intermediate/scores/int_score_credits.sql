@@ -1,7 +1,7 @@
 select
-    days.window_key,
+    spans.window_key,
     credit.entity_key as ad_key,
-    cast(sum(credit.payment_received) as int) as cash_outcomes,
+    cast({{ sum_of_days('credit.payment_received', 'credit.day', 'days.day') }} as int) as cash_outcomes,
     cast(sum(credit.cash_minor) as bigint) as cash_minor,
     cast(sum(
         credit.lead_created + credit.appointment_booked + credit.appointment_attended
@@ -13,5 +13,6 @@ select
 from {{ ref('credit_daily') }} as credit
 inner join {{ ref('int_score_days') }} as days
     on credit.profile_key = days.profile_key and credit.day = days.day
+inner join {{ ref('int_score_spans') }} as spans on days.span_key = spans.span_key
 where credit.model = 'last_touch' and credit.level = 'ad'
-group by days.window_key, credit.entity_key
+group by spans.window_key, credit.entity_key

@@ -6,15 +6,20 @@ with days as (
     from {{ ref('int_conversions') }}
 ),
 
+spans as (
+    select distinct span_key, profile_key, as_of, day_from, day_to
+    from {{ ref('int_score_spans') }}
+),
+
 spread as (
     select
-        windows.window_key,
-        windows.profile_key,
+        spans.span_key,
+        spans.profile_key,
         days.day,
-        {{ days_between('days.day', 'windows.as_of') }} as lag_days
-    from {{ ref('int_score_windows') }} as windows
+        {{ days_between('days.day', 'spans.as_of') }} as lag_days
+    from spans
     inner join days
-        on windows.profile_key = days.profile_key and windows.day_from <= days.day and windows.as_of >= days.day
+        on spans.profile_key = days.profile_key and spans.day_from <= days.day and spans.day_to >= days.day
 ),
 
 -- the lags that are asked for stand among those that were seen, so that a lag between two of these has its share too
@@ -37,7 +42,7 @@ shares as (
 )
 
 select
-    spread.window_key,
+    spread.span_key,
     spread.profile_key,
     spread.day,
     case

@@ -12,8 +12,7 @@ with reaches as (
 reached_roots as (
     select groups.root_key
     from {{ ref('int_score_cohorts') }} as cohorts
-    inner join {{ ref('int_score_groups') }} as groups
-        on cohorts.window_key = groups.window_key and cohorts.cohort_key = groups.cohort_key
+    inner join {{ ref('int_score_groups') }} as groups on cohorts.group_key = groups.group_key
     left join reaches on cohorts.window_key = reaches.window_key and cohorts.ad_key = reaches.ad_key
     where groups.objective = 'awareness'
     group by groups.root_key
@@ -24,6 +23,7 @@ ads as (
     select
         delivery.*,
         groups.group_key,
+        groups.root_key,
         groups.format,
         credits.pipeline_outcomes,
         credits.cash_outcomes,
@@ -32,8 +32,7 @@ ads as (
     from {{ ref('int_score_delivery') }} as delivery
     inner join {{ ref('int_score_cohorts') }} as cohorts
         on delivery.window_key = cohorts.window_key and delivery.ad_key = cohorts.ad_key
-    inner join {{ ref('int_score_groups') }} as groups
-        on cohorts.window_key = groups.window_key and cohorts.cohort_key = groups.cohort_key
+    inner join {{ ref('int_score_groups') }} as groups on cohorts.group_key = groups.group_key
     left join {{ ref('int_score_credits') }} as credits
         on delivery.window_key = credits.window_key and delivery.ad_key = credits.ad_key
     left join {{ ref('int_score_order_values') }} as orders
@@ -42,15 +41,16 @@ ads as (
     left join reached_roots on groups.root_key = reached_roots.root_key
 )
 
-{% for layer in score_layers() -%}
-    select
-        window_key,
-        ad_key,
-        {{ cell('group_key', loop.index) }} as cell_key,
-        cast(greatest(coalesce({{ layer.k }}, 0), 0) as double) as events,
-        cast(greatest(coalesce({{ layer.e }}, 0), 0) as double) as exposure,
-        {{ 'coalesce(' ~ layer.v ~ ', 0)' if layer.v else 'cast(null as double)' }} as relative_value
-    from ads
-    {{ 'where ' ~ layer.if if layer.if }}
-    {{ 'union all' if not loop.last }}
-{% endfor %}
+select
+    window_key,
+    ad_key,
+    profile_key,
+    group_key,
+    root_key,
+    {% for layer in score_layers() -%}
+        {% set exists = layer.if or 'true' -%}
+        case when {{ exists }} then greatest(coalesce({{ layer.k }}, 0), 0) end as {{ layer.name }}_events,
+        case when {{ exists }} then greatest(coalesce({{ layer.e }}, 0), 0) end as {{ layer.name }}_exposure,
+    {% endfor -%}
+    coalesce(relative_value, 0) as relative_value
+from ads

@@ -15,14 +15,15 @@ with numbered as (
 
 ages as (
     select
-        days.window_key,
+        spans.window_key,
         numbered.ad_key,
         min(numbered.first_day) as first_day,
         cast(max(numbered.delivery_days) as int) as delivery_days
     from numbered
     inner join {{ ref('int_score_days') }} as days
         on numbered.profile_key = days.profile_key and numbered.day = days.day
-    group by days.window_key, numbered.ad_key
+    inner join {{ ref('int_score_spans') }} as spans on days.span_key = spans.span_key
+    group by spans.window_key, numbered.ad_key
 ),
 
 primaries as (

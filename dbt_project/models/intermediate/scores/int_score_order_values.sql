@@ -1,7 +1,7 @@
 with orders as (
     select
-        days.window_key,
-        groups.root_key,
+        spans.window_key,
+        cohorts.root_key,
         destinations.ad_key,
         cents.cents,
         cents.conversion_key
@@ -11,10 +11,9 @@ with orders as (
         on cents.destination_key = destinations.destination_key
     inner join {{ ref('int_score_days') }} as days
         on conversions.profile_key = days.profile_key and conversions.day = days.day
+    inner join {{ ref('int_score_spans') }} as spans on days.span_key = spans.span_key
     inner join {{ ref('int_score_cohorts') }} as cohorts
-        on days.window_key = cohorts.window_key and destinations.ad_key = cohorts.ad_key
-    inner join {{ ref('int_score_groups') }} as groups
-        on cohorts.window_key = groups.window_key and cohorts.cohort_key = groups.cohort_key
+        on spans.window_key = cohorts.window_key and destinations.ad_key = cohorts.ad_key
     where cents.model = 'last_touch' and conversions.conversion_type = 'payment_received'
 ),
 

@@ -1,56 +1,75 @@
-{% set rungs = ['root_cell_key', 'format_cell_key', 'warmth_cell_key', 'geo_cell_key', 'cell_key'] %}
+{% set rungs = ['root_key', 'format_key', 'warmth_key', 'geo_key', 'group_key'] %}
 
 with evidence as (
     select
-        cell_key,
-        events as k,
-        exposure as e
+        group_key
+        {%- for layer in score_layers() %},
+            cast({{ layer.name }}_events as double) as {{ layer.name }}_events,
+            cast({{ layer.name }}_exposure as double) as {{ layer.name }}_exposure
+        {%- endfor %}
     from {{ ref('int_score_evidence') }}
 ),
 
 priors_0 as (
     select
-        cells.cell_key,
-        cells.root_cell_key,
-        cells.format_cell_key,
-        cells.warmth_cell_key,
-        cells.geo_cell_key,
-        roots.scale,
-        roots.default_strength as a,
-        roots.mean * roots.scale as mean
-    from {{ ref('int_score_cells') }} as cells
-    inner join {{ ref('int_score_roots') }} as roots on cells.root_cell_key = roots.root_cell_key
+        groups.group_key,
+        groups.root_key,
+        groups.format_key,
+        groups.warmth_key,
+        groups.geo_key
+        {%- for layer in score_layers() %},
+            roots.{{ layer.name }}_scale,
+            roots.{{ layer.name }}_strength,
+            roots.{{ layer.name }}_mean * roots.{{ layer.name }}_scale as {{ layer.name }}_mean
+        {%- endfor %}
+    from {{ ref('int_score_groups') }} as groups
+    inner join {{ ref('int_score_roots') }} as roots on groups.root_key = roots.root_key
 )
 
 {% for rung in rungs -%}
+    {% set pseudo = ('0 * ' if rung == 'root_key' else '') ~ 'constants.pseudo_ads' -%}
     , sums_{{ loop.index }} as (
         select
-            priors.{{ rung }} as rung_key,
-            {{ exact_sum('evidence.k * priors.scale / (evidence.e * priors.mean + priors.a)') }} as pulls,
-            {{ exact_sum(reliability('evidence.e * priors.mean', 'priors.a')) }} as weights
+            priors.{{ rung }}
+            {%- for layer in score_layers() %}
+                {%- set x = 'evidence.' ~ layer.name ~ '_exposure * priors.' ~ layer.name ~ '_mean' %}
+                {%- set k = 'evidence.' ~ layer.name ~ '_events * priors.' ~ layer.name ~ '_scale' %}
+                {%- set a = 'priors.' ~ layer.name ~ '_strength' %},
+                {{ exact_sum(k ~ ' / (' ~ x ~ ' + ' ~ a ~ ')') }} as {{ layer.name }}_pulls,
+                {{ exact_sum(reliability(x, a)) }} as {{ layer.name }}_weights
+            {%- endfor %}
         from evidence
-        inner join priors_{{ loop.index0 }} as priors on evidence.cell_key = priors.cell_key
+        inner join priors_{{ loop.index0 }} as priors on evidence.group_key = priors.group_key
         group by priors.{{ rung }}
     ),
 
     priors_{{ loop.index }} as (
         select
-            priors.cell_key,
-            priors.root_cell_key,
-            priors.format_cell_key,
-            priors.warmth_cell_key,
-            priors.geo_cell_key,
-            priors.scale,
-            priors.a,
-            {{ pulled_mean(
-                'priors.mean', 'cast(sums.pulls as double)', 'cast(sums.weights as double)',
-                ('0 * ' if rung == 'root_cell_key' else '') ~ 'constants.pseudo_ads'
-            ) }} as mean
+            priors.group_key,
+            priors.root_key,
+            priors.format_key,
+            priors.warmth_key,
+            priors.geo_key
+            {%- for layer in score_layers() %},
+                priors.{{ layer.name }}_scale,
+                priors.{{ layer.name }}_strength,
+                {{ pulled_mean(
+                    'priors.' ~ layer.name ~ '_mean', 'sums.' ~ layer.name ~ '_pulls',
+                    'sums.' ~ layer.name ~ '_weights', pseudo
+                ) }} as {{ layer.name }}_mean
+            {%- endfor %}
         from priors_{{ loop.index0 }} as priors
-        inner join sums_{{ loop.index }} as sums on priors.{{ rung }} = sums.rung_key
+        inner join sums_{{ loop.index }} as sums on priors.{{ rung }} = sums.{{ rung }}
         cross join {{ ref('int_score_constants') }} as constants
     )
 {% endfor %}
 
-select cell_key, root_cell_key, scale, mean
+select
+    group_key,
+    root_key
+    {%- for layer in score_layers() %},
+        {{ layer.name }}_scale,
+        {{ layer.name }}_strength,
+        {{ layer.name }}_mean
+    {%- endfor %}
 from priors_{{ rungs | length }}

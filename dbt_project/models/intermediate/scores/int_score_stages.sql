@@ -1,5 +1,12 @@
 {{ config(materialized='view') }}
 
+{% set figures = [
+    'window_key', 'ad_key', 'profile_key', 'group_key', 'config_version', 'composite_score', 'reliability', 'coverage',
+    'engagement_percentile', 'delivery_days', 'spend_minor', 'impressions', 'clicks', 'link_clicks', 'cash_outcomes',
+    'cash_minor', 'outcomes', 'pipeline_outcomes', 'pipeline_minor', 'platform_reported_conversions',
+    'platform_conversion_value_minor', 'messaging_conversations_started_7d', 'messaging_first_replies'
+] %}
+
 with lives as (
     select delivery.ad_key, delivery.delivery_days
     from {{ ref('int_score_delivery') }} as delivery
@@ -9,12 +16,18 @@ with lives as (
 
 judged as (
     select
-        scores.window_key,
-        scores.ad_key,
-        scores.composite_score,
-        scores.reliability,
-        scores.coverage,
+        scores.*,
         lives.delivery_days,
+        delivery.spend_minor,
+        delivery.impressions,
+        delivery.clicks,
+        delivery.link_clicks,
+        delivery.platform_conversions as platform_reported_conversions,
+        delivery.platform_conversion_value_minor,
+        delivery.messaging_conversations_started_7d,
+        delivery.messaging_first_replies,
+        coalesce(credits.cash_minor, 0) as cash_minor,
+        coalesce(credits.pipeline_minor, 0) as pipeline_minor,
         coalesce(delivery.messaging_conversations_started_7d, 0) as conversations,
         coalesce(delivery.platform_conversions, 0) as platform_conversions,
         coalesce(credits.cash_outcomes, 0) as cash_outcomes,
@@ -43,9 +56,9 @@ judged as (
 )
 
 select
-    window_key,
-    ad_key,
-    delivery_days,
+    {% for figure in figures -%}
+        {{ figure }},
+    {% endfor -%}
     case
         when composite_score is null or reliability < cold_reliability or delivery_days < cold_days then 'cold'
         when reliability < early_reliability or delivery_days < early_days then 'early'

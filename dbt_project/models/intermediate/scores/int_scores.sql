@@ -1,29 +1,42 @@
-with layers as (
+with weighed as (
     select
-        window_key,
-        ad_key,
-        cast({{ exact_sum('weight') }} as double) as coverage,
-        cast({{ exact_sum('weight * percentile') }} as double) as weighted_percentile,
-        cast({{ exact_sum('weight * reliability') }} as double) as weighted_reliability,
-        max(case when is_primary then percentile end) as primary_percentile,
-        max(case when is_primary then reliability end) as primary_reliability,
-        max(case when layer_no = 4 then percentile end) as engagement_percentile
-    from {{ ref('int_score_percentiles') }}
-    group by window_key, ad_key
+        standings.window_key,
+        standings.ad_key,
+        standings.profile_key,
+        standings.group_key,
+        round(
+            0
+            {%- for layer in score_layers() %}
+                {%- set weight = 'objectives.' ~ layer.name ~ '_weight' %}
+                + case when standings.{{ layer.name }}_percentile is null then 0 else {{ weight }} end
+            {%- endfor %}, 12
+        ) as coverage,
+        {% for figure in ['percentile', 'reliability'] -%}
+            {% for layer in score_layers() %}
+                {%- set weight = 'objectives.' ~ layer.name ~ '_weight' %}
+                {{ '+ ' if not loop.first }}coalesce({{ weight }} * standings.{{ layer.name }}_{{ figure }}, 0)
+            {%- endfor %} as weighted_{{ figure }},
+            case objectives.primary_layer_no
+                {%- for layer in score_layers() %}
+                    when {{ loop.index }} then standings.{{ layer.name }}_{{ figure }}
+                {%- endfor %}
+            end as primary_{{ figure }},
+        {% endfor -%}
+        standings.engagement_percentile
+    from {{ ref('int_score_standings') }} as standings
+    inner join {{ ref('int_score_groups') }} as groups on standings.group_key = groups.group_key
+    inner join {{ ref('int_score_objectives') }} as objectives on groups.objective = objectives.objective
 )
 
 select
-    cohorts.window_key,
-    cohorts.ad_key,
-    cohorts.profile_key,
-    groups.group_key,
-    layers.weighted_percentile / nullif(layers.coverage, 0) as composite_score,
-    layers.weighted_reliability / nullif(layers.coverage, 0) as reliability,
-    nullif(layers.coverage, 0) as coverage,
-    layers.primary_percentile,
-    layers.primary_reliability,
-    layers.engagement_percentile
-from {{ ref('int_score_cohorts') }} as cohorts
-inner join {{ ref('int_score_groups') }} as groups
-    on cohorts.window_key = groups.window_key and cohorts.cohort_key = groups.cohort_key
-left join layers on cohorts.window_key = layers.window_key and cohorts.ad_key = layers.ad_key
+    window_key,
+    ad_key,
+    profile_key,
+    group_key,
+    weighted_percentile / nullif(coverage, 0) as composite_score,
+    weighted_reliability / nullif(coverage, 0) as reliability,
+    nullif(coverage, 0) as coverage,
+    primary_percentile,
+    primary_reliability,
+    engagement_percentile
+from weighed

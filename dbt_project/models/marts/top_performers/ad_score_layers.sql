@@ -1,49 +1,80 @@
-{% set is_reason -%}
-    percentiles.weight > 0 and abs(percentiles.percentile - 50) >= constants.reason_distance
-{%- endset %}
+{# read once, by the publication, which writes it: a second copy of so many texts costs more than making them #}
+{{ config(materialized='view') }}
 
-with ranked as (
+{% set names = score_layers() | map(attribute='name') | list %}
+
+with moved as (
     select
-        percentiles.*,
-        row_number() over (
-            partition by percentiles.window_key, percentiles.ad_key
-            order by percentiles.weight * abs(percentiles.percentile - 50) desc, percentiles.layer_no asc
-        ) as turn
-    from {{ ref('int_score_percentiles') }} as percentiles
+        windows.profile_key,
+        windows.score_window,
+        standings.ad_key,
+        constants.reasons,
+        constants.low_confidence,
+        constants.medium_confidence
+        {%- for name in names %},
+            objectives.{{ name }}_weight,
+            standings.{{ name }}_percentile,
+            standings.{{ name }}_reliability,
+            case
+                when abs(standings.{{ name }}_percentile - 50) >= constants.reason_distance
+                    then objectives.{{ name }}_weight * abs(standings.{{ name }}_percentile - 50)
+                else 0
+            end as {{ name }}_moved
+        {%- endfor %}
+    from {{ ref('int_score_standings') }} as standings
+    inner join {{ ref('int_score_windows') }} as windows
+        on standings.window_key = windows.window_key and windows.is_current
+    inner join {{ ref('int_score_groups') }} as groups on standings.group_key = groups.group_key
+    inner join {{ ref('int_score_objectives') }} as objectives on groups.objective = objectives.objective
     cross join {{ ref('int_score_constants') }} as constants
-    where {{ is_reason }}
-    union all
-    select percentiles.*, cast(null as bigint) as turn
-    from {{ ref('int_score_percentiles') }} as percentiles
-    cross join {{ ref('int_score_constants') }} as constants
-    where not ({{ is_reason }})
+),
+
+layers as (
+    {% for name in names -%}
+        {% set turn = loop.index %}
+        select
+            profile_key,
+            score_window,
+            ad_key,
+            '{{ name }}' as layer,
+            {{ name }}_weight as weight,
+            {{ name }}_percentile as percentile,
+            {{ name }}_reliability as reliability,
+            case when {{ name }}_moved > 0 then 1
+                {%- for other in names if other != name -%}
+                    {{ ' ' }}+ cast({{ other }}_moved {{ '>=' if loop.index < turn else '>' }} {{ name }}_moved as int)
+                {%- endfor %}
+            end as turn,
+            reasons,
+            low_confidence,
+            medium_confidence
+        from moved
+        where {{ name }}_percentile is not null
+        {{ 'union all' if not loop.last }}
+    {% endfor %}
 )
 
 select
-    windows.profile_key,
-    cast(windows.score_window as {{ dbt.type_string() }}) as score_window,
-    ranked.ad_key as entity_key,
-    cast(names.layer as {{ dbt.type_string() }}) as layer,
-    ranked.weight,
-    ranked.percentile,
-    ranked.reliability,
-    cast(case when ranked.turn <= constants.reasons then ranked.turn end as int) as reason_rank,
+    profile_key,
+    cast(score_window as {{ dbt.type_string() }}) as score_window,
+    ad_key as entity_key,
+    cast(layer as {{ dbt.type_string() }}) as layer,
+    weight,
+    percentile,
+    reliability,
+    cast(case when turn <= reasons then turn end as int) as reason_rank,
     cast(
         case
-            when ranked.turn > constants.reasons or ranked.turn is null then null
-            when ranked.percentile > 50 then 'strength'
+            when turn > reasons or turn is null then null
+            when percentile > 50 then 'strength'
             else 'weakness'
         end as {{ dbt.type_string() }}
     ) as polarity,
     cast(
         case
-            when ranked.reliability < constants.low_confidence then 'low'
-            when ranked.reliability < constants.medium_confidence then 'medium'
+            when reliability < low_confidence then 'low'
+            when reliability < medium_confidence then 'medium'
             else 'high'
         end as {{ dbt.type_string() }}
     ) as sample_confidence
-from ranked
-inner join {{ ref('int_score_windows') }} as windows
-    on ranked.window_key = windows.window_key and windows.is_current
-inner join {{ ref('int_score_weights') }} as names on ranked.layer_no = names.layer_no and names.objective = 'unknown'
-cross join {{ ref('int_score_constants') }} as constants
+from layers

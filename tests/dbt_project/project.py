@@ -60,6 +60,10 @@ class Project:
         """Build models and data tests; unit tests have a run of their own."""
         return self.dbt("build", "--exclude-resource-type", "unit_test")
 
+    def model(self) -> None:
+        """Load the seeds and build the models, without any test."""
+        self.dbt("build", "--quiet", "--exclude-resource-type", "test", "unit_test")
+
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Rows of a query on the warehouse."""
         with duckdb.connect(str(self.settings.warehouse), read_only=True) as connection:

@@ -83,7 +83,7 @@ def asked(home: Path) -> Answers:
         keys |= _set_profiles(project.settings.operational_url, build)
         land_app_sets(project.settings.operational_url, project.lake)
         _land(project, build, sorted(keys))
-        project.dbt("run", "--quiet")
+        project.model()
         write_likelihoods(project.settings)
         publish(project.settings, token=take_token(project.settings.operational_url), tables=served_tables())
         client = create_app(project.settings).test_client()

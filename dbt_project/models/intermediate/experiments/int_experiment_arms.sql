@@ -37,7 +37,7 @@ credited as (
         on r.destination_key = credits.destination_key and credits.flags & {{ last_touch }} <> 0
     inner join {{ ref('int_conversions') }} as o
         on credits.conversion_key = o.path_conversion_key and w.conversion_type = o.conversion_type
-        and o.day >= s.start_date and (s.end_date is null or o.day <= s.end_date)
+        and s.start_date <= o.day and (s.end_date is null or s.end_date >= o.day)
     group by w.profile_key, w.experiment_id, w.arm_id
 )
 

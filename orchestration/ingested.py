@@ -31,6 +31,11 @@ def land_ingested(url: str, lake: Lake) -> list[Landing]:
     file is missing was cut short, and is written now from the same records.
     """
     _assign(url)
+    return land_assigned(url, lake)
+
+
+def land_assigned(url: str, lake: Lake) -> list[Landing]:
+    """Land the batches that have a name and no file."""
     return [_land(url, lake, batch) for batch in _named(url) if not _is_landed(lake, batch)]
 
 

@@ -11,13 +11,15 @@ import sqlalchemy as sa
 import structlog
 
 from api.db import now, transaction
-from api.models import Connection, StorePurge
-from orchestration import durable
+from api.models import Connection, IngestedRecord, StoreDelivery, StorePurge
+from orchestration import durable, ingested
 from orchestration.erasure import drop_warehouse
 from orchestration.lake import Lake
 from orchestration.publish import prune
 from touchledger.settings import Settings
 
+# one statement binds at most so many ids
+IDS = 500
 SETS = ("products", "variants", "orders", "order_lines")
 
 log = structlog.get_logger(__name__)
@@ -40,6 +42,9 @@ def forget_stores(settings: Settings, lake: Lake) -> list[str]:
     with durable.exclusive(lake.root / ".lock"):
         for connection in found:
             _remove_files(lake, connection)
+            _forget_deletions(settings, lake, connection)
+    # batches that told of other stores too are written anew without these
+    ingested.land_assigned(settings.operational_url, lake)
     ids = [connection.id for connection in found]
     with transaction(settings.operational_url) as session:
         done = sa.update(StorePurge).where(StorePurge.connection_id.in_(ids))
@@ -62,9 +67,29 @@ def complete_stores(settings: Settings) -> list[str]:
 
 
 def _remove_files(lake: Lake, connection: Connection) -> None:
+    for dataset in SETS:
+        _unlink(lake, Path(dataset, connection.profile_id, connection.provider), connection.id)
+
+
+def _forget_deletions(settings: Settings, lake: Lake, connection: Connection) -> None:
+    """Withdraw what the store told of products it deleted; that landed as records of our own, not of a sync."""
+    told = sa.select(StoreDelivery).where(
+        StoreDelivery.connection_id == connection.id, StoreDelivery.outcome == "deleted"
+    )
+    with transaction(settings.operational_url) as session:
+        keys = [one.deletion_key for one in session.scalars(told)]
+        of_store = (IngestedRecord.profile_id == connection.profile_id, IngestedRecord.dataset == "products")
+        for start in range(0, len(keys), IDS):
+            mine = (*of_store, IngestedRecord.record_key.in_(keys[start : start + IDS]))
+            for batch in session.scalars(sa.select(IngestedRecord.landed_batch).where(*mine).distinct()):
+                # the file first: killed in between, it is written again from records that are still there
+                if batch is not None:
+                    _unlink(lake, Path("products", connection.profile_id, ingested.SOURCE), batch)
+            session.execute(sa.delete(IngestedRecord).where(*mine))
+
+
+def _unlink(lake: Lake, folder: Path, batch: str) -> None:
     # quarantine first: a quarantine file without its raw file would be an orphan that nobody counts
     for root in (lake.quarantine, lake.raw):
-        for dataset in SETS:
-            folder: Path = root / dataset / connection.profile_id / connection.provider
-            for path in folder.glob(f"{connection.id}*"):
-                path.unlink()
+        for path in (root / folder).glob(f"{batch}*"):
+            path.unlink()

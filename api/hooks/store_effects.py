@@ -10,9 +10,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from api import audit, db
+from api import audit, connections, db
 from api.audit import Attempt, target
-from api.models import Connection, IngestedRecord, Profile, StoreDelivery, StorePurge
+from api.erased import digest
+from api.erased_records import erased_digests
+from api.models import Connection, Handoff, IngestedRecord, Profile, StoreDelivery, StorePurge
 from api.served import profile_facts
 from api.snapshot import snapshots
 from api.v1.customers import erasing
@@ -51,7 +53,8 @@ def _settle(settings: Settings, session: Session, delivery: StoreDelivery) -> No
     profile = session.get_one(Profile, delivery.profile_id)
     effect = _EFFECTS.get(delivery.topic)
     if profile.archived_at is not None:
-        delivery.outcome = "archived"
+        # the profile's data was removed before this came: nobody will clear it of who is meant
+        delivery.outcome, delivery.facts = "archived", {}
     else:
         # what products and orders became is asked for by the next sync, in whatever order the store told of it
         delivery.outcome = effect(settings, session, connection, delivery) if effect else "noted"
@@ -78,7 +81,7 @@ def _product_deleted(settings: Settings, session: Session, connection: Connectio
         IngestedRecord(
             profile_id=connection.profile_id,
             dataset="products",
-            record_key=f"deleted:{delivery.id}",
+            record_key=delivery.deletion_key,
             fingerprint=hashlib.sha256(as_json(record).encode()).hexdigest(),
             record=record,
         )
@@ -86,7 +89,14 @@ def _product_deleted(settings: Settings, session: Session, connection: Connectio
     return "deleted"
 
 
-def _uninstalled(settings: Settings, session: Session, connection: Connection, _: StoreDelivery) -> str:
+def _uninstalled(settings: Settings, session: Session, connection: Connection, delivery: StoreDelivery) -> str:
+    connected = sa.select(sa.func.max(Handoff.ended_at)).where(
+        Handoff.connection_id == connection.id, Handoff.kind == "connect", Handoff.status == "completed"
+    )
+    granted_at = session.scalar(connected)
+    if granted_at is not None and delivery.occurred_at < granted_at:
+        # told late: the merchant has let us in anew since
+        return "outdated"
     before = connection.status
     if not connection.heard(Revoked(connection.provider, "the app was uninstalled")):
         return "known"
@@ -100,7 +110,10 @@ def _customer_redacted(settings: Settings, session: Session, connection: Connect
     orders = {"orders": delivery.facts.get("orders") or [], "store": connection.external_account_id}
     buyers = _snapshot_rows(settings, connection.profile_id, _BUYERS, orders)
     wanted = {*delivery.facts.get("identifiers", ()), *(one for row in buyers for one in row.values() if one)}
-    ids = frozenset[str]().union(*(whole_person(settings, connection.profile_id, one) for one in wanted))
+    named = frozenset[str]().union(*(whole_person(settings, connection.profile_id, one) for one in wanted))
+    # whoever was erased before may have become known again by something else
+    gone, key = erased_digests(session, connection.profile_id), settings.signing_key()
+    ids = frozenset(one for one in named if digest(key, one) not in gone)
     erasure = ids and erasing.erase(
         session,
         settings,
@@ -125,9 +138,8 @@ def _data_requested(_: Settings, session: Session, connection: Connection, deliv
 
 
 def _shop_redacted(settings: Settings, session: Session, connection: Connection, _: StoreDelivery) -> str:
-    before = connection.status
-    connection.status, connection.token, connection.synced_through = "disconnected", "", None
-    connection_changed(session, connection, before, base_url=settings.base_url)
+    connections.end(session, settings, connection)
+    connection.synced_through = None
     session.merge(StorePurge(connection_id=connection.id, files_removed_at=None, completed_at=None))
     _record(session, connection, Attempt("store.redacted", _about(connection), "privacy"))
     return "redacted"

@@ -35,6 +35,11 @@ class StoreDelivery(Base):
 
     __table_args__ = (sa.UniqueConstraint("connection_id", "delivery_id"),)
 
+    @property
+    def deletion_key(self) -> str:
+        """The key of the record that lands when this tells of a deleted product."""
+        return f"deleted:{self.id}"
+
 
 class StorePurge(Base):
     """The removal of everything that was copied from one connected store.

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import pyarrow.parquet as pq
+import sqlalchemy as sa
+
 from api.db import transaction
-from api.models import StorePurge
+from api.hooks import store_effects
+from api.models import Connection, IngestedRecord, Profile, StoreDelivery, StorePurge
+from orchestration.ingested import land_ingested
 from orchestration.lake import Lake
 from orchestration.store_purge import complete_stores, forget_stores
 from tests.factories import accounts, served
@@ -48,3 +53,31 @@ def test_what_a_forgotten_store_brought_leaves_the_lake_and_nothing_else_does(se
     assert complete_stores(settings) == [gone.id]
     assert [path.name for path in settings.published.glob("served-*.duckdb")] == ["served-2.duckdb"]
     assert (forget_stores(settings, lake), complete_stores(settings)) == ([], [])
+
+
+def deleted(settings: Settings, profile: Profile, store: Connection, number: str) -> None:
+    """The store tells that it deleted this product, and the worker has acted on it."""
+    with transaction(settings.operational_url) as unit:
+        of = {"profile_id": profile.id, "connection_id": store.id, "delivery_id": number, "topic": "products/delete"}
+        unit.add(StoreDelivery(**of, occurred_at=AT, facts={"product_id": number}))
+    store_effects.settle_due(settings)
+
+
+def test_products_that_a_forgotten_store_deleted_go_with_it_and_those_of_other_stores_stay(settings: Settings) -> None:
+    profile = accounts.profile(settings.operational_url)
+    gone = to_store(settings.operational_url, profile, "http://127.0.0.1:9")
+    stays = to_store(settings.operational_url, profile, "http://127.0.0.1:9", external_account_id="other")
+    lake = Lake(settings.lake)
+    lake.prepare()
+    deleted(settings, profile, gone, "1")
+    deleted(settings, profile, stays, "2")
+    land_ingested(settings.operational_url, lake)
+    deleted(settings, profile, gone, "3")
+    with transaction(settings.operational_url) as unit:
+        unit.add(StorePurge(connection_id=gone.id))
+    assert forget_stores(settings, lake) == [gone.id]
+    land_ingested(settings.operational_url, lake)
+    files = (lake.raw / "products" / profile.id).rglob("*.parquet")
+    assert [number for path in files for number in pq.read_table(path)["product_id"].to_pylist()] == ["2"]
+    with transaction(settings.operational_url) as unit:
+        assert [row.record["product_id"] for row in unit.scalars(sa.select(IngestedRecord))] == ["2"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -18,8 +19,10 @@ from api.http import Application
 from api.models import (
     AuditEntry,
     Connection,
+    ConnectionSync,
     ErasedIdentifier,
     Erasure,
+    Handoff,
     IngestedRecord,
     Profile,
     StoreDelivery,
@@ -180,6 +183,22 @@ def test_an_uninstalled_app_has_no_token_left(
     assert effect("app/uninstalled", {"id": 1}, number="d-2").outcome == "known"
 
 
+@pytest.mark.parametrize(("told_at", "outcome"), [("11:59:59", "outdated"), ("12:00:00", "disconnected")])
+def test_an_uninstall_that_is_told_late_takes_no_newer_grant_away(
+    effect: Callable[..., StoreDelivery], settings: Settings, connection: Connection, profile: Profile,
+    told_at: str, outcome: str,
+) -> None:  # fmt: skip
+    granted = datetime(2026, 3, 10, 12, tzinfo=UTC)
+    with db.transaction(settings.operational_url) as unit:
+        of = {"workspace_id": profile.workspace_id, "profile_id": profile.id, "connection_id": connection.id}
+        plain = {"kind": "connect", "url": "http://127.0.0.1:9", "expires_at": granted + timedelta(hours=1)}
+        unit.add(Handoff(**of, **plain, status="completed", ended_at=granted))
+        unit.add(Handoff(**of, **plain, status="failed", ended_at=granted + timedelta(hours=1)))
+    assert effect("app/uninstalled", X_Shopify_Triggered_At=f"2026-03-10T{told_at}Z").outcome == outcome
+    expected = {"outdated": "active", "disconnected": "reconnect_required"}[outcome]
+    assert reload(settings.operational_url, connection).status == expected
+
+
 def test_a_customer_of_the_store_is_erased_with_all_that_is_known_of_them(
     effect: Callable[..., StoreDelivery], listening: Settings, profile: Profile
 ) -> None:
@@ -204,6 +223,19 @@ def test_a_customer_of_the_store_is_erased_with_all_that_is_known_of_them(
     assert (again.outcome, len(all_of(listening, Erasure))) == ("nobody", 1)
 
 
+def test_what_became_known_of_an_erased_person_since_is_erased_too(
+    effect: Callable[..., StoreDelivery], listening: Settings, profile: Profile
+) -> None:
+    effect("customers/redact", {"customer": {"id": 7, "email": ANN["email"]}})
+    told = effect("customers/redact", {"customer": ANN}, number="d-2")
+    assert told.outcome == "erased"
+    ids = [identifier_id(profile.id, "email", "ann@example.com"), identifier_id(profile.id, "phone", ANN["phone"])]
+    hashes = {digest(listening.signing_key(), one) for one in ids}
+    assert {row.digest for row in all_of(listening, ErasedIdentifier)} == hashes
+    counts = [row.counts["identities_removed"] for row in all_of(listening, Erasure)]
+    assert counts == [1, 1]
+
+
 def test_a_request_for_data_is_put_before_the_workspaces_admins(
     effect: Callable[..., StoreDelivery], settings: Settings
 ) -> None:
@@ -224,6 +256,18 @@ def test_a_shop_that_is_redacted_is_disconnected_and_its_copy_is_to_go(
     assert effect("shop/redact", {"shop_domain": SHOP}, number="d-3").outcome == "redacted"
 
 
+def test_the_sync_that_waits_for_a_redacted_shop_ends_with_it(
+    effect: Callable[..., StoreDelivery], settings: Settings, connection: Connection
+) -> None:
+    with db.transaction(settings.operational_url) as unit:
+        unit.get_one(Connection, connection.id).status_reason = "throttled"
+        unit.add(ConnectionSync(connection_id=connection.id, profile_id=connection.profile_id))
+    effect("shop/redact", {"shop_domain": SHOP})
+    (sync,) = all_of(settings, ConnectionSync)
+    assert (sync.status, sync.error, sync.finished_at is None) == ("failed", "disconnected", False)
+    assert reload(settings.operational_url, connection).status_reason is None
+
+
 def test_deliveries_for_an_archived_profile_do_nothing(
     effect: Callable[..., StoreDelivery], settings: Settings, profile: Profile
 ) -> None:
@@ -231,3 +275,5 @@ def test_deliveries_for_an_archived_profile_do_nothing(
         unit.get_one(Profile, profile.id).archived_at = db.now()
     assert effect("products/delete", {"id": 9}).outcome == "archived"
     assert all_of(settings, IngestedRecord) == []
+    told = effect("customers/redact", {"customer": ANN, "orders_to_redact": [51]}, number="d-2")
+    assert (told.outcome, told.facts) == ("archived", {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from typing import Any
 
@@ -22,6 +23,8 @@ WAITS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15))
 LONGEST = timedelta(minutes=10)
 # between batches the worker does its other chores, and sees that it is told to end
 AT_ONCE = 4
+# seconds after which no further one of a batch is begun: a slow analyser must not hold up webhooks and mail
+LONGEST_BATCH = 20.0
 ENDED = ("succeeded", "failed")
 
 
@@ -31,10 +34,12 @@ def analyse_due(settings: Settings) -> int:
     reader = analyser(settings)
     if reader is None:
         return 0
-    done = 0
+    done, begun = 0, time.monotonic()
     for job_id in _due(settings):
         job = _claim(settings, job_id)
         done += job is not None and _analyse(settings, job, reader)
+        if time.monotonic() - begun >= LONGEST_BATCH:
+            break
     return done
 
 

@@ -10,6 +10,7 @@ import pytest
 import time_machine
 
 from api import db
+from api.creative_analysis import working
 from api.creative_analysis.working import analyse_due
 from api.models import CreativeAnalysis, Profile
 from touchledger.settings import Settings
@@ -102,6 +103,16 @@ def test_a_creative_that_an_analyser_breaks_on_is_postponed_and_the_next_one_is_
     assert analyse_due(settings) == 1
     assert (kept(settings, broken).status, kept(settings, broken).attempts) == ("queued", 1)
     assert kept(settings, good).status == "succeeded"
+
+
+def test_an_analyser_that_takes_its_time_is_asked_no_more_until_the_other_chores_had_their_turn(
+    unreachable: Settings, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(working, "LONGEST_BATCH", 0.0)
+    ids = [queue() for _ in range(3)]
+    for tried in (1, 2, 3):
+        analyse_due(unreachable)
+        assert [kept(unreachable, one).attempts for one in ids] == [1] * tried + [0] * (3 - tried)
 
 
 def test_where_nothing_is_analysed_jobs_wait(settings: Settings, queue: Queue) -> None:

@@ -70,4 +70,4 @@ def test_the_primary_layer_is_the_one_the_objective_is_paid_for() -> None:
 def test_kinds_come_from_the_strongest() -> None:
     layers = {"attributed_revenue": (20.0, "high"), "click_intent": (90.0, "high")}
     assert found(layers, composite=20.0, fatigue_tier="high") == ["pause", "refresh", "fix_landing"]
-    assert list(KINDS) == sorted(KINDS, key=KINDS.index)
+    assert KINDS == ("pause", "refresh", "scale", "fix_landing", "test_variant", "consolidate")

@@ -50,10 +50,7 @@ def opened(workspace_id: str, named: Sequence[str] | None) -> list[Profile]:
 
     Without names all that the caller can open; a `profile_id` in the query leaves only that one.
     """
-    caller = auth.current()
-    wanted: sa.Select[Any] = reach.profiles_of(caller.person).where(Profile.workspace_id == workspace_id)
-    if caller.reach.profile is not None:
-        wanted = wanted.where(Profile.id == caller.reach.profile.id)
+    wanted = openable(workspace_id)
     if named is not None:
         wanted = wanted.where(Profile.id.in_(named))
     with db.transaction(context.settings().operational_url, durable=False) as reading:
@@ -61,6 +58,13 @@ def opened(workspace_id: str, named: Sequence[str] | None) -> list[Profile]:
     if named is not None and len(found) < len(named):
         raise errors.NOT_FOUND()
     return found
+
+
+def openable(workspace_id: str) -> sa.Select[Profile]:
+    """The profiles of a workspace that the caller can open; a `profile_id` in the query leaves only that one."""
+    caller = auth.current()
+    found = reach.profiles_of(caller.person).where(Profile.workspace_id == workspace_id)
+    return found if caller.reach.profile is None else found.where(Profile.id == caller.reach.profile.id)
 
 
 @contextmanager

@@ -9,13 +9,13 @@ import sqlalchemy as sa
 from marshmallow import Schema, fields, validate
 from sqlalchemy.orm import Session
 
-from api import auth, context, db, leaders, reach
+from api import auth, context, db, leaders
 from api.bodies import Instant
 from api.exports import destinations
 from api.guard import workspace_guarded
 from api.http import Blueprint
-from api.models import Connection, Membership, Profile, Recommendation, TabSeen, User
-from api.reading_across import across, opened
+from api.models import Connection, Membership, Profile, Recommendation, Report, TabSeen, User
+from api.reading_across import across, openable, opened
 from api.scopes import Scope
 from api.v1.workspaces import experiment_queries
 from api.writing import idempotent, session
@@ -78,6 +78,7 @@ def tab_counts(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
         counts = {**dict.fromkeys(TABS, 0), "connections": _broken_connections(reading, workspace_id)}
         counts["top_performers"] = leaders.led_since(reading, _opened(workspace_id), since["top_performers"])
         counts["recommendations"] = _opened_since(reading, workspace_id, since["recommendations"])
+        counts["reports"] = _ready_since(reading, workspace_id, since["reports"])
         counts["exports"] = destinations.failed_since(reading, _opened(workspace_id), since["exports"])
     with across(opened(workspace_id, None)) as source:
         counts["experiments"] = experiment_queries.finished_since(source, since["experiments"].date()) if source else 0
@@ -107,18 +108,18 @@ def _marks(reading: Session, workspace_id: str) -> dict[str, datetime]:
 
 
 def _opened(workspace_id: str) -> sa.Select[str]:
-    """Ids of the profiles that the caller's counts are about."""
-    caller = auth.current()
-    opened = reach.profiles_of(caller.person).where(Profile.workspace_id == workspace_id)
-    if caller.reach.profile is not None:
-        opened = opened.where(Profile.id == caller.reach.profile.id)
-    return opened.with_only_columns(Profile.id)
+    return openable(workspace_id).with_only_columns(Profile.id)
 
 
 def _opened_since(reading: Session, workspace_id: str, since: datetime) -> int:
     standing = (Recommendation.status == "open", Recommendation.created_at > since)
     of_mine = Recommendation.profile_id.in_(_opened(workspace_id))
     return reading.scalar(sa.select(sa.func.count()).where(of_mine, *standing)) or 0
+
+
+def _ready_since(reading: Session, workspace_id: str, since: datetime) -> int:
+    of_mine = Report.profile_id.in_(_opened(workspace_id))
+    return reading.scalar(sa.select(sa.func.count()).where(of_mine, Report.ready_at > since)) or 0
 
 
 def _broken_connections(reading: Session, workspace_id: str) -> int:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 import time_machine
 
 from api import db
-from api.models import Connection, Profile, User
+from api.models import Connection, Profile, Report, User
 from api.roles import Role
 from tests.api.v1.workspaces.conftest import Ask, data, refusal
 from tests.factories import people
@@ -71,6 +71,36 @@ def test_tabs_count_what_needs_somebody_among_ones_own_profiles(
     assert data(ask("GET", f"{w}/tab-counts", as_role(Role.GUEST)))["tabs"]["connections"] == 1
     one = ask("GET", f"{w}/tab-counts?profile_id={sibling.id}", session)
     assert data(one)["tabs"]["connections"] == 1
+
+
+def report(url: str, profile: Profile, ready_at: datetime | None, status: str) -> None:
+    with db.transaction(url) as session:
+        one = Report(workspace_id=profile.workspace_id, profile_id=profile.id, template="overview", format="html")
+        one.date_from, one.date_to, one.locale = date(2026, 3, 1), date(2026, 3, 7), "en"
+        one.status, one.ready_at = status, ready_at
+        session.add(one)
+
+
+def test_the_tab_counts_reports_that_became_ready_since_it_was_seen(
+    ask: Ask, url: str, w: str, profile: Profile, session: str, as_role: Callable[..., str]
+) -> None:
+    with db.transaction(url) as unit:
+        sibling = Profile(workspace_id=profile.workspace_id, name="S", timezone="UTC", reporting_currency="USD")
+        unit.add(sibling)
+    guest, at = as_role(Role.GUEST), db.now() + timedelta(minutes=1)
+    for of, ready_at, status in (
+        (profile, at, "ready"), (profile, at, "sent"), (sibling, at, "sending"), (profile, None, "rendering"),
+        (profile, None, "failed"), (profile, at - timedelta(days=1), "ready"),
+    ):  # fmt: skip
+        report(url, of, ready_at, status)
+
+    def counted(token: str) -> int:
+        return int(data(ask("GET", f"{w}/tab-counts", token))["tabs"]["reports"])
+
+    assert (counted(session), counted(guest)) == (3, 2)
+    with time_machine.travel(at + timedelta(minutes=1), tick=False):
+        data(ask("POST", f"{w}/tab-counts/seen", session, json={"tab": "reports"}))
+        assert (counted(session), counted(guest)) == (0, 2)
 
 
 def test_a_tab_is_counted_from_the_last_look_and_before_it_from_joining(

@@ -24,8 +24,8 @@ NOT_FOUND = {"campaign": errors.CAMPAIGN_NOT_FOUND, "ad_set": errors.NOT_FOUND, 
 HAPPENED = {"pause": "paused", "resume": "resumed", "budget": "budget_changed"}
 DONE = {"pause": "paused", "resume": "resumed", "budget": "changed"}
 WOULD = {"pause": "would_pause", "resume": "would_resume", "budget": "would_change"}
-# after these the platform may have done what it was asked
-LOST = {"timeout", "unavailable", "bad_response"}
+# after these the platform may have done what it was asked: what was throttled may repeat a call whose answer was lost
+LOST = {"timeout", "unavailable", "bad_response", "throttled"}
 
 
 def change(
@@ -89,7 +89,7 @@ def _carried_out(
 def _asked_for(settings: Settings, wanted: Wanted, found: Found, told: dict[str, Any]) -> platform_rules.Value:
     """What stands at the platform after it was asked; None when it confirmed and could not be read again.
 
-    An answer that was lost says nothing of the deed, so the platform is looked at: what it shows decides.
+    An answer that was lost, or a repetition not let in, says nothing of the deed: what the platform shows decides.
     """
     lost = None
     try:
@@ -109,7 +109,7 @@ def _asked_for(settings: Settings, wanted: Wanted, found: Found, told: dict[str,
     if lost is None or after == wanted.value:
         return after
     told |= {"after": _named(wanted, after), "confirmed": False}
-    raise errors.PROVIDER_ERROR(_unconfirmed(after), reason=lost.reason)
+    raise errors.PROVIDER_ERROR(_unconfirmed(lost, after), reason=lost.reason)
 
 
 def _look_again(settings: Settings, found: Found) -> LiveState | None:
@@ -120,14 +120,15 @@ def _look_again(settings: Settings, found: Found) -> LiveState | None:
         return None
 
 
-def _unconfirmed(after: platform_rules.Value) -> str:
+def _unconfirmed(lost: errors.ApiError, after: platform_rules.Value) -> str:
+    why = lost.message if lost.reason == "throttled" else "The platform's answer was lost."
     if after is None:
         return (
-            "The platform's answer was lost and it cannot be asked what came of it: the change may have been made. "
+            f"{why} It cannot be asked what came of it: the change may have been made. "
             "Read what is live before you decide; asking for the same again does no harm."
         )
     return (
-        f"The platform's answer was lost; a moment later it still showed {after}. The change may yet take effect; "
+        f"{why} A moment later it still showed {after}. The change may yet take effect; "
         "asking for the same again does no harm."
     )
 
@@ -198,7 +199,6 @@ def _result(
 
 def refuse_stranger(settings: Settings, by: Principal, applied_by: str) -> None:
     """403 forbidden/applied_by_not_allowed unless a key acts on behalf of a member who may change campaigns."""
-    """403 forbidden/applied_by_not_allowed: only a key acts on behalf of others, and of those who may do it."""
     with db.transaction(settings.operational_url, durable=False) as session:
         allowed = by.kind is Kind.API_KEY and Scope.CAMPAIGNS_APPLY in scopes_on(session, applied_by, by.profile)
     if not allowed:

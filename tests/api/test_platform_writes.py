@@ -165,6 +165,28 @@ def test_a_change_whose_answers_were_all_lost_is_told_as_done_when_the_platform_
     assert [entry.outcome for entry in advertiser.trail()] == ["done"]
 
 
+def test_a_change_that_was_made_before_the_platform_asked_for_patience_is_told_as_done(advertiser: Advertiser) -> None:
+    number = advertiser.one("campaign")
+    advertiser.sandbox.plan({**POST_LOST, "kind": "truncation"}, {**POST_LOST, "kind": "throttled", "wait": 600})
+    done = data(advertiser.post(f"/campaigns/{number}/pause"))
+    assert (done["outcome"], done["status_after"]) == ("paused", "PAUSED")
+    assert [entry.outcome for entry in advertiser.trail()] == ["done"]
+
+
+def test_after_a_plea_for_patience_the_trail_says_whether_it_is_known_what_stands(advertiser: Advertiser) -> None:
+    number = advertiser.one("campaign")
+    advertiser.sandbox.plan({**POST_LOST, "kind": "throttled", "wait": 600})
+    refused = advertiser.post(f"/campaigns/{number}/pause")
+    assert refusal(refused) == (502, "provider_error", "throttled")
+    assert "600 seconds" in refused.get_json()["error"]["message"]
+    advertiser.sandbox.plan({"route": rf"/{number}$", "kind": "throttled", "wait": 600, "after": 1, "times": None})
+    unknown = advertiser.post(f"/campaigns/{number}/pause")
+    assert refusal(unknown) == (502, "provider_error", "throttled")
+    assert "may have been made" in unknown.get_json()["error"]["message"]
+    known, open_ = (entry.details for entry in advertiser.trail())
+    assert (known["after"], open_["after"], open_["confirmed"]) == ({"status": "ACTIVE"}, {"status": None}, False)
+
+
 def test_a_change_that_the_platform_does_not_show_is_not_told_as_done(advertiser: Advertiser) -> None:
     number = advertiser.one("campaign")
     advertiser.sandbox.plan({**POST_LOST, "kind": "reset", "times": None})

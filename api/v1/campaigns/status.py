@@ -12,6 +12,7 @@ from api.ad_platforms import Found
 from api.guard import guarded
 from api.http import Blueprint
 from api.scopes import Scope
+from connectors.ad_platform import FINAL
 
 bp = Blueprint("campaign_status", __name__, description="A campaign as its platform shows it now.")
 
@@ -73,6 +74,7 @@ def _told(profile_id: str, target: Named, found: Found) -> dict[str, Any]:
     status = state.status or target.status
     if status is None:
         raise errors.PROVIDER_ERROR("The platform told no status, and none was ever synced.", reason="bad_response")
+    is_final = state.is_final or status in FINAL
     has_budget = state.daily_budget_minor is not None or state.lifetime_budget_minor is not None
     return {
         "campaign_id": ad_entities.entity_id(profile_id, connection.provider, "campaign", state.platform_id),
@@ -85,9 +87,9 @@ def _told(profile_id: str, target: Named, found: Found) -> dict[str, Any]:
         "read_at": db.now(),
         "last_synced_status": target.status,
         "last_synced_at": connection.synced_at,
-        "can_pause": status == "ACTIVE" and not state.is_final,
-        "can_resume": status == "PAUSED" and not state.is_final,
-        "can_edit_budget": has_budget and not state.is_final,
+        "can_pause": status == "ACTIVE" and not is_final,
+        "can_resume": status == "PAUSED" and not is_final,
+        "can_edit_budget": has_budget and not is_final,
         "daily_budget_minor": state.daily_budget_minor,
         "lifetime_budget_minor": state.lifetime_budget_minor,
         "currency": state.currency,

@@ -81,6 +81,18 @@ def test_the_status_last_synced_stands_in_only_where_the_platform_tells_none(adv
     assert refusal(advertiser, number) == (502, "provider_error", "unavailable")
 
 
+def test_nothing_can_be_done_to_what_was_archived_when_the_platform_last_told_its_status(
+    advertiser: Advertiser,
+) -> None:
+    number = advertiser.one("campaign")
+    advertiser.sandbox.set(number, status=None, effective_status=None)
+    advertiser.publish(status="ARCHIVED")
+    told = status(advertiser, number)
+    assert [told[name] for name in ("can_pause", "can_resume", "can_edit_budget")] == [False] * 3
+    refused = advertiser.post(f"/campaigns/{number}/budget", {"amount_minor": told["daily_budget_minor"]})
+    assert refused.get_json()["error"]["code"] == "campaign_not_editable"
+
+
 @pytest.mark.parametrize("id_", ["x", "12", "%00", "a%2Fb", "01900000-0000-7000-8000-00000000ffff", "9" * 129, "..."])
 def test_an_unknown_and_a_malformed_id_are_answered_the_same(advertiser: Advertiser, id_: str) -> None:
     advertiser.publish()

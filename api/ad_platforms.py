@@ -37,12 +37,9 @@ class Found:
 
 
 def accounts(settings: Settings, *, profile_id: str, platform: str | None = None) -> list[Connection]:
-    """The profile's ad accounts, on one platform or all, in any state; 409 platform_connection_required without one."""
+    """The profile's ad accounts, on one platform or all, in any state."""
     found = connections.of_profile(settings.operational_url, profile_id=profile_id, kind=KIND)
-    found = [one for one in found if one.provider in PLATFORMS and platform in (None, one.provider)]
-    if not found:
-        raise errors.PLATFORM_CONNECTION_REQUIRED()
-    return found
+    return [one for one in found if one.provider in PLATFORMS and platform in (None, one.provider)]
 
 
 @contextmanager
@@ -58,9 +55,11 @@ def find(settings: Settings, *, profile_id: str, target: Named) -> Found | None:
     """Where `target` is and what it is now; None when no account of the profile has it.
 
     Every account that can be asked is, until one has it. An account that could not be asked may have it: then its
-    refusal is raised rather than nothing found.
+    refusal is raised rather than nothing found. 409 platform_connection_required when there is no account at all.
     """
     every = accounts(settings, profile_id=profile_id, platform=target.platform)
+    if not every:
+        raise errors.PLATFORM_CONNECTION_REQUIRED()
     ready = connections.usable(settings, every)
     ends_at, failed = time.monotonic() + SEARCH, None
     for connection in ready:

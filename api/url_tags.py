@@ -25,15 +25,14 @@ SEVERITIES = {
 HIDDEN = "***"
 
 _MACRO = re.compile(r"\{\{[^{}]*\}\}|\{[^{}]*\}|__[A-Z0-9_]+__")
-_NAMES = {"meta": ("campaign", "adset", "ad"), "tiktok": ("CAMPAIGN", "AID", "CID")}
 _EXPANDED = {
     "meta": {
-        *(f"{{{{{name}.{part}}}}}" for name in _NAMES["meta"] for part in ("id", "name")),
+        *(f"{{{{{name}.{part}}}}}" for name in ("campaign", "adset", "ad") for part in ("id", "name")),
         "{{site_source_name}}",
         "{{placement}}",
     },
     "tiktok": {
-        *(f"__{name}{part}__" for name in _NAMES["tiktok"] for part in ("", "_ID", "_NAME")),
+        *("__CAMPAIGN_ID__", "__CAMPAIGN_NAME__", "__AID__", "__AID_NAME__", "__CID__", "__CID_NAME__"),
         *("__PLACEMENT__", "__CLICKID__"),
     },
     "google": {
@@ -73,7 +72,7 @@ def issues(*, platform: str, ad_id: str, landing_url: str | None, url_tags: str 
     wrong = {
         "missing_utm_source": not source,
         "missing_utm_medium": not values.get("utm_medium"),
-        "missing_ad_id": not _names_ad(values.get("ad_id", ""), ad_id),
+        "missing_ad_id": not _names_ad(platform, values.get("ad_id", ""), ad_id),
         "macro_not_expanded": any(_left_over(platform, value) for _, value in pairs),
         "duplicate_parameter": len({name for name, _ in pairs}) < len(pairs),
         "parameters_after_fragment": "=" in fragment or "#" in tags,
@@ -121,9 +120,13 @@ def _read(pair: str) -> tuple[str, str]:
     return unquote(name).lower(), unquote(value).strip()
 
 
-def _names_ad(value: str, ad_id: str) -> bool:
+def _names_ad(platform: str, value: str, ad_id: str) -> bool:
     # a literal id is right on its own ad only: copied to another, it credits the wrong one
-    return bool(_MACRO.search(value)) or value == ad_id
+    if value == ad_id:
+        return True
+    # a macro that becomes something else, an ad set's id or a name, names no ad; of an unknown one nobody knows
+    others = _EXPANDED.get(platform, set()) - set(MACROS.get(platform, UNKNOWN_MACROS)[2:])
+    return any(macro not in others for macro in _MACRO.findall(value))
 
 
 def _left_over(platform: str, value: str) -> bool:

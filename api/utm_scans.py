@@ -125,8 +125,7 @@ def _charge(session: Session, account: str, bucket: rate_limit.Bucket) -> None:
 
 def _accounts(settings: Settings, profile_id: str, platform: str | None) -> list[Connection]:
     """The accounts to look at; none where what was synced has to do. 409 connection_revoked when all are lost."""
-    found = connections.of_profile(settings.operational_url, profile_id=profile_id, kind=ad_platforms.KIND)
-    found = [one for one in found if one.provider in ad_platforms.PLATFORMS and platform in (None, one.provider)]
+    found = ad_platforms.accounts(settings, profile_id=profile_id, platform=platform)
     begun = [one for one in found if one.token or one.status == "reconnect_required"]
     begun = [one for one in begun if one.status not in UNFINISHED]
     connections.usable(settings, begun)

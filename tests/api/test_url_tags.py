@@ -33,6 +33,8 @@ def test_the_suggested_parameters_pass_every_check(platform: str) -> None:
         (GOOD.replace("&ad_id={{ad.id}}", ""), SHOP, ["missing_ad_id"]),
         (GOOD.replace("{{ad.id}}", AD), SHOP, []),
         (GOOD.replace("{{ad.id}}", "120230000000000002"), SHOP, ["missing_ad_id"]),
+        (GOOD.replace("{{ad.id}}", "{{adset.id}}"), SHOP, ["missing_ad_id"]),
+        (GOOD.replace("{{ad.id}}", "{{ad.name}}"), SHOP, ["missing_ad_id"]),
         (GOOD.replace("{{ad.id}}", "{{ad_id}}"), SHOP, ["macro_not_expanded"]),
         (GOOD.replace("{{ad.id}}", "{creative}"), SHOP, ["macro_not_expanded"]),
         (GOOD.replace("{{ad.id}}", "__CID__"), SHOP, ["macro_not_expanded"]),

@@ -50,7 +50,7 @@ class ChatApp:
         Raises Refused with the reasons template_exists, payment_required and bad_parameter among others.
         """
         form = {name: value if isinstance(value, str) else json.dumps(value) for name, value in template.items()}
-        made = self._graph.post(f"{self.account_id}/message_templates", form)
+        made = self._graph.make(f"{self.account_id}/message_templates", form)
         if not str(made.get("id") or "").isdigit():
             raise Malformed(PROVIDER, "a template was made without an id")
         return {"id": str(made["id"]), "status": str(made.get("status") or "PENDING")}

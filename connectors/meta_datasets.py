@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from secrets import randbits
 from typing import Any, Literal
 
+from connectors.ad_platform import Row
 from connectors.errors import Malformed
 from connectors.meta_graph import MetaGraph
 from connectors.transport import Transport
@@ -26,11 +28,15 @@ class MetaDatasets:
 
     def datasets(self, *, of_messaging: bool = False) -> list[str]:
         """Ids of the account's datasets, the one it always had first."""
-        return [str(node["id"]) for node in self._graph.walk(self._edge(of_messaging), {"fields": "id,name"})]
+        return [str(node["id"]) for node in self._datasets(of_messaging)]
 
     def make_dataset(self, name: str, *, of_messaging: bool = False) -> str:
-        """Make one more, which takes a slot of the account for good; gives its id."""
-        return _id(self._graph.post(self._edge(of_messaging), {"name": name}))
+        """Make one more, which takes a slot of the account for good; gives its id.
+
+        One of that name is taken as it is: it was made when the answer got lost.
+        """
+        made = next((node for node in self._datasets(of_messaging) if node.get("name") == name), None)
+        return _id(made or self._graph.make(self._edge(of_messaging), {"name": name}))
 
     def live_ad_sets(self, dataset_id: str) -> list[str]:
         """Ids of the ad sets that optimise on the dataset and deliver."""
@@ -41,12 +47,14 @@ class MetaDatasets:
     def make_list(self, name: str) -> str:
         """Make an empty customer list; gives its id."""
         form = {"name": name, "subtype": "CUSTOM", "customer_file_source": "USER_PROVIDED_ONLY"}
-        return _id(self._graph.post(f"{self._account}/customaudiences", form))
+        return _id(self._graph.make(f"{self._account}/customaudiences", form))
 
     def change_list(self, list_id: str, people: Sequence[Person], operation: Operation) -> None:
         """Add at most `MOST_PEOPLE` to the list, take them off, or make them the whole of it."""
         payload = {"schema": ["EMAIL_SHA256", "PHONE_SHA256"], "data": [list(person) for person in people]}
-        form = {"payload": json.dumps(payload, separators=(",", ":"))}
+        session = {"session_id": randbits(62), "batch_seq": 1, "last_batch_flag": True}
+        session["estimated_num_total"] = len(people)
+        form = {"payload": json.dumps(payload, separators=(",", ":")), "session": json.dumps(session)}
         if operation == "remove":
             form["method"] = "delete"
         edge = "usersreplace" if operation == "replace" else "users"
@@ -54,11 +62,14 @@ class MetaDatasets:
         if body.get("num_invalid_entries") not in (0, None):
             raise Malformed("meta", "hashes that the platform calls invalid")
 
+    def _datasets(self, of_messaging: bool) -> list[Row]:
+        return self._graph.walk(self._edge(of_messaging), {"fields": "id,name"})
+
     def _edge(self, of_messaging: bool) -> str:
         return f"{self._messaging}/dataset" if of_messaging else f"{self._account}/adspixels"
 
 
-def _id(body: dict[str, Any]) -> str:
+def _id(body: Row) -> str:
     number = str(body.get("id") or "")
     if not number.isdigit():
         raise Malformed("meta", "something was made without an id")

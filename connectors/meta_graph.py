@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 from connectors.ad_platform import Row
 from connectors.errors import CursorExpired, Malformed, Refused, TooMuchData, Transient
@@ -56,10 +56,17 @@ class MetaGraph:
         """What Meta answers to a form."""
         return dict(self._ask("POST", path, form).body)
 
-    def send_bytes(self, path: str, content: bytes) -> Row:
-        """What Meta answers to a whole file, sent to the upload session of `path`."""
+    def make(self, path: str, form: Mapping[str, str]) -> Row:
+        """What Meta answers to a form that makes something: never sent again unless it was turned away unheard."""
+        return dict(self._ask("POST", path, form, once=True).body)
+
+    def send_bytes(self, session: str, content: bytes) -> Row:
+        """What Meta answers to a whole file, sent to an upload session."""
         headers = {"Authorization": f"OAuth {self.token}", "file_offset": "0"}
-        request = Request("POST", f"{self.base_url}/{VERSION}/{quote(path)}", content=content, headers=headers)
+        # the id of a session brings its signature along, as a query
+        number, _, signature = session.partition("?")
+        url = f"{self.base_url}/{VERSION}/{quote(number, safe=':/=')}"
+        request = Request("POST", url, params=dict(parse_qsl(signature)), content=content, headers=headers)
         return dict(self.transport.send(request, self._dialect, secrets=(self.token,)).body)
 
     def walk(self, path: str, params: Mapping[str, str]) -> list[Row]:
@@ -127,7 +134,7 @@ class MetaGraph:
             self.transport.sleep(pause)
             waited, pause = waited + pause, min(LONGEST_POLL, pause * 1.6)
 
-    def _ask(self, method: str, path: str, params: Mapping[str, str]) -> Answer:
+    def _ask(self, method: str, path: str, params: Mapping[str, str], *, once: bool = False) -> Answer:
         proof = self._proof()
         signed = {**params, **({"appsecret_proof": proof} if proof else {})}
         request = Request(
@@ -136,6 +143,7 @@ class MetaGraph:
             params=signed if method == "GET" else {},
             form=signed if method == "POST" else None,
             headers={"Authorization": f"Bearer {self.token}"},
+            once=once,
         )
         return self.transport.send(request, self._dialect, secrets=(self.token, proof))
 

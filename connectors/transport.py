@@ -70,7 +70,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Request:
-    """One request; `headers` carries the credential and stays out of the repr."""
+    """One request; `headers` carries the credential and stays out of the repr.
+
+    `once` is for what must not happen twice: it is asked again only when it was turned away unheard.
+    """
 
     method: str
     url: str
@@ -79,6 +82,7 @@ class Request:
     document: Any = field(default=None, repr=False)
     content: bytes | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    once: bool = False
 
 
 class Dialect(Protocol):
@@ -118,10 +122,12 @@ class Transport:
         """The answer to `request`, judged good by `dialect`.
 
         Raises Revoked, Refused, CursorExpired and TooMuchData at once; Throttled, Transient and Malformed when
-        `policy.attempts` are used up, Throttled at once when the asked wait is above `policy.longest_wait`.
+        `policy.attempts` are used up, Throttled at once when the asked wait is above `policy.longest_wait`,
+        Transient and Malformed at once for a request that is for `once`.
         """
+        mended = (Throttled,) if request.once else (Throttled, Transient, Malformed)
         repeat = Retrying(
-            retry=retry_if_exception_type((Throttled, Transient, Malformed)) & retry_if_not_exception_type(OutOfTime),
+            retry=retry_if_exception_type(mended) & retry_if_not_exception_type(OutOfTime),
             stop=self._stop,
             wait=self._wait,
             sleep=self.sleep,

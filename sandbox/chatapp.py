@@ -14,6 +14,8 @@ from sandbox.faults import CONTROL
 
 ACCOUNT = "102290129340398"
 PICTURE = "1130417280000101"
+# what an upload session is signed with
+SIGNATURE = "ARZ_sandbox-0"
 # the smallest PNG: one white point
 PNG = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b550000000a49444154789c63f80f00010101001"
@@ -85,14 +87,15 @@ def routes(face: Blueprint, version: str, chat: Chat) -> None:
 
     @face.post(f"/{version}/app/uploads")
     def begin_upload() -> Response:
-        session = f"upload:{chat.next_number()}"
-        chat.uploads[session] = int(request.form["file_length"])
+        number = chat.next_number()
+        chat.uploads[f"{number}="] = int(request.form["file_length"])
+        session = f"upload:{number}=?sig={SIGNATURE}"
         return refusals.answer({"id": session})
 
     @face.post(f"/{version}/upload:<number>")
     def receive(number: str) -> Response:
         content = request.get_data()
-        if chat.uploads.pop(f"upload:{number}", None) != len(content):
+        if request.args.get("sig") != SIGNATURE or chat.uploads.pop(number, None) != len(content):
             return refusals.meta_error(100, "(#100) The upload is unknown or not of the announced length")
         handle = f"4::{number}"
         chat.handles.add(handle)

@@ -43,19 +43,20 @@ class Conversions:
         self._lock = Lock()
         self._taken: dict[str, dict[tuple[str, str], dict[str, Any]]] = {}
         self._counts: dict[str, Counter[str]] = {}
-        self._made: dict[str, list[str]] = {}
+        self._made: dict[str, dict[str, str]] = {}
 
-    def of(self, owner: str) -> list[str]:
-        """Datasets of an ad account, or of a messaging account: the one it has from the beginning, then those made."""
+    def of(self, owner: str) -> dict[str, str]:
+        """Names of an ad account's or a messaging account's datasets: the one it always had, then those made."""
         with self._lock:
-            return [pixel_of(owner), *self._made.get(owner, ())]
+            return {pixel_of(owner): f"Dataset {pixel_of(owner)}", **self._made.get(owner, {})}
 
-    def make(self, owner: str) -> str:
+    def make(self, owner: str, name: str) -> str:
         """One more."""
         with self._lock:
-            made = self._made.setdefault(owner, [])
-            made.append(str(2 * 10**15 + int(owner) % 10**13 * 10 + len(made)))
-            return made[-1]
+            made = self._made.setdefault(owner, {})
+            number = str(2 * 10**15 + int(owner) % 10**13 * 10 + len(made))
+            made[number] = name
+            return number
 
     def is_known(self, world: World, pixel: str) -> bool:
         owners = {*(account.id for account in world.accounts), *MESSAGING}
@@ -95,8 +96,8 @@ def routes(face: Blueprint, version: str, holder: WorldHolder, conversions: Conv
 
     def told(owner: str) -> Response:
         if request.method == "POST":
-            return refusals.answer({"id": conversions.make(owner)})
-        return refusals.answer({"data": [{"id": one, "name": f"Dataset {one}"} for one in conversions.of(owner)]})
+            return refusals.answer({"id": conversions.make(owner, request.form["name"])})
+        return refusals.answer({"data": [{"id": one, "name": name} for one, name in conversions.of(owner).items()]})
 
     @face.route(f"/{version}/act_<account>/adspixels", methods=["GET", "POST"])
     def pixels_of_account(account: str) -> Response:

@@ -67,6 +67,8 @@ def routes(face: Blueprint, version: str, lists: CustomerLists) -> None:
             people = _people(json.loads(request.form.get("payload", "")))
         except (ValueError, TypeError, KeyError) as wrong:
             return refusals.meta_error(100, f"(#100) Invalid parameter: payload ({wrong})")
+        if edge == "usersreplace" and not _is_whole(request.form.get("session", "")):
+            return refusals.meta_error(100, "(#100) Missing parameter(s): session of one batch, the last")
         how = "replace" if edge == "usersreplace" else "delete" if request.form.get("method") == "delete" else "add"
         if not lists.change(str(number), people, how):
             return refusals.meta_error(100, f"Object with ID '{number}' does not exist.", subcode=33)
@@ -86,6 +88,14 @@ def control(app: Flask, lists: CustomerLists) -> None:
     def forget_lists() -> dict[str, Any]:
         lists.forget()
         return {}
+
+
+def _is_whole(session: str) -> bool:
+    try:
+        told = json.loads(session)
+        return told["session_id"] > 0 and told["batch_seq"] == 1 and told["last_batch_flag"] is True
+    except (ValueError, TypeError, KeyError):
+        return False
 
 
 def _people(payload: dict[str, Any]) -> set[Person]:

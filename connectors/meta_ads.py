@@ -160,7 +160,8 @@ class MetaAds:
 
     @cached_property
     def _currency(self) -> str:
-        return self._given_currency or str(self._graph.node(self._path(), "currency").get("currency"))
+        with _as_promised():
+            return self._given_currency or str(self._graph.node(self._path(), "currency")["currency"])
 
     def _path(self) -> str:
         return f"act_{self.account_id}"
@@ -203,10 +204,15 @@ def _by_day(found: Iterable[Row], since: date, until: date) -> Iterator[tuple[da
 
 
 def _cut_rows(found: Iterable[Row], dimension: str) -> list[Row]:
-    """One row per ad, day and value; of one that came twice the later stands."""
+    """One row per ad, day and value, which several of Meta's may share; of a part that came twice the later stands."""
+    asked, rows = meta_audiences.DIMENSIONS[dimension], dict[tuple[str, date, str], Row]()
     with _as_promised():
-        rows = [meta_rows.breakdown(row, dimension) for row in found]
-    return list({(row["ad_id"], row["date"], row["value"]): row for row in rows}.values())
+        parts = {(row["ad_id"], row["date_start"], *(row.get(name) for name in asked)): row for row in found}
+        for row in (meta_rows.breakdown(part, dimension) for part in parts.values()):
+            kept = rows.setdefault((row["ad_id"], row["date"], row["value"]), row)
+            if kept is not row:
+                kept |= {name: kept[name] + row[name] for name in ("impressions", "spend")}
+    return list(rows.values())
 
 
 def _reach_rows(found: Iterable[Row], level: str) -> list[Row]:

@@ -28,7 +28,7 @@ class MetaDatasets:
 
     def datasets(self, *, of_messaging: bool = False) -> list[str]:
         """Ids of the account's datasets, the one it always had first."""
-        return [str(node["id"]) for node in self._datasets(of_messaging)]
+        return [_id(node) for node in self._datasets(of_messaging)]
 
     def make_dataset(self, name: str, *, of_messaging: bool = False) -> str:
         """Make one more, which takes a slot of the account for good; gives its id.
@@ -42,7 +42,7 @@ class MetaDatasets:
         """Ids of the ad sets that optimise on the dataset and deliver."""
         asked = {"fields": "id,effective_status,promoted_object", "effective_status": json.dumps(["ACTIVE"])}
         nodes = self._graph.walk(f"{self._account}/adsets", asked)
-        return [str(node["id"]) for node in nodes if _dataset_of(node) == dataset_id]
+        return [_id(node) for node in nodes if _dataset_of(node) == dataset_id]
 
     def make_list(self, name: str) -> str:
         """Make an empty customer list; gives its id."""
@@ -72,7 +72,7 @@ class MetaDatasets:
 def _id(body: Row) -> str:
     number = str(body.get("id") or "")
     if not number.isdigit():
-        raise Malformed("meta", "something was made without an id")
+        raise Malformed("meta", "something without an id")
     return number
 
 

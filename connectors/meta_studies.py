@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -18,7 +18,10 @@ KINDS = {"LIFT": "lift", "SPLIT_TEST": "split"}
 # each costs two requests, and one more per cell of a split
 MOST_STUDIES = 100
 _STUDY = "id,name,type,start_time,end_time,canceled_time,updated_time"
-_CELL = "id,name,treatment_percentage,control_percentage,campaigns,adsets"
+# a list within an object ends after 25 unless more are asked for
+_CELL = "id,name,treatment_percentage,control_percentage,campaigns.limit(500){id},adsets.limit(500){id}"
+# what ends at midnight ends with the day before
+_MOMENT = timedelta(microseconds=1)
 _HELD = {"campaigns": ("campaign", "campaign"), "adsets": ("ad_set", "adset")}
 
 
@@ -60,7 +63,7 @@ def _experiment(node: Row, account: Account) -> Row:
         "kind": KINDS[node["type"]],
         "status": "CANCELED" if node.get("canceled_time") else "ACTIVE",
         "start_date": _day(node["start_time"], account.zone),
-        "end_date": _day(node["end_time"], account.zone) if node.get("end_time") else None,
+        "end_date": _day(node["end_time"], account.zone, before=_MOMENT) if node.get("end_time") else None,
         "updated_at": datetime.fromisoformat(node["updated_time"]).astimezone(UTC),
     }
 
@@ -176,5 +179,5 @@ def _figure(result: Row, group: str, name: str) -> Decimal | None:
     return None if value is None else number(value)
 
 
-def _day(text: str, zone: ZoneInfo) -> date:
-    return datetime.fromisoformat(text).astimezone(zone).date()
+def _day(text: str, zone: ZoneInfo, *, before: timedelta = timedelta(0)) -> date:
+    return (datetime.fromisoformat(text) - before).astimezone(zone).date()

@@ -67,7 +67,7 @@ class Shopify:
                 row = self._product(node, page["shop"]["currencyCode"])
                 nested = self._nested(node, "variants", shopify_queries.PRODUCT_VARIANTS, ("product", "variants"))
                 rows.append({**row, "variants": [self._variant(variant, row["product_id"]) for variant in nested]})
-        return Page(rows, following)
+        return Page(_latest(rows, "product_id"), following)
 
     def orders_page(self, *, since: datetime | None, after: str | None, most: int) -> Page:
         """As `Store` says."""
@@ -79,7 +79,7 @@ class Shopify:
             for node, _ in found:
                 nested = self._nested(node, "lineItems", shopify_queries.LIVE_ORDER_LINES, ("order", "lineItems"))
                 rows.append({**self._order(node), **_live(node), "lines": [self._live_line(line) for line in nested]})
-        return Page(rows, following)
+        return Page(_latest(rows, "order_id"), following)
 
     def _live_line(self, node: Row) -> Row:
         return {**self._line(node, ""), "discount": _shop_money(node, "totalDiscountSet")}

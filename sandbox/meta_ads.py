@@ -128,7 +128,8 @@ def blueprint(
 
     @face.get(f"/{VERSION}/<int:number>/<any(cells, objectives):edge>")
     def read_study_edge(number: int, edge: str) -> Response:
-        rows = meta_studies.edge(holder.world, str(number), edge)
+        limits = meta_live.asked_limits(request.args.get("fields", ""))
+        rows = meta_studies.edge(holder.world, str(number), edge, limits)
         return _unknown(str(number)) if rows is None else _page([_pick(row) for row in rows])
 
     @face.get(f"/{VERSION}/act_<account>/insights")

@@ -79,8 +79,13 @@ class Live:
 
 def asked_fields(text: str) -> dict[str, list[str]]:
     """`id,campaign{name}` as {id: [], campaign: [name]}."""
-    found = re.findall(r"(\w+)(?:\{([^{}]*)\})?", text)
+    found = re.findall(r"(\w+)(?:\.limit\(\d+\))?(?:\{([^{}]*)\})?", text)
     return {name: [one for one in inner.split(",") if one] for name, inner in found}
+
+
+def asked_limits(text: str) -> dict[str, int]:
+    """`id,campaigns.limit(500){id}` as {campaigns: 500}."""
+    return {name: int(limit) for name, limit in re.findall(r"(\w+)\.limit\((\d+)\)", text)}
 
 
 def picked(row: Row, fields: Mapping[str, Iterable[str]]) -> Row:

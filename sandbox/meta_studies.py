@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import date, datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -14,6 +15,8 @@ from sandbox.world import World
 
 Row = dict[str, Any]
 DAY = 86_400
+# how many rows a list within an object has unless more are asked for
+NESTED = 25
 
 
 def of_account(world: World, account_id: str) -> list[Row]:
@@ -23,13 +26,13 @@ def of_account(world: World, account_id: str) -> list[Row]:
     return sorted(found, key=lambda row: row["start_time"], reverse=True)
 
 
-def edge(world: World, study_id: str, name: str) -> list[Row] | None:
-    """The cells or objectives of a study; None for an unknown one."""
+def edge(world: World, study_id: str, name: str, limits: Mapping[str, int]) -> list[Row] | None:
+    """The cells or objectives of a study; None for an unknown one. `limits` are those asked of what a cell holds."""
     study = next((row for row in world.studies if row.id == study_id), None)
     if study is None:
         return None
     if name == "cells":
-        return [_cell(cell) for cell in study.cells]
+        return [_cell(cell, limits) for cell in study.cells]
     return [_objective(study, world.as_of)] if study.type == "LIFT" else []
 
 
@@ -53,12 +56,13 @@ def _study(row: Study, zone: ZoneInfo) -> Row:
     return spelled | ({"canceled_time": _midnight(row.canceled_on, zone)} if row.canceled_on else {})
 
 
-def _cell(row: Cell) -> Row:
+def _cell(row: Cell, limits: Mapping[str, int]) -> Row:
     spelled: Row = {"id": row.id, "name": row.name, "treatment_percentage": row.treatment_percentage}
     if row.control_percentage is not None:
         spelled["control_percentage"] = row.control_percentage
     for name, held in (("campaigns", row.campaigns), ("adsets", row.ad_sets)):
-        spelled |= {name: {"data": [{"id": one} for one in held]}} if held else {}
+        first = held[: limits.get(name, NESTED)]
+        spelled |= {name: {"data": [{"id": one} for one in first]}} if held else {}
     return spelled
 
 

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from connectors import meta_ads, meta_graph, shopify, shopify_graph, stripe, stripe_lists
-from connectors.errors import ConnectorError
+from connectors.errors import ConnectorError, Malformed
 from connectors.meta_ads import MetaAds
+from connectors.meta_datasets import MetaDatasets
 from connectors.shopify import Shopify
 from connectors.stripe import Stripe
 from connectors.transport import Answer, Policy, Request, Transport, judge_status, parsed
@@ -165,3 +166,16 @@ def test_figures_that_are_no_numbers_are_refused(text: str) -> None:
             amount(text)
     with pytest.raises((ConnectorError, ValueError)):
         stripe.payment({**CHARGE, "amount_captured": text})
+
+
+def test_an_account_that_tells_no_currency_is_not_taken_for_one_that_counts_in_cents() -> None:
+    wire = Scripted([Answer(200, {}, META_NODE, True), Answer(200, {}, {"id": "act_1"}, True)])
+    with pytest.raises(Malformed):
+        MetaAds("http://x.example", "token", "1", wire).state("campaign", "4")
+
+
+@pytest.mark.parametrize("ask", [MetaDatasets.datasets, lambda platform: platform.live_ad_sets("7")])
+def test_a_dataset_or_an_ad_set_without_an_id_is_malformed(ask: Callable[[MetaDatasets], list[str]]) -> None:
+    nameless = {"promoted_object": {"pixel_id": "7"}}
+    with pytest.raises(Malformed):
+        ask(MetaDatasets("http://x.example", "token", "1", Scripted([Answer(200, {}, {"data": [nameless]}, True)])))

@@ -11,7 +11,7 @@ import pytest
 
 from connectors import meta_audiences
 from connectors.ad_platform import Row
-from connectors.meta_ads import MetaAds
+from connectors.meta_ads import MetaAds, _cut_rows
 from connectors.transport import Transport
 from tests.connectors.conftest import SINCE
 from tests.fixtures.sandbox import TODAY, RunningSandbox
@@ -74,6 +74,18 @@ def test_breakdown_values_are_ours_and_some_ads_are_mixed(meta: MetaAds) -> None
     }  # fmt: skip
     shares = [max(ad.values()) / ad.total() for ad in found["placement"].values()]
     assert min(shares) < 0.6 < max(shares)
+
+
+def test_segments_without_a_word_of_ours_add_up_and_a_part_that_came_twice_counts_once() -> None:
+    part = {"ad_id": "1", "date_start": "2026-11-02", "spend": "1.50", "impressions": "10"}
+    told = [
+        {**part, "user_segment_key": "unknown"},
+        {**part, "user_segment_key": "engaged_elsewhere"},
+        {**part, "user_segment_key": "existing"},
+        {**part, "user_segment_key": "existing", "impressions": "11"},
+    ]
+    rows = {row["value"]: (row["impressions"], row["spend"]) for row in _cut_rows(told, "audience")}
+    assert rows == {"unknown": (20, Decimal("3.00")), "hot": (11, Decimal("1.50"))}
 
 
 @pytest.mark.parametrize(

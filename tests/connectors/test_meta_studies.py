@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -21,6 +24,18 @@ def of(rows: list[Row], name: str) -> Row:
 
 def arms_of(found: dict[str, list[Row]], study: Row) -> list[Row]:
     return [arm for arm in found["experiment_arms"] if arm["platform_study_id"] == study["platform_study_id"]]
+
+
+@pytest.fixture
+def more(sandbox: RunningSandbox) -> Iterator[tuple[str, ...]]:
+    """Ids of forty campaigns that the first study holds beside its own."""
+    holder, world = sandbox.holder, sandbox.world
+    ids = tuple(str(5 * 10**15 + number) for number in range(40))
+    first = world.studies[0]
+    cell = replace(first.cells[0], campaigns=(*first.cells[0].campaigns, *ids))
+    holder.world = replace(world, studies=(replace(first, cells=(cell,)), *world.studies[1:]))
+    yield ids
+    holder.world = world
 
 
 def test_a_holdout_has_the_platforms_counts_of_both_arms_and_its_lift(
@@ -62,6 +77,21 @@ def test_a_splits_cells_are_counted_by_insights_over_its_days(sandbox: RunningSa
         assert arm["currency"] == "USD"
 
 
+def test_a_cell_of_many_campaigns_is_read_whole(sandbox: RunningSandbox, meta: MetaAds, more: tuple[str, ...]) -> None:
+    found = meta.studies(TODAY)
+    arms = arms_of(found, of(found["experiments"], "Prospecting holdout"))
+    assert {tuple(arm["entity_ids"]) for arm in arms} == {(sandbox.world.campaigns[0].id, *more)}
+
+
+@pytest.mark.parametrize(("ends", "last"), [("T00:00:00-0500", 9), ("T00:00:01-0500", 10), ("T23:59:59-0500", 10)])
+def test_a_study_that_ends_at_midnight_ends_with_the_day_before(ends: str, last: int) -> None:
+    told = {"id": "1", "name": "n", "type": "LIFT", "start_time": "2026-11-01T00:00:00-0400"}
+    told |= {"updated_time": "2026-11-01T00:00:00-0400", "end_time": f"2026-11-10{ends}"}
+    account = meta_studies.Account("act_1", "USD", ZoneInfo("America/New_York"), TODAY)
+    study = meta_studies._experiment(told, account)
+    assert (study["start_date"].day, study["end_date"].day) == (1, last)
+
+
 def test_a_study_called_off_says_so_and_one_to_come_has_no_counts(
     sandbox: RunningSandbox, meta: MetaAds, transport: Transport
 ) -> None:
@@ -87,6 +117,6 @@ def test_both_spellings_of_a_figure_are_read(spelled: str) -> None:
 def test_conversions_stand_in_where_people_who_converted_are_not_told(meta: MetaAds) -> None:
     cell: dict[str, Any] = {"id": "1", "name": "n", "control_percentage": 20}
     study = {"platform_study_id": "9", "updated_at": None}
-    account = meta_studies.Account("act_1", "USD", meta_studies.ZoneInfo("UTC"), TODAY)
+    account = meta_studies.Account("act_1", "USD", ZoneInfo("UTC"), TODAY)
     arms = meta_studies._held_back(study, cell, {"conversions.test": 5, "conversions.control": 2}, account)
     assert [arm["conversions"] for arm in arms] == [5, 2]

@@ -194,6 +194,15 @@ def test_refusals_are_never_repeated(
     assert (caught.value.reason, transport.requests) == (reason, 1)
 
 
+def test_a_live_page_that_came_twice_is_told_once(sandbox: RunningSandbox, store: Shopify) -> None:
+    sandbox.plan({"route": GRAPHQL, "kind": "duplicate_page", "after": 1, "times": 1})
+    rows = store.orders_page(since=None, after=None, most=40).rows
+    assert len({row["order_id"] for row in rows}) == len(rows) > 15
+    sandbox.plan({"route": GRAPHQL, "kind": "duplicate_page", "after": 1, "times": 1})
+    rows = store.products_page(since=None, after=None, most=40).rows
+    assert len({row["product_id"] for row in rows}) == len(rows)
+
+
 def test_a_page_that_repeats_for_ever_ends_the_walk(
     sandbox: RunningSandbox, store: Shopify, transport: Transport
 ) -> None:

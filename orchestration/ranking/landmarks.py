@@ -83,7 +83,7 @@ def _at(panel: Panel, column: int, event: Event, happened: Ints, seen: Ints) -> 
         end = column + (week + 1) * WIDTH
         known[:, week] = panel.first + end + DELAY[event]
         now = (happened[ads] > end - WIDTH) & (happened[ads] <= end)
-        whole = (seen[ads] >= end) & (end + DELAY[event] < panel.spend.shape[1])
+        whole = seen[ads] >= end
         outcome[~over & now, week] = 1.0
         outcome[~over & ~now & whole, week] = 0.0
         over |= now | ~whole
@@ -99,5 +99,5 @@ def _at(panel: Panel, column: int, event: Event, happened: Ints, seen: Ints) -> 
 
 
 def _seen_running(panel: Panel) -> Ints:
-    """Last column up to which it is known whether an ad had stopped."""
-    return np.full(len(panel.ad), panel.spend.shape[1] - 1)
+    """Last column up to which it is known whether an ad had stopped: its account spent for a week from there on."""
+    return last(panel.account_spent) - DELAY["pause"]

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from orchestration.ranking.arrays import Bools, Floats, Ints
+from orchestration.ranking.arrays import Bools, Floats, Ints, grouped
 
 BASELINE_DAYS = (4, 10)
 TRAILING = 7
@@ -68,19 +68,26 @@ class Panel:
     @cached_property
     def responses(self) -> Floats:
         """Clicks, or outcomes for an ad whose baseline days held enough of them."""
-        dense = (self.outcomes * self._in_baseline).sum(axis=1) >= DENSE
-        return np.where(dense[:, None], self.outcomes, self.clicks)
+        return np.where(self._is_dense[:, None], self.outcomes, self.clicks)
 
     @cached_property
     def baseline(self) -> Floats:
-        """Responses per spend of delivery days 4 to 10, drawn to the root's mean by five responses; else NaN."""
-        kept = self._in_baseline
+        """Responses per spend of delivery days 4 to 10, drawn to the root's mean by five responses; else NaN.
+
+        The mean is of the ads with the same kind of response whose own days were over by then: a later ad changes
+        nothing about an earlier day.
+        """
+        kept, is_over = self._in_baseline, self.age > BASELINE_DAYS[1]
         k, e = (self.responses * kept).sum(axis=1), (self.spend * kept).sum(axis=1)
-        mean = np.bincount(self.root, k) / np.maximum(np.bincount(self.root, e), 1e-12)
-        whole = (self.age[:, -1] > BASELINE_DAYS[1]) & (mean[self.root] > 0)
+        over_on = np.where(is_over[:, -1], is_over.argmax(axis=1), is_over.shape[1])
+        mean = np.zeros(len(self.ad))
+        for ads in grouped(2 * self.root + self._is_dense):
+            ads = ads[np.argsort(over_on[ads], kind="stable")]
+            newest = np.searchsorted(over_on[ads], over_on[ads], side="right") - 1
+            mean[ads] = np.cumsum(k[ads])[newest] / np.maximum(np.cumsum(e[ads])[newest], 1e-12)
         with np.errstate(divide="ignore"):
-            drawn = (k + SMOOTHING) / (e + SMOOTHING / mean[self.root])
-        return np.where(whole, drawn, np.nan)
+            drawn = (k + SMOOTHING) / (e + SMOOTHING / mean)
+        return np.where(is_over[:, -1] & (mean > 0), drawn, np.nan)
 
     @cached_property
     def expected(self) -> Floats:
@@ -107,17 +114,26 @@ class Panel:
         return np.where(run.any(axis=1), run.argmax(axis=1) + DAYS_IN_A_ROW - 1, NEVER)
 
     @cached_property
+    def account_spent(self) -> Bools:
+        """Whether the account of each ad spent on each day."""
+        spent = np.zeros((int(self.account.max(initial=0)) + 1, self.spend.shape[1]))
+        np.add.at(spent, self.account, self.spend)
+        return np.asarray(spent[self.account] > 0)
+
+    @cached_property
     def stopped_on(self) -> Ints:
         """First column of the first week without an impression in which the account spent; NEVER without one."""
         days = self.spend.shape[1]
-        spent = np.zeros((int(self.account.max(initial=0)) + 1, days))
-        np.add.at(spent, self.account, self.spend)
-        idle = ~self.delivered & (spent[self.account] > 0) & (self.age > 0)
+        idle = ~self.delivered & self.account_spent & (self.age > 0)
         run = np.zeros(self.spend.shape, dtype=np.int64)
         for day in range(days - 1, -1, -1):
             run[:, day] = (run[:, day + 1] + 1 if day + 1 < days else 1) * idle[:, day]
         stopped = run >= STOPPED
         return np.where(stopped.any(axis=1), stopped.argmax(axis=1), NEVER)
+
+    @cached_property
+    def _is_dense(self) -> Bools:
+        return np.asarray((self.outcomes * self._in_baseline).sum(axis=1) >= DENSE)
 
     @property
     def _in_baseline(self) -> Bools:

@@ -90,6 +90,19 @@ def test_a_fit_is_of_what_was_known_on_its_day(event: Event) -> None:
     assert early and late
     # the landmarks are the same; an ad that has no later day is seen no longer in both
     assert early.events == late.events
+    assert early.weights == pytest.approx(late.weights, rel=1e-6)
+
+
+def test_nothing_is_known_of_a_stop_in_an_account_that_spends_no_more() -> None:
+    panel = WearWorld(pauses=0.0).panel(1)
+    silent = panel.spend.copy()
+    gone, ended = panel.account == 0, panel.spend.shape[1] - 60
+    silent[gone, ended:] = 0.0
+    rows = landmarks(replace(panel, spend=silent, impressions=panel.impressions * (silent > 0)), "pause")
+    theirs = gone[rows.ad]
+    assert theirs.any()
+    # a week of the account's spend has to follow before an ad is known to run on
+    assert rows.known[theirs][np.isfinite(rows.outcome[theirs])].max() < panel.first + ended
 
 
 def test_chances_add_up_as_the_formula_says() -> None:

@@ -77,3 +77,17 @@ def test_without_wear_hardly_an_ad_in_a_thousand_seems_worn() -> None:
     worn = sum(int((world.worn_on != NEVER).sum()) for world in worlds)
     assert judged > 3000
     assert worn <= judged / 1000
+
+
+def test_no_later_day_changes_the_index_of_an_earlier_one() -> None:
+    whole = WearWorld(accounts=2, ads=60, days=160, wear=0.12).panel(3)
+    then = whole.until(whole.newest - 60)
+    assert np.isfinite(then.index).any()
+    assert then.index == pytest.approx(whole.index[:, : then.index.shape[1]], rel=1e-12, nan_ok=True)
+
+
+def test_an_ad_that_goes_by_outcomes_is_not_drawn_to_the_clicks_of_others() -> None:
+    clicked = panel([40.0] * 20, spend=[10.0] * 20, other_ad=True)
+    mixed = replace(clicked, root=np.zeros(2, dtype=np.int64), outcomes=np.array([[5.0] * 20, [0.0] * 20]))
+    alone = replace(mixed, root=np.arange(2))
+    assert mixed.baseline[0] == pytest.approx(alone.baseline[0])

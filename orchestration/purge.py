@@ -45,12 +45,12 @@ def purge_waiting(settings: Settings, lake: Lake) -> list[str]:
     _remove_files(settings, lake, archived)
     if not open_ones:
         return []
+    drop_warehouse(settings)
     with transaction(url) as session:
         # a request that was let in before the archive may have ended after it
         remove_rows(session, open_ones)
         session.execute(sa.update(Purge).where(Purge.profile_id.in_(open_ones)).values(files_removed_at=now()))
     land_app_sets(url, lake)
-    drop_warehouse(settings)
     log.info("archived profiles purged", profiles=len(open_ones))
     return list(open_ones)
 

@@ -5,6 +5,8 @@ Orders of a store name people, and a store that took the app away may ask 48 hou
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from datetime import datetime
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -29,27 +31,25 @@ def forget_stores(settings: Settings, lake: Lake) -> list[str]:
     """Remove the files of stores that wait for it; gives their connections.
 
     The caller holds the right to write the warehouse, and builds and publishes next; `complete_stores` then ends them.
+    What a pull landed after a store was forgotten has that store wait again.
     """
-    waiting = (
-        sa.select(Connection)
-        .join(StorePurge, StorePurge.connection_id == Connection.id)
-        .where(StorePurge.files_removed_at.is_(None))
-    )
+    purged = sa.select(Connection, StorePurge).join(StorePurge, StorePurge.connection_id == Connection.id)
     with transaction(settings.operational_url) as session:
-        found = list(session.scalars(waiting))
-    if not found:
+        known = session.execute(purged).all()
+    waiting = [one for one, purge in known if purge.files_removed_at is None or any(_synced(lake, one))]
+    if not waiting:
         return []
+    ids = [connection.id for connection in waiting]
+    _note(settings, ids, None)
     with durable.exclusive(lake.root / ".lock"):
-        for connection in found:
-            _remove_files(lake, connection)
+        for connection in waiting:
+            for path in _synced(lake, connection):
+                path.unlink()
             _forget_deletions(settings, lake, connection)
     # batches that told of other stores too are written anew without these
     ingested.land_assigned(settings.operational_url, lake)
-    ids = [connection.id for connection in found]
-    with transaction(settings.operational_url) as session:
-        done = sa.update(StorePurge).where(StorePurge.connection_id.in_(ids))
-        session.execute(done.values(files_removed_at=now()))
     drop_warehouse(settings)
+    _note(settings, ids, now())
     log.info("stores forgotten", stores=len(ids))
     return ids
 
@@ -66,9 +66,15 @@ def complete_stores(settings: Settings) -> list[str]:
     return [one.connection_id for one in done]
 
 
-def _remove_files(lake: Lake, connection: Connection) -> None:
+def _note(settings: Settings, ids: Sequence[str], files_removed_at: datetime | None) -> None:
+    chosen = sa.update(StorePurge).where(StorePurge.connection_id.in_(ids))
+    with transaction(settings.operational_url) as session:
+        session.execute(chosen.values(files_removed_at=files_removed_at, completed_at=None))
+
+
+def _synced(lake: Lake, connection: Connection) -> Iterator[Path]:
     for dataset in SETS:
-        _unlink(lake, Path(dataset, connection.profile_id, connection.provider), connection.id)
+        yield from _files(lake, Path(dataset, connection.profile_id, connection.provider), connection.id)
 
 
 def _forget_deletions(settings: Settings, lake: Lake, connection: Connection) -> None:
@@ -84,12 +90,12 @@ def _forget_deletions(settings: Settings, lake: Lake, connection: Connection) ->
             for batch in session.scalars(sa.select(IngestedRecord.landed_batch).where(*mine).distinct()):
                 # the file first: killed in between, it is written again from records that are still there
                 if batch is not None:
-                    _unlink(lake, Path("products", connection.profile_id, ingested.SOURCE), batch)
+                    for path in _files(lake, Path("products", connection.profile_id, ingested.SOURCE), batch):
+                        path.unlink()
             session.execute(sa.delete(IngestedRecord).where(*mine))
 
 
-def _unlink(lake: Lake, folder: Path, batch: str) -> None:
+def _files(lake: Lake, folder: Path, batch: str) -> Iterator[Path]:
     # quarantine first: a quarantine file without its raw file would be an orphan that nobody counts
     for root in (lake.quarantine, lake.raw):
-        for path in (root / folder).glob(f"{batch}*"):
-            path.unlink()
+        yield from (root / folder).glob(f"{batch}*")

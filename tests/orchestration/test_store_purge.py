@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pyarrow.parquet as pq
+import pytest
 import sqlalchemy as sa
 
 from api.db import transaction
@@ -53,6 +54,36 @@ def test_what_a_forgotten_store_brought_leaves_the_lake_and_nothing_else_does(se
     assert complete_stores(settings) == [gone.id]
     assert [path.name for path in settings.published.glob("served-*.duckdb")] == ["served-2.duckdb"]
     assert (forget_stores(settings, lake), complete_stores(settings)) == ([], [])
+    # a pull that had begun before
+    late = {
+        "dataset": "products",
+        "profile_id": profile.id,
+        "source": "shopify",
+        "batch": f"{gone.id}-since-2026-06-01",
+    }
+    landed = lake.land(**late, records=[product("2")], now=AT)
+    assert forget_stores(settings, lake) == [gone.id]
+    assert not landed.path.exists()
+    assert complete_stores(settings) == [gone.id]
+
+
+def test_a_store_is_not_noted_as_gone_before_the_warehouse_is(settings: Settings) -> None:
+    profile = accounts.profile(settings.operational_url)
+    gone = to_store(settings.operational_url, profile, "http://127.0.0.1:9")
+    lake = Lake(settings.lake)
+    lake.prepare()
+    with transaction(settings.operational_url) as unit:
+        unit.add(StorePurge(connection_id=gone.id))
+        unit.execute(
+            sa.text(
+                "create trigger stop before update of files_removed_at on store_purges"
+                " when new.files_removed_at is not null begin select raise(abort, 'the machine stopped'); end"
+            )
+        )
+    settings.warehouse.touch()
+    with pytest.raises(sa.exc.IntegrityError, match="the machine stopped"):
+        forget_stores(settings, lake)
+    assert not settings.warehouse.exists()
 
 
 def deleted(settings: Settings, profile: Profile, store: Connection, number: str) -> None:

@@ -115,8 +115,8 @@ def tell(known: Known, model: Model, store: RankingStore) -> list[Told]:
     return told
 
 
-def as_table(told: list[Told], model: Model, today: date) -> pa.Table:
-    """The rows as they are kept for the build."""
+def as_table(told: list[Told], model: Model, known: Known) -> pa.Table:
+    """The rows as they are kept for the build, each with the newest day of its own profile's data."""
     import pyarrow as pa
 
     columns = {
@@ -126,7 +126,8 @@ def as_table(told: list[Told], model: Model, today: date) -> pa.Table:
     arrays = [pa.array([getattr(row, name) for row in told], kind) for name, kind in columns.items()]
     table = pa.table(arrays, names=list(columns))
     table = table.append_column("model_version", pa.array([model.version] * len(told), pa.int64()))
-    return table.append_column("told_on", pa.array([today] * len(told), pa.date32()))
+    newest = [EPOCH + timedelta(days=known.newest_of.get(row.profile_id, known.newest)) for row in told]
+    return table.append_column("told_on", pa.array(newest, pa.date32()))
 
 
 def _scopes_of(model: Model, measure: str) -> tuple[tuple[str, str], ...]:

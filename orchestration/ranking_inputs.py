@@ -12,7 +12,7 @@ import duckdb
 import numpy as np
 
 from orchestration.locks import only_writer
-from orchestration.ranking.arrays import Floats, Ints
+from orchestration.ranking.arrays import Floats, Ints, grouped
 from orchestration.ranking.history import History
 from orchestration.ranking.wear import Panel
 from orchestration.warehouse_state import require_finished
@@ -86,7 +86,7 @@ order by p.profile_id, channel, objective, day, e.entity_id
 DELIVERY = """
 with outcomes as (
     select profile_key, entity_key, day, payment_received as cash,
-        lead_created + appointment_booked + quote_presented + closed_won as pipeline
+        lead_created + appointment_booked + appointment_attended + quote_presented + closed_won as pipeline
     from marts.credit_daily
     where level = 'ad' and model = 'last_touch'
 )
@@ -135,19 +135,21 @@ class Known:
     @cached_property
     def newest_of(self) -> Mapping[str, int]:
         """The last day known of each profile: not every account is synced to the same day."""
-        profiles = np.array([profile for profile, _, _ in self.roots])[self.history.root]
-        return {name: int(self.history.day[profiles == name].max()) for name in set(profiles.tolist())}
+        found: dict[str, int] = {}
+        for rows in grouped(self.history.root):
+            profile = self.roots[self.history.root[rows[0]]][0]
+            found[profile] = max(int(self.history.day[rows].max()), found.get(profile, 0))
+        return found
 
 
 @contextmanager
 def _warehouse(settings: Settings) -> Iterator[duckdb.DuckDBPyConnection]:
-    require_finished(settings)
     lock = settings.home / "locks" / "warehouse.lock"
-    with (
-        only_writer(lock, purpose="read the score history", wait_seconds=WAIT_SECONDS),
-        duckdb.connect(str(settings.warehouse), read_only=True) as connection,
-    ):
-        yield connection
+    with only_writer(lock, purpose="read the score history", wait_seconds=WAIT_SECONDS):
+        # only now: a build that is going on has not finished, and may yet fail
+        require_finished(settings)
+        with duckdb.connect(str(settings.warehouse), read_only=True) as connection:
+            yield connection
 
 
 def read(settings: Settings) -> Tables | None:

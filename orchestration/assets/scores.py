@@ -8,6 +8,7 @@ import dagster as dg
 
 from orchestration.assets.warehouse import mart_keys
 from orchestration.likelihoods import NAME, write_likelihoods
+from orchestration.locks import only_writer
 from orchestration.plots import skill_plot
 from orchestration.rank import LOOKED_AT, as_table, day_of, look, standings, tell, train
 from orchestration.ranking.evaluation import LEAST_AUC
@@ -15,6 +16,7 @@ from orchestration.ranking_inputs import known, read
 from orchestration.ranking_store import Model, RankingStore
 from orchestration.resources import Deployment, Warehouse
 from orchestration.warehouse_state import require_finished
+from touchledger.settings import Settings
 
 GROUP = "ranking"
 MODEL, LOOKS, TOLD = (dg.AssetKey([GROUP, name]) for name in ("model", "looks", "told"))
@@ -38,8 +40,14 @@ READ = [
 )
 def ranker(deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
     """Fit, look and tell from one reading of the warehouse; without scores, nothing is told."""
-    started, store = time.monotonic(), RankingStore(deployment.settings)
-    tables = read(deployment.settings)
+    lock = deployment.settings.home / "locks" / "ranking.lock"
+    with only_writer(lock, purpose="rank the ads"):
+        yield from _ranked(deployment.settings)
+
+
+def _ranked(settings: Settings) -> Iterator[dg.MaterializeResult[None]]:
+    started, store = time.monotonic(), RankingStore(settings)
+    tables = read(settings)
     model = train(known(tables), store) if tables else None
     if tables is None or model is None:
         store.tell_nothing()
@@ -52,7 +60,7 @@ def ranker(deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
     yield dg.MaterializeResult(asset_key=LOOKS, metadata=_looks(store, model))
     told = tell(today, model, store)
     reasons = {measure: place.reason for measure, place in standings(store, day_of(today)).items()}
-    store.tell(as_table(told, model, day_of(today)))
+    store.tell(as_table(told, model, today))
     yield dg.MaterializeResult(
         asset_key=TOLD,
         metadata={

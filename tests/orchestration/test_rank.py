@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
@@ -12,11 +13,13 @@ from typing import Any
 
 import dagster as dg
 import duckdb
+import numpy as np
 import pytest
 
 from orchestration.assets.scores import LOOKS, TOLD, ranker
 from orchestration.likelihoods import TOLD_FOR_DAYS, told_file, write_likelihoods
-from orchestration.rank import DAYS_LEFT, TIER, as_table, day_of, look, standings, tell, train
+from orchestration.locks import only_writer
+from orchestration.rank import DAYS_LEFT, TIER, as_table, look, standings, tell, train
 from orchestration.ranking.evaluation import RECIPE
 from orchestration.ranking.likelihood import MEASURE
 from orchestration.ranking.standing import PROVEN, STALE_AFTER
@@ -43,7 +46,7 @@ def ranked(settings: Settings) -> Known:
     model = train(today, store)
     assert model is not None
     look(today, store)
-    store.tell(as_table(tell(today, model, store), model, day_of(today)))
+    store.tell(as_table(tell(today, model, store), model, today))
     return today
 
 
@@ -155,6 +158,42 @@ def test_what_was_told_is_served_for_a_week(mine: Settings, days: int, status: s
     assert ("served" in {one for one, _ in told}) == (status == "served")
 
 
+def test_values_of_a_profile_whose_data_lagged_are_as_old_as_that_data(mine: Settings) -> None:
+    with duckdb.connect(str(mine.warehouse)) as warehouse:
+        for table in ("intermediate.int_score_history", "intermediate.int_score_history_layers"):
+            warehouse.execute(f"update {table} set as_of = as_of - {TOLD_FOR_DAYS + 1} where profile_key = 2")
+    ranked(mine)
+    served = {row["profile_key"] for row in rows(mine) if row["measure"] == MEASURE and row["status"] == "served"}
+    # its newest scores are of today, and what was told of it is not
+    assert served == {1, 3}
+
+
+def test_the_ranker_waits_for_a_build_to_end_and_reads_what_it_left(mine: Settings) -> None:
+    lock, built = mine.home / "locks" / "warehouse.lock", mine.home / "warehouse.built"
+    with ThreadPoolExecutor(1) as pool:
+        with only_writer(lock, purpose="build"):
+            built.unlink()
+            reading = pool.submit(read, mine)
+            with pytest.raises(TimeoutError):
+                reading.result(timeout=0.5)
+            built.write_text("2")
+        assert reading.result() is not None
+
+
+def test_meetings_that_were_attended_are_responses_as_they_are_in_the_score(mine: Settings) -> None:
+    with duckdb.connect(str(mine.warehouse)) as warehouse:
+        warehouse.execute("update intermediate.int_score_history set cohort_objective = 'leads'")
+        warehouse.execute(
+            "insert into marts.credit_daily by name select profile_key, level, 'last_touch' as model, day, entity_key,"
+            " 0 as payment_received, 0 as lead_created, 0 as appointment_booked, 2 as appointment_attended,"
+            " 0 as quote_presented, 0 as closed_won from marts.delivery_daily"
+        )
+    tables = read(mine)
+    assert tables
+    panel = known(tables).panel
+    assert np.array_equal(panel.outcomes, 2.0 * panel.delivered)
+
+
 def test_a_look_too_old_makes_the_newest_values_stale(mine: Settings) -> None:
     store = RankingStore(mine)
     newest = store.looks(MEASURE).taken[-1].day
@@ -226,6 +265,13 @@ def test_the_asset_shows_its_looks_as_pictures_and_why_each_measure_stands_where
     assert "data:image/png;base64," in str(by_key[LOOKS][MEASURE].value)
     assert by_key[TOLD]["standing"].value[MEASURE] == PROVEN
     assert by_key[TOLD]["day"].value == str(date(2025, 6, 10))
+
+
+def test_two_runs_of_the_ranker_never_write_its_files_at_once(deployed: Settings) -> None:
+    with only_writer(deployed.home / "locks" / "ranking.lock", purpose="rank the ads"):
+        other = dg.materialize([ranker], resources={"deployment": Deployment()}, raise_on_error=False)
+    assert not other.success
+    assert dg.materialize([ranker], resources={"deployment": Deployment()}).success
 
 
 def test_without_scores_nothing_is_told_and_nothing_fails(deployed: Settings) -> None:

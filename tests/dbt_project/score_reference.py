@@ -116,7 +116,7 @@ def _row(world: World, ad: Ad, first: date, as_of: date, lags: list[int]) -> Row
     }
     if ad.format != "video":
         del evidence["attention"], evidence["retention"]
-    orders = [sale.cents * world.times for sale in payments]
+    orders = [sale.cents * world.times for sale in payments if sale.is_priced]
     outcomes = Counter(sale.kind for sale in sales)
     return Row(ad, _cohort(ad, first, as_of), evidence, orders, {}, round(spend), outcomes)
 
@@ -162,7 +162,7 @@ def _layer(layer: str, rows: list[Row]) -> None:
     cv2 = spread([row.cohort for row in rows], k, x, CV[layer] ** 2)
     values = _order_values(rows) if layer == "attributed_revenue" else None
     for index, row in enumerate(rows):
-        value = values[index] if values else None
+        value = (values[index], len(row.orders)) if values else None
         row.layers[layer] = (percentile(k[index], x[index], cv2, value), x[index] / (x[index] + 1 / cv2))
 
 
@@ -203,20 +203,22 @@ def spread(cohorts: list[tuple[str, ...]], k: list[float], x: list[float], defau
 
 def _order_values(rows: list[Row]) -> list[float]:
     orders = sorted(value for row in rows for value in row.orders)
+    if not orders:
+        return [0.0 for _ in rows]
     cap = orders[ceil(0.95 * len(orders)) - 1]
     capped = [[min(value, cap) for value in row.orders] for row in rows]
     mean = sum(sum(one) for one in capped) / len(orders)
     return [sum(one) / mean for one in capped]
 
 
-def percentile(k: float, x: float, cv2: float, value: float | None) -> float:
-    """0 to 100; `value` = value of the orders in mean orders of the root, for revenue."""
+def percentile(k: float, x: float, cv2: float, value: tuple[float, int] | None) -> float:
+    """0 to 100; `value` = value of the orders in mean orders of the root, and of how many it is known, for revenue."""
     a, g = 1 / cv2, x / (x + 0.5)
     r, s0, s1 = (a + k * g) / (a + x * g), a, a + k * g
     if value is not None:
-        kv = 0.5 / 0.04
-        r *= (kv + g * value) / (kv + g * k)
-        s0, s1 = 1 / (cv2 + 0.04), 1 / (1 / s1 + 0.04 * (1 - k * g / (k * g + kv)))
+        kv, (worth, known) = 0.5 / 0.04, value
+        r *= (kv + g * worth) / (kv + g * known)
+        s0, s1 = 1 / (cv2 + 0.04), 1 / (1 / s1 + 0.04 * (1 - known * g / (known * g + kv)))
     root = r ** (1 / 3)
     z = (root * (1 - 1 / (9 * s1)) - (1 - 1 / (9 * s0))) / sqrt(root**2 / (9 * s1) + 1 / (9 * s0))
     return 100 * normal(z)

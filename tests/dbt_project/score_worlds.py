@@ -35,7 +35,7 @@ class Ad:
 
 @dataclass(frozen=True)
 class Sale:
-    """One conversion, credited to `ad` by a click `seconds` before it, or to nobody."""
+    """One conversion, credited to `ad` by a click `seconds` before it, or to nobody; `is_priced` = has a known rate."""
 
     key: str
     ad: str | None
@@ -43,6 +43,7 @@ class Sale:
     seconds: int
     kind: str
     cents: int
+    is_priced: bool
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,7 @@ def _sale(random: Random, ads: tuple[Ad, ...], index: int) -> Sale:
         seconds=seconds,
         kind=random.choice(("payment_received", "payment_received", "lead_created", "dm_started")),
         cents=random.choice((0, random.randrange(500, 20_000), 250_000)),
+        is_priced=index % 7 != 3,
     )
 
 
@@ -205,7 +207,8 @@ def _land_sale(world: World, sale: Sale, found: dict[str, list[dict[str, Any]]])
     row = {"conversion_key": sale.key, "occurred_at": at.isoformat(), "person_key": sale.key}
     money = {}
     if sale.kind == "payment_received":
-        money = {"value": _amount(sale.cents, world), "currency": "USD", "payment_ref": f"shop:{sale.key}"}
+        currency = "USD" if sale.is_priced else "XAF"
+        money = {"value": _amount(sale.cents, world), "currency": currency, "payment_ref": f"shop:{sale.key}"}
     found["conversions"].append({**row, "conversion_type": sale.kind, **money})
 
 

@@ -6,7 +6,10 @@ with counted as (
         a.arm_id,
         a.role,
         a.population as n,
-        case when s.kind = 'lift' then a.conversions else a.attributed_outcomes end as k
+        case when s.kind = 'lift' then a.conversions else a.attributed_outcomes end as k,
+        sum(case when a.role = 'control' then 1 else 0 end) over (
+            partition by a.profile_key, a.experiment_id
+        ) as controls
     from {{ ref('int_experiment_arms') }} as a
     inner join {{ ref('int_experiments') }} as s
         on a.profile_key = s.profile_key and a.experiment_id = s.experiment_id
@@ -16,7 +19,6 @@ with counted as (
 ranked as (
     select
         *,
-        sum(case when role = 'control' then 1 else 0 end) over (partition by profile_key, experiment_id) as controls,
         row_number() over (
             partition by profile_key, experiment_id
             order by cast(k as double) / cast(n as double) desc, arm_id asc

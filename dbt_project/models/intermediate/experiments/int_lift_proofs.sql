@@ -1,8 +1,7 @@
 with treated as (
     select
         t.*,
-        s.end_date,
-        sum(t.listed) over (partition by t.profile_key, t.experiment_id) as named
+        s.end_date
     from {{ ref('int_experiment_entities') }} as t
     inner join {{ ref('int_experiments') }} as s
         on t.profile_key = s.profile_key and t.experiment_id = s.experiment_id
@@ -19,7 +18,7 @@ proven as (
         and t.entity_key = case t.level
             when 'ad' then ad.entity_key when 'ad_set' then ad.ad_set_key else ad.campaign_key
         end
-    where t.level = 'ad' or t.named = 1
+    where t.level = 'ad' or t.listed = 1
 ),
 
 newest as (

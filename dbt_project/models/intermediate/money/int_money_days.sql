@@ -7,6 +7,14 @@ with dated as (
     select currency, cast(coalesce(processed_at, created_at) as date) as day from {{ ref('stg_store__orders') }}
     union all
     select currency, cast(created_at as date) as day from {{ ref('stg_store__orders') }}
+    union all
+    select arms.currency, studies.start_date as day
+    from {{ ref('stg_ad_platform__experiment_arms') }} as arms
+    inner join {{ ref('stg_ad_platform__experiments') }} as studies
+        on
+            arms.profile_id = studies.profile_id
+            and arms.platform = studies.platform
+            and arms.platform_study_id = studies.platform_study_id
 ),
 
 days as (

@@ -1,3 +1,5 @@
+{% set last_touch = (credit_models() | selectattr('name', 'equalto', 'last_touch') | first).bit %}
+
 with clicked as (
     select
         profiles.profile_key,
@@ -8,7 +10,7 @@ with clicked as (
     inner join {{ ref('int_profiles') }} as profiles on conversions.profile_key = profiles.profile_key
     inner join {{ ref('int_paths') }} as paths on conversions.conversion_key = paths.conversion_key
     inner join {{ ref('int_credits') }} as credits
-        on paths.conversion_key = credits.conversion_key and credits.flags & 1 <> 0
+        on paths.conversion_key = credits.conversion_key and credits.flags & {{ last_touch }} <> 0
     inner join {{ ref('int_destinations') }} as destinations
         on credits.destination_key = destinations.destination_key and destinations.ad_key is not null
     group by

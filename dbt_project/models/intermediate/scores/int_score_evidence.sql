@@ -28,6 +28,7 @@ ads as (
         credits.pipeline_outcomes,
         credits.cash_outcomes,
         orders.relative_value,
+        orders.valued_orders,
         case when reached_roots.root_key is not null then reaches.reach end as reach
     from {{ ref('int_score_delivery') }} as delivery
     inner join {{ ref('int_score_cohorts') }} as cohorts
@@ -52,5 +53,6 @@ select
         case when {{ exists }} then greatest(coalesce({{ layer.k }}, 0), 0) end as {{ layer.name }}_events,
         case when {{ exists }} then greatest(coalesce({{ layer.e }}, 0), 0) end as {{ layer.name }}_exposure,
     {% endfor -%}
-    coalesce(relative_value, 0) as relative_value
+    coalesce(relative_value, 0) as relative_value,
+    coalesce(valued_orders, 0) as valued_orders
 from ads

@@ -51,7 +51,8 @@ select
     capped.ad_key,
     case
         when means.mean_cents > 0 then cast(sum(capped.cents) as double) / means.mean_cents else count(*)
-    end as relative_value
+    end as relative_value,
+    cast(count(*) as int) as valued_orders
 from capped
 inner join means on capped.root_key = means.root_key
 group by capped.window_key, capped.ad_key, means.mean_cents

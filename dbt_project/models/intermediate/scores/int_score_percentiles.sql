@@ -6,7 +6,6 @@
         standings.ad_key,
         cast({{ loop.index }} as smallint) as layer_no,
         objectives.{{ layer.name }}_weight as weight,
-        coalesce(objectives.primary_layer_no = {{ loop.index }}, false) as is_primary,
         standings.{{ layer.name }}_reliability as reliability,
         standings.{{ layer.name }}_percentile as percentile
     from {{ ref('int_score_standings') }} as standings

@@ -5,6 +5,7 @@ with expected as (
         evidence.profile_key,
         evidence.group_key,
         evidence.relative_value as v,
+        evidence.valued_orders as n,
         constants.tempering_events,
         constants.order_mean_cv2,
         constants.order_cv2 / constants.order_mean_cv2 as kv
@@ -38,10 +39,10 @@ compared as (
             {%- set a, g, kg = layer.name ~ '_a', layer.name ~ '_g', layer.name ~ '_kg' %}
             {%- set rate = relative_rate(a, kg, layer.name ~ '_x * ' ~ g) %},
             {%- if layer.v %}
-                {{ rate }} * (kv + {{ g }} * v) / (kv + {{ kg }}) as {{ layer.name }}_r,
+                {{ rate }} * (kv + {{ g }} * v) / (kv + {{ g }} * n) as {{ layer.name }}_r,
                 1 / ({{ layer.name }}_cv2 + order_mean_cv2) as {{ layer.name }}_s0,
                 1 / (
-                    1 / ({{ a }} + {{ kg }}) + order_mean_cv2 * (1 - {{ kg }} / ({{ kg }} + kv))
+                    1 / ({{ a }} + {{ kg }}) + order_mean_cv2 * (1 - {{ g }} * n / ({{ g }} * n + kv))
                 ) as {{ layer.name }}_s1
             {%- else %}
                 {{ rate }} as {{ layer.name }}_r,

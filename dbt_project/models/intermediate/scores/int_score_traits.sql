@@ -7,7 +7,11 @@ select
     traits.channel,
     traits.format,
     traits.objective,
-    lower(coalesce(traits.audience_warmth, majorities.audience, 'unknown')) as warmth,
+    coalesce(
+        traits.audience_warmth,
+        case when lower(majorities.audience) in ('hot', 'warm', 'cold', 'mixed') then lower(majorities.audience) end,
+        'unknown'
+    ) as warmth,
     translate(lower(coalesce(majorities.geo, 'unknown')), '|', '/') as geo,
     translate(lower(coalesce(majorities.placement, 'unknown')), '|', '/') as placement
 from {{ ref('int_score_delivery') }} as delivery

@@ -27,14 +27,17 @@ bp = Blueprint("chat_media", __name__)
 
 
 def known(url: str, *, connection_id: str, media_id: str) -> ChatMedia | None:
-    """What is kept of a media id and has a day left at least: who asks shall have time to fetch it."""
+    """What is kept of a media id and has not expired."""
     chosen = sa.select(ChatMedia).where(
-        ChatMedia.connection_id == connection_id,
-        ChatMedia.media_id == media_id,
-        ChatMedia.expires_at > now() + timedelta(days=1),
+        ChatMedia.connection_id == connection_id, ChatMedia.media_id == media_id, ChatMedia.expires_at > now()
     )
     with db.transaction(url, durable=False) as session:
         return session.scalars(chosen).one_or_none()
+
+
+def is_ending(media: ChatMedia) -> bool:
+    """Whether whoever asks now may be too late to fetch it."""
+    return media.expires_at <= now() + timedelta(days=1)
 
 
 @contextmanager
@@ -53,17 +56,19 @@ def writing(settings: Settings) -> Iterator[tuple[IO[bytes], Path]]:
 def keep(
     settings: Settings, *, connection: Connection, media_id: str, mime_type: str, written: Path, size: int
 ) -> ChatMedia:  # fmt: skip
-    """Take a written file over, under the row's id, in place of what was kept of the same media."""
-    made = ChatMedia(
-        id=db.new_id(), connection_id=connection.id, profile_id=connection.profile_id, media_id=media_id,
-        mime_type=mime_type, size_bytes=size, expires_at=now() + KEPT,
-    )  # fmt: skip
-    written.replace(_folder(settings) / made.id)
+    """Take a written file over; what was kept of the same media keeps its address and lasts longer."""
+    same = sa.select(ChatMedia).where(ChatMedia.connection_id == connection.id, ChatMedia.media_id == media_id)
     with db.transaction(settings.operational_url) as session:
-        same = (ChatMedia.connection_id == connection.id, ChatMedia.media_id == media_id)
-        session.execute(sa.delete(ChatMedia).where(*same))
-        session.add(made)
-    return made
+        # two that copied the same at once come here one after the other
+        session.get_one(Connection, connection.id, with_for_update=True)
+        kept = session.scalars(same).one_or_none() or ChatMedia(
+            id=db.new_id(), connection_id=connection.id, profile_id=connection.profile_id, media_id=media_id
+        )
+        kept.mime_type, kept.size_bytes, kept.expires_at = mime_type, size, now() + KEPT
+        session.add(kept)
+        session.flush()
+        written.replace(_folder(settings) / kept.id)
+    return kept
 
 
 def url_of(settings: Settings, media: ChatMedia) -> str:

@@ -33,8 +33,14 @@ def resolve_media(query: dict[str, Any], media_id: str) -> dict[str, Any]:
     # the platform's ids are numbers; anything else it never gave out
     if not (media_id.isascii() and media_id.isdigit() and len(media_id) <= 32):
         raise errors.MEDIA_EXPIRED()
-    url = settings.operational_url
-    kept = chat_media.known(url, connection_id=connection.id, media_id=media_id) or _copied(connection, media_id)
+    kept = chat_media.known(settings.operational_url, connection_id=connection.id, media_id=media_id)
+    if kept is None or chat_media.is_ending(kept):
+        try:
+            kept = _copied(connection, media_id)
+        except errors.ApiError:
+            # the platform forgets media a week after they were sent, and ours are of a later day
+            if kept is None:
+                raise
     told = {"mime_type": kept.mime_type, "size_bytes": kept.size_bytes, "expires_at": kept.expires_at}
     return {"url": chat_media.url_of(settings, kept), **told}
 

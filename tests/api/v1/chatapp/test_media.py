@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import httpx
 import pytest
 import time_machine
 from flask.testing import FlaskClient
@@ -64,6 +65,40 @@ def test_after_a_week_address_and_bytes_are_gone_and_the_media_may_be_copied_ane
             chat_media.forget_expired(business.settings)
         assert list((business.settings.home / "media").iterdir()) == []
     assert path_of(resolved(business), business) != path
+
+
+def test_two_who_ask_at_once_both_get_an_address_that_opens(business: Business, client: FlaskClient) -> None:
+    found = []
+    for _ in range(2):
+        with chat_media.writing(business.settings) as (file, path):
+            file.write(PNG)
+            file.flush()
+            about = {"connection": business.connection, "media_id": PICTURE, "mime_type": "image/png"}
+            found.append(chat_media.keep(business.settings, written=path, size=len(PNG), **about))
+    for one in found:
+        with client.get(chat_media.url_of(business.settings, one).removeprefix(business.settings.base_url)) as got:
+            assert (got.status_code, got.data) == (200, PNG)
+
+
+def test_an_address_opens_until_it_expires_though_the_media_were_copied_anew(
+    business: Business, client: FlaskClient
+) -> None:
+    first = resolved(business)
+    with time_machine.travel(db.now() + timedelta(days=6, hours=1), tick=False):
+        second = resolved(business)
+        assert second["expires_at"] > first["expires_at"]
+        with client.get(path_of(first, business)) as got:
+            assert (got.status_code, got.data) == (200, PNG)
+
+
+def test_a_copy_outlives_what_the_platform_keeps(business: Business) -> None:
+    business.outside(media={"78": 40})
+    first = resolved(business, "78")
+    httpx.delete(business.control, trust_env=False).raise_for_status()
+    with time_machine.travel(db.now() + timedelta(days=6, hours=1), tick=False):
+        assert resolved(business, "78") == first
+    with time_machine.travel(db.now() + timedelta(days=8), tick=False):
+        assert refusal(business.get("/chatapp/media/78")) == (410, "media_expired")
 
 
 @pytest.mark.parametrize("media_id", ["999", "a-name", "1/2"])

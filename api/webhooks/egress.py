@@ -36,6 +36,10 @@ class FetchError(ValueError):
     """A file that could not be fetched whole; the text says why."""
 
 
+class TooLargeError(FetchError):
+    """A file of more bytes than it may have."""
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What became of one call: the status of the answer, or a word on why there is none."""
@@ -155,7 +159,7 @@ def _fetched(session: requests.Session, url: str, into: IO[bytes], most_bytes: i
         for piece in answer.iter_content(1 << 16):
             size += len(piece)
             if size > most_bytes:
-                raise FetchError(f"holds more than {most_bytes} bytes")
+                raise TooLargeError(f"holds more than {most_bytes} bytes")
             into.write(piece)
         return answer.headers.get("Content-Type", "").partition(";")[0].strip().lower()
 

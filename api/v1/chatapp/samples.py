@@ -13,7 +13,7 @@ from flask import request
 from api import errors
 from api.guard import MEBIBYTE
 from api.v1.chatapp.schemas import TemplateBody
-from api.webhooks.egress import Egress, FetchError, NotPublicError
+from api.webhooks.egress import Egress, FetchError, NotPublicError, TooLargeError
 
 PART, PAYLOAD = "header_media", TemplateBody.payload_part
 # by MIME type: what the platform calls it, and the most bytes
@@ -71,6 +71,8 @@ def fetched(wanted: Mapping[str, Any], *, egress: Egress) -> Iterator[Sample]:
     with tempfile.TemporaryFile() as file:
         try:
             mime_type = egress.fetch(wanted["url"], file, most_bytes=MOST_BYTES)
+        except TooLargeError as problem:
+            raise errors.PAYLOAD_TOO_LARGE(f"The file at {field} {problem}.") from None
         except (NotPublicError, FetchError) as problem:
             raise errors.VALIDATION_ERROR(f"{field}: {problem}.") from None
         if FORMATS.get(mime_type, ("",))[0] != wanted["type"].upper():

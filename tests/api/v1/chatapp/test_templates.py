@@ -164,6 +164,17 @@ def test_a_sample_at_an_address_is_fetched_and_checked(sandbox_files: str) -> No
             pass
 
 
+def test_a_file_at_an_address_that_is_larger_than_any_sample_is_too_large(
+    sandbox_files: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(samples, "MOST_BYTES", len(PNG) - 1)
+    egress = Egress({"https://files.example": sandbox_files})
+    wanted = {"type": "image", "url": "https://files.example/a.png"}
+    with pytest.raises(errors.ApiError) as refused, samples.fetched(wanted, egress=egress):
+        pass
+    assert refused.value.code is errors.PAYLOAD_TOO_LARGE
+
+
 def test_a_sync_takes_over_what_the_platform_shows_and_tells_who_listens(business: Business) -> None:
     with db.transaction(business.settings.operational_url) as session:
         workspace_id = _workspace_of(session, business)

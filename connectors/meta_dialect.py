@@ -16,6 +16,7 @@ BUDGET_TOO_LOW = 1885272
 TERMS_NOT_ACCEPTED = 2663
 TEMPLATE_EXISTS = 2388024
 NOBODY_PAYS = 131042
+TOKEN_EXPIRED = 463
 _BREATHER = 10.0
 _THROTTLED = {4, 17, 32, 341, 613, *range(80000, 80015)}
 _TRANSIENT = {1, 2, 104, 960, 2601}
@@ -47,7 +48,8 @@ class MetaDialect:
         code, subcode = int(_number(error, "code")), int(_number(error, "error_subcode"))
         message, status, name = str(error.get("message", ""))[:300], answer.status, self.provider
         if code in _REVOKED:
-            raise Revoked(name, f"{message} (code {code}, subcode {subcode})", status=status)
+            over = "expired" if subcode == TOKEN_EXPIRED else None
+            raise Revoked(name, f"{message} (code {code}, subcode {subcode})", reason=over, status=status)
         if code in _THROTTLED:
             locked = LOCKED_OUT if (code, subcode) == (17, 2446079) else None
             raise Throttled(name, f"{message} (code {code})", wait=regain_seconds(answer) or locked, status=status)

@@ -175,8 +175,8 @@ def _news(settings: Settings, published: Pointer, previous: Pointer | None) -> N
 def _rows(connection: duckdb.DuckDBPyConnection, sql: str) -> list[tuple[Any, ...]]:
     try:
         return connection.execute(sql).fetchall()
-    except duckdb.CatalogException:
-        # an earlier release's snapshot has other tables
+    except (duckdb.CatalogException, duckdb.BinderException):
+        # an earlier release's snapshot has other tables or columns
         return []
 
 

@@ -59,7 +59,7 @@ def deliver(settings: Settings, egress: Egress | None = None) -> int:
         outcomes = list(pool.map(partial(_tried, settings, egress or Egress()), attempts))
     for attempt, outcome in zip(attempts, outcomes, strict=True):
         with db.transaction(settings.operational_url) as session:
-            _settle(session, attempt.delivery_id, outcome)
+            _settle(session, attempt, outcome)
     return sum(_is_taken(outcome) for outcome in outcomes)
 
 
@@ -133,12 +133,13 @@ def _is_taken(outcome: Outcome) -> bool:
     return outcome.status is not None and 200 <= outcome.status < 300
 
 
-def _settle(session: Session, delivery_id: str, outcome: Outcome) -> None:
+def _settle(session: Session, attempt: Attempt, outcome: Outcome) -> None:
     """Note what an attempt came to on its delivery and its subscription; nothing when they were deleted meanwhile."""
-    delivery = session.get(WebhookDelivery, delivery_id, with_for_update=True)
-    if delivery is None:
+    # in the order of those who delete: the subscription, then what belongs to it
+    subscription = session.get(WebhookSubscription, attempt.subscription.id, with_for_update=True)
+    delivery = session.get(WebhookDelivery, attempt.delivery_id, with_for_update=True)
+    if subscription is None or delivery is None:
         return
-    subscription = session.get_one(WebhookSubscription, delivery.subscription_id, with_for_update=True)
     at = db.now()
     delivery.attempts += 1
     delivery.last_status, delivery.last_error, delivery.claimed_until = outcome.status, outcome.error, None

@@ -58,11 +58,16 @@ def emit_seldom(
     session: Session, kind: str, data: Mapping[str, Any], *, workspace_id: str, profile_id: str, subject: str
 ) -> WebhookEvent | None:
     """Tell at most once in `CATALOG_EVERY` of the subject; what comes sooner is told when that time is over."""
-    newest = sa.select(sa.func.max(WebhookEvent.occurred_at)).where(
-        WebhookEvent.workspace_id == workspace_id, WebhookEvent.type == kind, WebhookEvent.subject == subject
+    earlier = sa.select(WebhookEvent.occurred_at).where(
+        WebhookEvent.workspace_id == workspace_id,
+        WebhookEvent.type == kind,
+        WebhookEvent.subject == subject,
+        WebhookEvent.occurred_at > now() - timedelta(hours=1),
     )
-    before = session.scalar(newest)
-    at = before + CATALOG_EVERY if before and before + CATALOG_EVERY > now() else None
+    at = None
+    for occurred in (*session.scalars(earlier.order_by(WebhookEvent.occurred_at)), now()):
+        # each was told when it happened, or a while after the one before
+        at = occurred if at is None else max(occurred, at + CATALOG_EVERY)
     return emit(session, kind, data, workspace_id=workspace_id, profile_id=profile_id, subject=subject, at=at)
 
 

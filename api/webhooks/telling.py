@@ -45,7 +45,8 @@ def connection_changed(session: Session, connection: Connection, before: str, *,
     }
     emit_for_profile(session, "channel.health.updated", {**who, **health}, connection.profile_id)
     if lost:
-        loss = {**who, "reason": "revoked", "reconnect_url": url}
+        reason = "expired" if connection.status_reason == "expired" else "revoked"
+        loss = {**who, "reason": reason, "reconnect_url": url}
         emit_for_profile(session, "connection.reconnect_required", loss, connection.profile_id)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import duckdb
 import sqlalchemy as sa
 
 from api.db import transaction
@@ -109,6 +110,19 @@ def test_a_catalogue_is_told_of_only_where_it_changed(settings: Settings) -> Non
     publish(settings, tables(profile, key=1, products={**first, ("shop", "1"): "2026-05-03 00:00:00"}))
     (changed,) = told(settings)["catalog.updated"]
     assert (changed["shop"], changed["products_changed"]) == ("shop", 1)
+
+
+def test_a_snapshot_after_an_upgrade_is_told_of_though_the_earlier_one_lacks_a_column(settings: Settings) -> None:
+    profile = accounts.profile(settings.operational_url)
+    publish(settings, tables(profile, key=1, scored="2026-05-30"))
+    before = pointer.read(settings.published)
+    assert before is not None
+    with duckdb.connect(settings.published / before.file) as earlier:
+        earlier.execute("alter table products drop column status")
+        earlier.execute("alter table ad_scores drop column config_version")
+    subscribed(settings, profile)
+    publish(settings, tables(profile, key=1, scored="2026-05-31"))
+    assert {"attribution.snapshot.published", "top_performers.updated"} <= told(settings).keys()
 
 
 def test_scores_are_told_of_when_they_are_of_another_day(settings: Settings) -> None:

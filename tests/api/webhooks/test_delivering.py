@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,10 +14,12 @@ import time_machine
 
 from api import db
 from api.models import Profile, WebhookDelivery, WebhookEvent, WebhookSubscription
+from api.v1.webhooks import subscriptions
 from api.webhooks import delivering
 from api.webhooks.delivering import WAITS, deliver, forget_old, wait_before
 from api.webhooks.emitting import emit_for_profile
 from tests.api.webhooks.conftest import SECRET, subscribed
+from tests.factories import accounts
 from tests.factories.receivers import Receiver
 from touchledger.settings import Settings
 
@@ -199,10 +203,33 @@ def test_a_subscription_deleted_while_it_is_told_leaves_nothing_behind(
     settings: Settings, subscription: WebhookSubscription, receiver: Receiver
 ) -> None:
     emitted(settings, subscription)
-    (waiting,) = deliveries(settings)
+    attempt = delivering._claimed(settings, deliveries(settings)[0].id)
+    assert attempt is not None
     with db.transaction(settings.operational_url) as session:
         session.execute(sa.delete(WebhookDelivery))
-        delivering._settle(session, waiting.id, delivering.Outcome(200))
+        delivering._settle(session, attempt, delivering.Outcome(200))
+    assert deliveries(settings) == []
+
+
+def test_a_subscription_is_deleted_while_what_it_was_told_is_noted(home: Path, database_url: str) -> None:
+    settings = Settings(home=home, database_url=database_url)
+    subscription = subscribed(settings, accounts.profile(database_url))
+    emitted(settings, subscription)
+    attempt = delivering._claimed(settings, deliveries(settings)[0].id)
+    assert attempt is not None
+
+    def note() -> None:
+        with db.transaction(database_url) as session:
+            delivering._settle(session, attempt, delivering.Outcome(200))
+
+    place = subscriptions.Place(subscription.workspace_id, subscription.profile_id)
+    with ThreadPoolExecutor() as pool:
+        with db.transaction(database_url) as session:
+            held = subscriptions.locked(session, place, subscription.id)
+            noted = pool.submit(note)
+            wait([noted], timeout=0.5)
+            subscriptions.delete(session, held)
+        noted.result(timeout=10)
     assert deliveries(settings) == []
 
 

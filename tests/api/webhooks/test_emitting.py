@@ -90,7 +90,7 @@ def test_a_catalogue_is_told_of_at_most_once_a_minute_and_never_forgotten(
 ) -> None:
     start = datetime(2026, 6, 1, tzinfo=UTC)
     about = {"workspace_id": profile.workspace_id, "profile_id": profile.id}
-    for seconds, subject in ((0, "a"), (10, "a"), (10, "b"), (75, "a")):
+    for seconds, subject in ((0, "a"), (10, "a"), (10, "b"), (75, "a"), (200, "a")):
         with (
             time_machine.travel(start + timedelta(seconds=seconds), tick=False),
             db.transaction(settings.operational_url) as session,
@@ -98,4 +98,4 @@ def test_a_catalogue_is_told_of_at_most_once_a_minute_and_never_forgotten(
             emit_seldom(session, "catalog.updated", {}, subject=subject, **about)
     with db.transaction(settings.operational_url) as session:
         chosen = sa.select(WebhookDelivery.next_attempt_at).order_by(WebhookDelivery.id)
-        assert [(at - start).total_seconds() for at in session.scalars(chosen) if at] == [0, 60, 10, 75]
+        assert [(at - start).total_seconds() for at in session.scalars(chosen) if at] == [0, 60, 10, 120, 200]

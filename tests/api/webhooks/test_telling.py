@@ -69,6 +69,13 @@ def test_a_lost_grant_is_told_once_and_each_change_of_a_connections_health(
     assert lost["reconnect_url"] == health["reconnect_url"] != withheld["reconnect_url"]
 
 
+def test_a_grant_whose_time_is_over_is_told_as_expired(settings: Settings, profile: Profile) -> None:
+    store = to_store(settings.operational_url, profile, "http://127.0.0.1:9")
+    fail(settings, store, Revoked("meta", "over", reason="expired"))
+    (_, health), (_, lost) = told(settings)
+    assert (health["status_reason"], lost["reason"]) == ("expired", "expired")
+
+
 def test_a_removed_app_is_a_lost_grant(settings: Settings, profile: Profile) -> None:
     store = to_store(settings.operational_url, profile, "http://127.0.0.1:9")
     about = {"profile_id": profile.id, "connection_id": store.id, "occurred_at": AT}

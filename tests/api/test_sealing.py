@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 
-from api import db, sealing
+from api import connections, db, sealing
 from api.models import Connection, Profile
 from tests.factories import exports
 from touchledger import settings as settings_module
@@ -95,6 +95,18 @@ def test_what_no_key_opens_reads_as_no_token_and_is_left_as_it_is(
     assert read(url, made) == ""
     assert sealing.renew_tokens(settings) == 0
     assert stored(url) == before
+
+
+def test_a_token_that_no_key_opens_is_deleted_with_its_connection_all_the_same(
+    settings: Settings, profile: Profile, keys: Callable[[str], None]
+) -> None:
+    url = settings.operational_url
+    keys("lost")
+    made = exports.connection(url, profile, token=TOKEN)
+    keys("another")
+    with db.transaction(url) as session:
+        connections.end(session, settings, session.get_one(Connection, made.id))
+    assert stored(url) == ""
 
 
 def test_a_deployment_that_is_given_a_key_of_its_own_still_reads_what_the_signing_key_sealed(

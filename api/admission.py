@@ -186,6 +186,8 @@ def _refuse_kind(principal: Principal, guard: Guard) -> None:
         if principal.app is not None and principal.app.status != "active":
             raise errors.FORBIDDEN("This app is suspended.", reason="app_suspended")
         return
+    if guard.kinds == {Kind.API_KEY}:
+        raise errors.API_KEY_REQUIRED()
     if guard.kinds == {Kind.APP}:
         raise errors.FORBIDDEN("Only an app's own credential may use this route.", reason="app_credential_required")
     if principal.kind is Kind.APP:

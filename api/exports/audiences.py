@@ -83,11 +83,18 @@ def lists(session: Session, key: bytes, profile_id: str) -> Lists:
 
 
 def choose(
-    settings: Settings, reader: Reader | None, profile_id: str, kept_out: Lists, customers: Sequence[Mapping[str, str]]
+    settings: Settings,
+    reader: Reader | None,
+    profile_id: str,
+    kept_out: Lists,
+    customers: Sequence[Mapping[str, str]],
+    *,
+    removes: bool,
 ) -> Chosen:
     """Whom the customers {one of `MEMBERS`} mean. 422 customer_not_in_profile for a key of nobody here.
 
-    Only people of the snapshot are sent: of a hash of nobody it cannot be told whether it is excluded.
+    Only people of the snapshot are sent: of a hash of nobody it cannot be told whether it is excluded. With `removes`
+    nobody is excluded: who is kept out of a list may always be taken off it.
     """
     facts = profile_facts(reader, profile_id) if reader else None
     named = [next(iter(one.items())) for one in customers]
@@ -104,16 +111,18 @@ def choose(
             person = None
         if person is None and member == "customer_key":
             raise errors.CUSTOMER_NOT_IN_PROFILE(f"customers[{place}].customer_key: no customer of this profile.")
-        word = _verdict(person, kept_out)
+        word = _verdict(person, kept_out, removes)
         counts[word] += 1
         if person is not None and word == "accepted":
             people[person.email or "", person.phone or ""] = None
     return Chosen(tuple(people), **counts)
 
 
-def _verdict(person: _Known | None, kept_out: Lists) -> str:
+def _verdict(person: _Known | None, kept_out: Lists, removes: bool) -> str:
     if person is None or not (person.email or person.phone):
         return "unmatched"
+    if removes:
+        return "accepted"
     return "excluded" if person.is_refused or kept_out.is_excluded(person.identifiers) else "accepted"
 
 

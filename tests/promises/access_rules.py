@@ -93,6 +93,8 @@ def of_credential(operation: Operation, who: Who) -> Refusal | None:
     """What is refused whatever the request names: a dead credential, or one of the wrong kind."""
     if who.kind in {"none", "dead"}:
         return REFUSED_UNAUTHORIZED
+    if operation.kinds == {"api_key"} and who.kind != "api_key":
+        return (403, "api_key_required")
     if operation.partner and not who.partner and not (who.kind == "session" and who.kind in operation.kinds):
         return (403, "forbidden") if who.kind == "app" else (403, "api_key_required")
     if who.kind not in operation.kinds:

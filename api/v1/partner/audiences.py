@@ -67,7 +67,9 @@ class CustomerListAnswer(Schema):
     status = fields.String(required=True, metadata={"enum": ["queued", "ready", "failed"]})
     received = fields.Integer(required=True)
     accepted = fields.Integer(required=True)
-    excluded = fields.Integer(required=True, metadata={"description": "Kept out of audiences, or refusing marketing."})
+    excluded = fields.Integer(
+        required=True, metadata={"description": "Kept out of audiences, or refusing marketing; nobody when removing."}
+    )
     unmatched = fields.Integer(required=True, metadata={"description": "Nobody here, or without e-mail and phone."})
 
 
@@ -92,7 +94,8 @@ def keep_customer_list(body: dict[str, Any]) -> dict[str, Any]:
         kept_out = audiences.lists(reading, settings.signing_key(), profile_id)
     connections.usable(settings, [connection])
     with snapshots(settings).reader() as reader:
-        chosen = audiences.choose(settings, reader, profile_id, kept_out, body["customers"])
+        removes = body["operation"] == "remove"
+        chosen = audiences.choose(settings, reader, profile_id, kept_out, body["customers"], removes=removes)
     listed, is_sent = _sent(connection, kept, body, chosen)
     counts = {
         "received": len(body["customers"]),
@@ -133,6 +136,8 @@ def _kept(reading: Session, profile_id: str, audience_id: str | None) -> Partner
     found = reading.scalars(mine).one_or_none()
     if found is None:
         raise errors.NOT_FOUND("The profile has no such audience.")
+    if reading.get_one(Connection, found.connection_id).status == "disconnected":
+        raise errors.PLATFORM_CONNECTION_REQUIRED("The account that has this audience was disconnected.")
     return found
 
 

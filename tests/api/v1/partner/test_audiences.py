@@ -16,8 +16,8 @@ from api.scopes import Scope
 from api.snapshot import snapshots
 from api.warehouse_ids import identifier_id, uuid_v8
 from tests.api.conftest import Caller
-from tests.api.v1.profiles.conftest import refusal
-from tests.factories import accounts, connected, served
+from tests.api.v1.profiles.conftest import Ask, refusal
+from tests.factories import accounts, connected, people, served
 from tests.fixtures.sandbox import RunningSandbox
 from touchledger.settings import Settings
 
@@ -132,6 +132,40 @@ def test_who_is_kept_out_of_audiences_or_refuses_marketing_is_on_no_list(
     assert (told["accepted"], told["excluded"]) == (1, 2)
     (there,) = sandbox.audiences().values()
     assert [email for email, _ in there["people"]] == [mail("bob")]
+
+
+@pytest.mark.usefixtures("listed", "via")
+def test_who_is_kept_out_after_they_got_on_a_list_can_be_taken_off_it(
+    key: Caller, profile: Profile, sandbox: RunningSandbox
+) -> None:
+    both = body({"external_ref": "ann"}, {"external_ref": "bob"})
+    made = data(key.post(PATH, json=both))
+    keep = {"customers": [{"external_ref": "ann"}]}
+    assert key("PUT", f"/profiles/{profile.id}/audience-exclusions", json=keep).status_code == 200
+    change = body({"external_ref": "ann"}, operation="remove", audience_id=made["audience_id"])
+    told = data(key.post(PATH, json=change))
+    assert (told["status"], told["accepted"], told["excluded"]) == ("ready", 1, 0)
+    (there,) = sandbox.audiences().values()
+    assert [email for email, _ in there["people"]] == [mail("bob")]
+
+
+@pytest.mark.usefixtures("listed")
+def test_a_list_whose_account_was_disconnected_needs_another_account(
+    key: Caller, url: str, via: Connection, sandbox: RunningSandbox
+) -> None:
+    made = data(key.post(PATH, json=body({"external_ref": "ann"})))
+    with db.transaction(url) as session:
+        session.get_one(Connection, via.id).status = "disconnected"
+    change = body({"external_ref": "bob"}, audience_id=made["audience_id"])
+    assert refusal(key.post(PATH, json=change)) == (409, "platform_connection_required", None)
+
+
+def test_a_list_is_kept_by_keys_alone(ask: Ask, url: str, profile: Profile) -> None:
+    owner = people.user(url)
+    people.member(url, owner, profile.workspace_id)
+    for credential in (people.session_of(url, owner), people.token_of(url, owner, grants=["mcp:write"])):
+        answer = ask("POST", f"{PATH}?profile_id={profile.id}", credential, body({"external_ref": "ann"}))
+        assert refusal(answer) == (403, "api_key_required", None)
 
 
 @pytest.mark.usefixtures("listed", "via")

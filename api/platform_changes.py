@@ -97,12 +97,5 @@ def _close(session: Session, row: PlatformChange, *, outcome: str, details: Mapp
     audit.record(session, actor, Attempt(row.action, details, category=CATEGORY), outcome=outcome, id_=row.id)
     if row.writeback_id is not None:
         kept = session.get_one(Writeback, row.writeback_id)
-        ended, code = _as_writeback(outcome, dry_run=row.dry_run)
+        ended, code = writebacks.ended_as(outcome, dry_run=row.dry_run)
         writebacks.settle(session, kept, outcome=ended, error_code=code)
-
-
-def _as_writeback(outcome: str, *, dry_run: bool) -> tuple[str, str | None]:
-    code = errors.CATALOGUE.get(outcome)
-    if code is not None:
-        return ("failed" if code.status >= 500 else "refused"), outcome
-    return ("dry_run" if dry_run else "done"), None

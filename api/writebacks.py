@@ -42,6 +42,14 @@ def begin(
     return kept
 
 
+def ended_as(outcome: str, *, dry_run: bool) -> tuple[str, str | None]:
+    """(outcome, error_code) of a change that ended as done, no_change or with the code of what went wrong."""
+    code = errors.CATALOGUE.get(outcome)
+    if code is not None:
+        return ("failed" if code.status >= 500 else "refused"), outcome
+    return ("dry_run" if dry_run else "done"), None
+
+
 def settle(session: Session, kept: Writeback, *, outcome: str, error_code: str | None = None) -> None:
     """Say how it ended: dry_run, done, refused or failed."""
     row = session.get_one(Writeback, kept.id)

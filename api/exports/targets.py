@@ -71,16 +71,18 @@ def standing(session: Session, profile_id: str, dataset: str, connection: Connec
 
 
 def ask(platform: MetaDatasets, name: str, dataset: str, before: Standing, to: str) -> Answer:
-    """Find the datasets, make the clean one if it is wanted and was never made, and count who delivers on the other."""
+    """Find the datasets, count who delivers on the other, and make the clean one if it is wanted and was never made."""
     of_messaging = dataset != "website"
     existing = before.existing_id or next(iter(platform.datasets(of_messaging=of_messaging)), None)
     if existing is None:
         raise errors.PLATFORM_CONNECTION_REQUIRED("The connected account has no dataset yet.")
     clean = before.clean_id
+    left = existing if to == "clean" else clean
+    live = _live(platform, left, of_messaging) if left else 0
+    # last of all: it takes a slot for good, and a failure after it would forget it
     if to == "clean" and clean is None:
         clean = platform.make_dataset(f"{name} (clean)", of_messaging=of_messaging)
-    left = existing if to == "clean" else clean
-    return Answer(existing, clean, _live(platform, left, of_messaging) if left else 0)
+    return Answer(existing, clean, live)
 
 
 def put(session: Session, profile_id: str, dataset: str, connection: Connection, to: str, answer: Answer) -> int:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from flask import request
 from marshmallow import Schema, fields, validate
+from sqlalchemy.orm import Session
 
-from api import audit, auth, connections, context, db, errors
+from api import audit, auth, connections, context, db, errors, idempotency, writebacks
 from api.audit import Attempt
 from api.auth import Kind
 from api.bodies import Text
@@ -15,7 +17,7 @@ from api.body_fields import Flag, Uuid
 from api.exports import consent, targets
 from api.guard import guarded
 from api.http import Blueprint
-from api.models import Connection, Profile
+from api.models import Connection, Profile, Writeback
 from api.roles import Role
 from api.scopes import Scope
 from api.writing import actor, idempotent, session
@@ -88,9 +90,16 @@ def choose_dataset(body: dict[str, Any]) -> dict[str, Any]:
     about = {"target": audit.target("profile", profile.id, profile.name), "before": {"target": before.target}}
     wanted = {**about, "after": {"target": to, "dataset": dataset}}
     # kept whatever becomes of the question
-    asked = Attempt("dataset_target.asked", wanted, category="privacy")
-    audit.record_alone(settings.operational_url, actor(), asked, outcome="done")
-    answer = _asked(connection, profile, body, before)
+    with db.transaction(settings.operational_url) as unit:
+        kept = _begun(unit, connection, {"target": to, "dataset": dataset})
+        audit.record(unit, actor(), Attempt("dataset_target.asked", wanted, category="privacy"))
+    try:
+        answer = _asked(connection, profile, body, before)
+    except errors.ApiError as refusal:
+        with db.transaction(settings.operational_url) as unit:
+            _ended(unit, kept, refusal.code.code)
+        raise
+    _ended(session(), kept, "done")
     turned = targets.put(session(), profile.id, dataset, connection, to, answer)
     changed = before.target != to
     fed = answer.clean_id if to == "clean" else answer.existing_id
@@ -116,6 +125,26 @@ def _refuse(profile: Profile, body: Mapping[str, Any]) -> None:
     if auth.current().kind is not Kind.SESSION and not consent.is_given(body["consent"], db.now()):
         raise errors.CONSENT_REQUIRED(consent=consent.current())
     raise errors.NOT_IMPLEMENTED("Ad sets are not copied here: copy them at the platform, then switch the dataset.")
+
+
+def _begun(unit: Session, connection: Connection, wanted: Mapping[str, str]) -> Writeback | None:
+    account = {"kind": "account", "platform_id": connection.external_account_id, "name": connection.display_name}
+    return writebacks.begin(
+        unit,
+        by=auth.current(),
+        operation="dataset_target.change",
+        target=account,
+        request=wanted,
+        dry_run=False,
+        request_id=context.request_id() or "",
+        idempotency_key=idempotency.read_key(request.headers.get("Idempotency-Key")),
+    )
+
+
+def _ended(unit: Session, kept: Writeback | None, how: str) -> None:
+    if kept is not None:
+        outcome, code = writebacks.ended_as(how, dry_run=False)
+        writebacks.settle(unit, kept, outcome=outcome, error_code=code)
 
 
 def _asked(

@@ -11,8 +11,10 @@ import sqlalchemy as sa
 
 from api import db
 from api.exports import consent
-from api.models import AuditEntry, Connection, DatasetTarget, ExportDestination, Profile
+from api.models import AuditEntry, Connection, DatasetTarget, ExportDestination, Profile, Workspace, Writeback
 from api.scopes import Scope
+from connectors.meta_datasets import MetaDatasets
+from connectors.transport import Transport
 from sandbox.meta_conversions import MESSAGING
 from tests.api.conftest import Caller
 from tests.api.v1.profiles.conftest import Ask, refusal
@@ -133,6 +135,49 @@ def test_copying_ad_sets_needs_a_fresh_consent_and_is_not_done_here(
     by_hand = ask("POST", f"{PATH}?profile_id={safe.id}", people.session_of(url, owner), body)
     assert refusal(by_hand) == (501, "not_implemented", None)
     assert sandbox.calls() == 0
+
+
+def agents_ask(ask: Ask, url: str, profile: Profile, *, may_write: bool) -> Any:
+    owner = people.user(url)
+    people.member(url, owner, profile.workspace_id)
+    with db.transaction(url) as session:
+        session.get_one(Workspace, profile.workspace_id).mcp_writeback_enabled = may_write
+    token = people.token_of(url, owner, grants=["mcp:write"])
+    return ask("POST", f"{PATH}?profile_id={profile.id}", token, {"target": "clean"})
+
+
+def writebacks(url: str) -> list[tuple[str, str, str | None]]:
+    with db.transaction(url) as session:
+        found = session.scalars(sa.select(Writeback).order_by(Writeback.id)).all()
+        return [(one.operation, one.outcome, one.error_code) for one in found]
+
+
+def test_an_agent_asks_nothing_of_the_platform_where_agents_may_not_write(
+    ask: Ask, url: str, via: Connection, safe: Profile, sandbox: RunningSandbox
+) -> None:
+    answer = agents_ask(ask, url, safe, may_write=False)
+    assert refusal(answer) == (403, "forbidden", "writeback_disabled")
+    assert (sandbox.calls(), writebacks(url)) == (0, [])
+
+
+def test_what_an_agent_asks_of_the_platform_is_kept_however_it_ends(
+    ask: Ask, url: str, via: Connection, safe: Profile, sandbox: RunningSandbox
+) -> None:
+    sandbox.plan({"route": "/adspixels$", "method": "POST", "kind": "code", "code": "200"})
+    assert agents_ask(ask, url, safe, may_write=True).status_code == 403
+    assert writebacks(url) == [("dataset_target.change", "refused", "platform_write_permission_missing")]
+    assert data(agents_ask(ask, url, safe, may_write=True))["changed"] is True
+    assert writebacks(url)[1] == ("dataset_target.change", "done", None)
+
+
+def test_no_slot_is_spent_on_a_dataset_that_an_answer_after_it_would_lose(
+    key: Caller, via: Connection, sandbox: RunningSandbox
+) -> None:
+    sandbox.plan({"route": "/adsets$", "kind": "revoked"})
+    assert refusal(key.post(PATH, json={"target": "clean"})) == (409, "connection_revoked", None)
+    with Transport() as transport:
+        there = MetaDatasets(via.base_url, via.token, via.external_account_id, transport).datasets()
+    assert there == [sandbox.pixel_id()]
 
 
 def test_messaging_datasets_need_an_account_of_their_own(

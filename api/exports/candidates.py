@@ -23,6 +23,12 @@ where c.profile_key = $profile_key
 """
 _SINCE = _SELECTED + " and c.ts >= $since and c.conversion_type = any($types) order by c.ts, c.conversion_id"
 _NAMED = _SELECTED + " and c.conversion_id = any($ids)"
+_IDENTIFIERS = """
+select c.conversion_id, p.identifier_id
+from conversions as c
+inner join person_identifiers as p on p.profile_key = c.profile_key and p.person_key = c.person_key
+where c.profile_key = $profile_key and c.conversion_id = any($ids)
+"""
 
 
 NOBODY = Match()
@@ -60,6 +66,12 @@ def named(reader: Reader, facts: ProfileFacts, ids: Collection[str]) -> dict[str
     """By conversion id, those of these conversions that the snapshot holds."""
     rows = reader.dicts(_NAMED, {"profile_key": facts.profile_key, "ids": list(ids)})
     return {row["conversion_id"]: _candidate(row, facts) for row in rows}
+
+
+def identifiers(reader: Reader, facts: ProfileFacts, ids: Collection[str]) -> Iterator[tuple[str, str]]:
+    """(conversion id, identifier id) of everything that those who converted are known by."""
+    rows = reader.rows(_IDENTIFIERS, {"profile_key": facts.profile_key, "ids": list(ids)})
+    return ((conversion, identifier) for conversion, identifier in rows)
 
 
 def _candidate(row: Mapping[str, Any], facts: ProfileFacts) -> Candidate:

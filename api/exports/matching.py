@@ -134,8 +134,11 @@ def _elsewhere(
     )
     ids, events = [one.conversion_id for one in given], [one.event_id for one in given if one.event_id]
     of_others = taken.where(ExportRow.conversion_id.in_(ids), other.id != found.id)
-    # one event told under two conversion ids: its payment became known by another name
-    renamed = taken.where(ExportRow.event_id.in_(events), ExportRow.conversion_id.not_in(ids))
+    # one event told under two conversion ids: its payment became known by another name, under which a row that was
+    # not sent never goes
+    renamed = taken.where(
+        ExportRow.event_id.in_(events), ExportRow.conversion_id.not_in(ids), ExportRow.status == "sent"
+    )
     return {row.conversion_id for row in session.execute(of_others)} | {
         row.event_id for row in session.execute(renamed)
     }

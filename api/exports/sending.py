@@ -13,11 +13,13 @@ import sqlalchemy as sa
 import structlog
 
 from api import audit, db
+from api.erased import digest
+from api.erased_records import erased_digests
 from api.exports import candidates, destinations, gates, matching
 from api.exports.candidates import Candidate
 from api.models import Connection, ExportDestination, ExportRow, Profile
 from api.models.connection import OWNERS_CALL
-from api.served import profile_facts
+from api.served import ProfileFacts, Reader, profile_facts
 from api.snapshot import snapshots
 from api.webhooks.telling import connection_changed, exports_ended
 from connectors.errors import ConnectorError, Refused, Revoked, Throttled
@@ -62,8 +64,8 @@ class Claim:
 def send_due(settings: Settings) -> int:
     """Send one batch of every destination that has something due; gives how many rows were settled."""
     with db.transaction(settings.operational_url, durable=False) as session:
-        due = list(session.scalars(_due(db.now())))
-    return sum(_send(settings, one) for one in due)
+        due = session.execute(_due(db.now())).all()
+    return sum(_send(settings, row.destination_id, row.profile_id) for row in due)
 
 
 def give_up(settings: Settings) -> int:
@@ -85,9 +87,9 @@ def give_up(settings: Settings) -> int:
     return len(found)
 
 
-def _due(at: datetime) -> sa.Select[str]:
+def _due(at: datetime) -> sa.Select[str, str]:
     return (
-        sa.select(ExportRow.destination_id)
+        sa.select(ExportRow.destination_id, ExportRow.profile_id)
         .join(ExportDestination, ExportDestination.id == ExportRow.destination_id)
         .where(ExportRow.status == "queued", ExportRow.next_attempt_at <= at, ExportDestination.is_enabled)
         .distinct()
@@ -95,15 +97,18 @@ def _due(at: datetime) -> sa.Select[str]:
     )
 
 
-def _send(settings: Settings, destination_id: str) -> int:
-    claim = _claim(settings, destination_id)
-    if claim is None or not claim.rows:
-        return 0
+def _send(settings: Settings, destination_id: str, profile_id: str) -> int:
     with snapshots(settings).reader() as reader:
-        facts = profile_facts(reader, claim.destination.profile_id) if reader else None
+        facts = profile_facts(reader, profile_id) if reader else None
+        # without it nobody can tell what happened, and what nobody tried is no attempt
         if reader is None or facts is None:
             return 0
+        claim = _claim(settings, destination_id)
+        if claim is None or not claim.rows:
+            return 0
         found = candidates.named(reader, facts, [row.conversion_id for row in claim.rows])
+        for forgotten in _of_erased(settings, reader, facts, profile_id, list(found)):
+            del found[forgotten]
     with db.transaction(settings.operational_url, durable=False) as session:
         told = matching.marked(session, claim.destination, list(found.values()), ("sent",))
         marked = {one.conversion_id: one for one in told}
@@ -113,6 +118,17 @@ def _send(settings: Settings, destination_id: str) -> int:
     settled = [*held, *_reported(settings, claim, going, facts.currency)]
     _settle(settings, claim, settled)
     return len(settled)
+
+
+def _of_erased(
+    settings: Settings, reader: Reader, facts: ProfileFacts, profile_id: str, ids: Sequence[str]
+) -> set[str]:
+    """Those of the conversions whose people were erased after the snapshot was built."""
+    key = settings.signing_key()
+    with db.transaction(settings.operational_url, durable=False) as session:
+        erased = erased_digests(session, profile_id)
+    known = candidates.identifiers(reader, facts, ids) if erased else ()
+    return {conversion for conversion, one in known if digest(key, one) in erased}
 
 
 def _claim(settings: Settings, destination_id: str) -> Claim | None:
@@ -146,30 +162,35 @@ def _reported(
         return []
     conversions = [(row.id, _conversion(claim, one, currency)) for row, one in going]
     connection, destination = claim.connection, claim.destination
+    settled: list[Settled] = []
     with Transport(ONCE) as transport:
         platform = MetaConversions(connection.base_url, connection.token, destination.target, transport)
         try:
-            settled = _report(platform, conversions)
+            _report(platform, conversions, settled)
         except ConnectorError as failure:
             _hear(settings, connection, failure)
-            return [_failed(row_id, failure) for row_id, _ in conversions]
+            ended = {one.row_id for one in settled}
+            return [*settled, *(_failed(row_id, failure) for row_id, _ in conversions if row_id not in ended)]
     if connection.status != "active":
         _hear(settings, connection, None)
     return settled
 
 
-def _report(platform: MetaConversions, events: Sequence[tuple[str, Conversion]]) -> list[Settled]:
-    """Halves a request that is refused for one of its events, until that one is alone."""
+def _report(platform: MetaConversions, events: Sequence[tuple[str, Conversion]], settled: list[Settled]) -> None:
+    """Halves a request that is refused for one of its events, until that one is alone; adds to `settled` as it goes."""
     try:
         platform.send([event for _, event in events])
     except Refused as refused:
         if refused.reason in OWNERS_CALL:
             raise
         if refused.reason == "not_found" or len(events) == 1:
-            return [Settled(row_id, "failed", refused.reason) for row_id, _ in events]
+            settled += [Settled(row_id, "failed", refused.reason) for row_id, _ in events]
+            return
         middle = len(events) // 2
-        return _report(platform, events[:middle]) + _report(platform, events[middle:])
-    return [Settled(row_id, "sent") for row_id, _ in events]
+        _report(platform, events[:middle], settled)
+        _report(platform, events[middle:], settled)
+    else:
+        settled += [Settled(row_id, "sent") for row_id, _ in events]
 
 
 def _failed(row_id: str, failure: ConnectorError) -> Settled:

@@ -14,7 +14,7 @@ from api import db
 from api.exports import matching, sending
 from api.models import Connection, ExportDestination, ExportRow, Profile
 from api.snapshot import snapshots
-from api.warehouse_ids import uuid_v8
+from api.warehouse_ids import identifier_id, uuid_v8
 from tests.factories import accounts, connected, exports, served
 from tests.fixtures.sandbox import RunningSandbox
 from touchledger.settings import Settings
@@ -42,9 +42,19 @@ class Exporting:
         facts = {"profile_key": 1, "profile_id": self.profile.id, "time_zone": "UTC", "currency": "EUR"}
         facts |= {"currency_digits": 2, "settings_version": "v"}
         known = {"profile_key": 1, "person_key": 1, "email_sha256": HASH, "is_refused": False, **person}
-        tables = {"profiles": [facts], "conversions": conversions, "match_keys": [known]}
+        named = {"profile_key": 1, "person_key": 1, "person_ref": uuid_v8(self.profile.id, "person", "ann")}
+        named |= {"alias_ref": named["person_ref"], "identifier_id": self.identifier}
+        tables = {
+            **{"profiles": [facts], "conversions": conversions, "match_keys": [known]},
+            "person_identifiers": [named],
+        }
         self.token += 1
         served.publish(self.settings.published, tables, token=self.token)
+
+    @property
+    def identifier(self) -> str:
+        """The one identifier that the person has."""
+        return identifier_id(self.profile.id, "email", "ann@example.com")
 
     def conversion(self, name: str, *, hours_ago: float = 1, **more: Any) -> dict[str, Any]:
         """A payment of 12.50."""

@@ -100,6 +100,7 @@ def test_an_event_told_under_another_conversion_is_a_duplicate(exporting: Export
     paid = event(exporting)
     exporting.publish(exporting.conversion("order", outcome_event_id=paid.id))
     exporting.match()
+    exporting.send()
     exporting.publish(exporting.conversion("payment", outcome_event_id=paid.id))
     exporting.match()
     assert exporting.ledger()[exporting.id_of("payment")] == skipped("duplicate")

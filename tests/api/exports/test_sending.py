@@ -13,6 +13,7 @@ import time_machine
 from api import db
 from api.exports import catalog, destinations, sending
 from api.models import AuditEntry, Connection, ExportDestination, ExportRow, Profile, WebhookEvent
+from api.v1.customers import erasing
 from tests.api.exports.conftest import HASH, Exporting
 from tests.api.webhooks.conftest import subscribed
 from tests.factories import exports
@@ -97,6 +98,47 @@ def test_one_event_that_is_refused_does_not_hold_up_the_others(exporting: Export
     assert exporting.send() == 4
     assert exporting.ledger()[exporting.id_of("bad")] == ("failed", "bad_parameter")
     assert sorted(status for status, _ in exporting.ledger().values()) == ["failed", "sent", "sent", "sent"]
+
+
+def test_what_the_platform_took_stays_sent_when_it_fails_on_the_rest(exporting: Exporting) -> None:
+    names = {"one": 4, "two": 3, "three": 2, "bad": 1}
+    exporting.publish(*(exporting.conversion(name, hours_ago=hours) for name, hours in names.items()))
+    exporting.match()
+    bad = {"route": "/events$", "containing": exporting.id_of("bad")}
+    exporting.sandbox.plan({**bad, "kind": "code", "code": "100"}, {**bad, **DOWN, "times": None})
+    assert exporting.send() == 4
+    assert {name: exporting.ledger()[exporting.id_of(name)] for name in names} == {
+        "one": ("sent", None),
+        "two": ("sent", None),
+        "three": ("queued", "transient"),
+        "bad": ("queued", "transient"),
+    }
+
+
+def test_a_payment_that_became_known_by_another_name_goes_though_its_first_row_never_went(
+    exporting: Exporting,
+) -> None:
+    event = db.new_id()
+    queue(exporting, "order", outcome_event_id=event)
+    queue(exporting, "payment", outcome_event_id=event)
+    exporting.send()
+    assert exporting.ledger() == {
+        exporting.id_of("order"): ("skipped", "retracted"),
+        exporting.id_of("payment"): ("sent", None),
+    }
+    assert exporting.sandbox.pixel()["received"] == 1
+
+
+def test_whoever_was_erased_goes_nowhere_though_the_snapshot_still_knows_them(exporting: Exporting) -> None:
+    queue(exporting, "one")
+    with db.transaction(exporting.url) as session:
+        ids = frozenset({exporting.identifier})
+        erasing.erase(
+            session, exporting.settings, profile_id=exporting.profile.id, ids=ids, reason="other", reference=None
+        )
+    exporting.send()
+    assert exporting.ledger() == {exporting.id_of("one"): ("skipped", "retracted")}
+    assert exporting.sandbox.calls() == 0
 
 
 def test_a_dead_token_blocks_and_a_new_one_sends_what_waited(exporting: Exporting) -> None:
@@ -197,6 +239,9 @@ def test_five_failures_in_a_row_are_failing_one_sent_is_well_and_a_day_of_it_is_
 def test_nothing_is_sent_before_a_snapshot_is_published(exporting: Exporting) -> None:
     exports.row(exporting.url, exporting.destination)
     assert exporting.send() == 0
+    (waiting,) = exporting.rows()
+    assert (waiting.status, waiting.attempts) == ("queued", 0)
+    assert waiting.next_attempt_at is not None and waiting.next_attempt_at <= db.now()
 
 
 @pytest.mark.parametrize("send_value", [True, False])

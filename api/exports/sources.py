@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from api.exports.gates import Situation
+from api.exports.gates import Situation, law
 from api.models import Connection, Event, Import, Profile, TrackingKey
 from api.models.connection import ASKED
 from api.served import ProfileFacts, Reader
@@ -101,13 +101,16 @@ def told(reader: Reader, facts: ProfileFacts, at: datetime) -> dict[str, Seen]:
 
 def kept(session: Session, profile: Profile, seen: dict[str, Seen], at: datetime) -> dict[str, Seen]:
     """The same, with what this database knows: events and files as they came in, and tracking keys."""
-    events = sa.select(Event.received_at, Event.is_test).where(Event.profile_id == profile.id)
     newest = sa.select(sa.func.max(Event.received_at)).where(Event.profile_id == profile.id)
-    lately = session.execute(events.where(Event.received_at >= at - WEEK)).all()
+    counted = sa.select(
+        sa.func.count().label("week"),
+        sa.func.count().filter(Event.received_at >= at - DAY).label("day"),
+        sa.func.count().filter(Event.is_test).label("tests"),
+    ).where(Event.profile_id == profile.id, Event.received_at >= at - WEEK)
+    lately = session.execute(counted).one()
     server = seen.setdefault("server_events", Seen())
-    server.last = session.scalar(newest)
-    server.week, server.day = len(lately), sum(row.received_at >= at - DAY for row in lately)
-    server.only_tests = bool(lately) and all(row.is_test for row in lately)
+    server.last, server.week, server.day = session.scalar(newest), lately.week, lately.day
+    server.only_tests = 0 < lately.week == lately.tests
     loaded = sa.select(Import).where(Import.profile_id == profile.id, Import.status == "loaded")
     files = seen.setdefault("file_import", Seen())
     files.last = session.scalar(loaded.with_only_columns(sa.func.max(Import.created_at)))
@@ -163,7 +166,7 @@ def _hindrance(name: str, profile: Profile, judged: Situation, connection: Conne
         return "no_connection"
     if connection is not None and connection.status not in ASKED:
         return "reconnect_required" if connection.status == "reconnect_required" else "no_connection"
-    if judged.needs_agreement and not judged.is_signed:
+    if law(judged) is not None:
         return "agreement_missing"
     # stages out of a CRM are not exported where health is concerned
     return "blocked_by_privacy_mode" if name == "crm_import" and judged.is_healthcare else None

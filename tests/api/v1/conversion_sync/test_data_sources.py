@@ -108,10 +108,20 @@ def test_what_the_profile_may_not_do_comes_before_what_it_received(key: Caller, 
         kept = session.get_one(Profile, profile.id)
         kept.privacy_mode, kept.provisioned_by_app_id, kept.attribution_enabled = "platform_safe", app.id, False
     assert reasons(key)["server_events"] == "attribution_not_enabled"
+    with db.transaction(url) as session:
+        session.get_one(Profile, profile.id).provisioned_by_app_id = None
     assert reasons(key)["crm_import"] == "blocked_by_privacy_mode"
     with db.transaction(url) as session:
         session.get_one(Profile, profile.id).privacy_mode = "hipaa"
     assert reasons(key)["file_import"] == "agreement_missing"
+
+
+def test_what_waits_for_an_apps_agreement_is_not_ready(key: Caller, url: str, profile: Profile) -> None:
+    app = people.app(url).app
+    with db.transaction(url) as session:
+        kept = session.get_one(Profile, profile.id)
+        kept.provisioned_by_app_id, kept.attribution_enabled = app.id, True
+    assert reasons(key)["server_events"] == "agreement_missing"
 
 
 def test_a_tracker_whose_keys_are_all_revoked_is_off(key: Caller, url: str, profile: Profile) -> None:

@@ -26,6 +26,7 @@ from api.models import (
     CreativeAnalysis,
     ErasedIdentifier,
     Event,
+    FinishedStudy,
     Handoff,
     Import,
     IngestedRecord,
@@ -70,6 +71,7 @@ DATA: tuple[type[Base], ...] = (
     ErasedIdentifier,
     AudienceExclusion,
     Leader,
+    FinishedStudy,
     ChatTemplate,
     ChatMedia,
 )

@@ -11,7 +11,18 @@ from types import FrameType
 
 import structlog
 
-from api import chat_media, lapses, leaders, logos, logs, mail, mail_delivery, platform_changes, sealing, sender_domains
+from api import (
+    chat_media,
+    lapses,
+    logos,
+    logs,
+    mail,
+    mail_delivery,
+    newcomers,
+    platform_changes,
+    sealing,
+    sender_domains,
+)
 from api.creative_analysis import working
 from api.exports import matching, sending
 from api.hooks import store_effects
@@ -68,7 +79,7 @@ def chores(settings: Settings) -> list[Chore]:
         Chore("give_up_exports", sending.give_up, every=HOURLY),
         Chore("deliver_webhooks", delivering.deliver),
         Chore("forget_old_webhooks", delivering.forget_old, every=DAILY),
-        Chore("note_leaders", leaders.noting()),
+        Chore("note_newcomers", newcomers.noting()),
         Chore("lapse_plans", lapses.lapse, every=HOURLY),
         Chore("close_abandoned_changes", platform_changes.close_all_abandoned, every=SCHEDULES_EVERY),
     ]

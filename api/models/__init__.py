@@ -16,7 +16,7 @@ from api.models.entitlement import Entitlement
 from api.models.erasure import ErasedIdentifier, Erasure
 from api.models.export import ConversionCatalog, ExportDestination, ExportRow
 from api.models.ingest import Event, Import, IngestedRecord
-from api.models.leader import Leader
+from api.models.leader import FinishedStudy, Leader
 from api.models.oauth import DpaAcceptance, OAuthAuthorization
 from api.models.oauth_grants import OAuthClient, OAuthCode, OAuthRefreshToken
 from api.models.one_time import OneTimeToken
@@ -65,6 +65,7 @@ __all__ = [
     "Event",
     "ExportDestination",
     "ExportRow",
+    "FinishedStudy",
     "Handoff",
     "HookDelivery",
     "IdempotencyRecord",

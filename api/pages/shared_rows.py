@@ -46,12 +46,11 @@ class Ad:
 
 @dataclass(frozen=True)
 class Content:
-    """The whole page; `has_outlook` where a model that was proven said something of an ad."""
+    """The whole page."""
 
     ads: Sequence[Ad]
     settled: int
     provisional: int
-    has_outlook: bool
 
 
 def told(row: SharedSnapshot, words: Words) -> Content:
@@ -59,7 +58,7 @@ def told(row: SharedSnapshot, words: Words) -> Content:
     many_profiles = len({one["profile_id"] for one in row.rows}) > 1
     ads = [_ad(one, row.currency, words, named=many_profiles) for one in row.rows]
     settled = sum(ad.is_settled for ad in ads)
-    return Content(ads, settled, len(ads) - settled, any(ad.outlook for ad in ads))
+    return Content(ads, settled, len(ads) - settled)
 
 
 def _ad(row: Row, currency: str, words: Words, *, named: bool) -> Ad:
@@ -67,8 +66,7 @@ def _ad(row: Row, currency: str, words: Words, *, named: bool) -> Ad:
     return Ad(
         name=row["ad_name"] or words("nameless", row["ad_external_id"]),
         of=" · ".join(_of(row, words, named=named)),
-        tags=[_plain(row[name]) for name in ("platform", "creative_format") if row[name]]
-        or [_plain(row["cohort_format"])],
+        tags=[_plain(row["platform"]), _plain(row["creative_format"] or row["cohort_format"])],
         score=row["composite_score"],
         shown_score=words.number(row["composite_score"], 1),
         stage=words(f"stage_{row['maturity_stage']}"),

@@ -8,11 +8,11 @@ from typing import Any
 
 from api.served import Reader
 from api.v1.creative_patterns.statistics import Stratum, Tally
+from api.v1.top_performers.terms import LEADS_FROM, SETTLED
 
 DIMENSIONS = (
     "hook_type", "creative_format", "cta_type", "primary_angle", "offer", "format", "has_video", "objective",
 )  # fmt: skip
-WINNING_SCORE = 75
 MOST_EXEMPLARS = 5
 # one says the other
 RESTATED = ("format", "has_video")
@@ -20,7 +20,7 @@ RESTATED = ("format", "has_video")
 _TRIALS = f"""
 trials as (
     select s.profile_key, s.entity_key, e.platform_id, s.composite_score,
-        s.composite_score >= {WINNING_SCORE} as is_win, c.hook_type, c.creative_format, c.cta_type, c.primary_angle,
+        s.composite_score >= {LEADS_FROM} as is_win, c.hook_type, c.creative_format, c.cta_type, c.primary_angle,
         c.format, c.offers,
         case when c.entity_key is not null then cast(c.video_id is not null as varchar) end as has_video,
         nullif(s.cohort_objective, 'unknown') as objective
@@ -28,7 +28,7 @@ trials as (
     join entities as e on e.profile_key = s.profile_key and e.entity_key = s.entity_key and e.level = 'ad'
     left join ad_creatives as c on c.profile_key = s.profile_key and c.entity_key = s.entity_key
     where s.profile_key = any($keys) and s.score_window = $window and s.composite_score is not null
-        and s.maturity_stage in ('mature', 'calibrated')
+        and s.maturity_stage in {SETTLED}
 )
 """  # noqa: S608 - a constant
 

@@ -9,16 +9,16 @@ from marshmallow import Schema, fields
 from api.fields import Choice, Int, UuidList
 from api.v1.creative_patterns.queries import DIMENSIONS
 from api.v1.creative_patterns.statistics import VERDICTS
-
-WINDOWS = ("7d", "14d", "28d", "lifetime")
-MOST_PROFILES = 50
+from api.v1.top_performers.terms import MOST_PROFILES, SCORE_WINDOWS
 
 _RATE_OR_NULL: dict[str, Any] = {"required": True, "allow_none": True}
 
 
 class WindowQuery(Schema):
     window = Choice(
-        WINDOWS, load_default="28d", metadata={"description": "Days that the scores are of, up to the last full one."}
+        SCORE_WINDOWS,
+        load_default="28d",
+        metadata={"description": "Days that the scores are of, up to the last full one."},
     )
     profile_ids = UuidList(
         MOST_PROFILES, load_default=None, metadata={"description": "Only these profiles, comma-separated."}
@@ -91,14 +91,14 @@ class Dimension(Schema):
 class Archetypes(Schema):
     """How often each archetype wins."""
 
-    score_window = fields.String(required=True, metadata={"enum": list(WINDOWS)})
+    score_window = fields.String(required=True, metadata={"enum": list(SCORE_WINDOWS)})
     archetypes = fields.List(fields.Nested(Archetype), required=True)
 
 
 class Patterns(Schema):
     """How often two traits together win."""
 
-    score_window = fields.String(required=True, metadata={"enum": list(WINDOWS)})
+    score_window = fields.String(required=True, metadata={"enum": list(SCORE_WINDOWS)})
     min_cluster_size = fields.Integer(required=True)
     patterns = fields.List(fields.Nested(Pattern), required=True)
 
@@ -106,5 +106,5 @@ class Patterns(Schema):
 class Dimensions(Schema):
     """How often each value of a dimension wins."""
 
-    score_window = fields.String(required=True, metadata={"enum": list(WINDOWS)})
+    score_window = fields.String(required=True, metadata={"enum": list(SCORE_WINDOWS)})
     dimensions = fields.List(fields.Nested(Dimension), required=True)

@@ -10,7 +10,7 @@ from api.fields import Choice, OpaqueIdList, UuidList
 from api.op_lists import ListQuery
 from api.recommendations.rules import KINDS
 from api.v1.campaigns.change_schemas import ChangeBody
-from api.v1.creative_patterns.schemas import MOST_PROFILES, WINDOWS
+from api.v1.top_performers.terms import MOST_PROFILES, SCORE_WINDOWS
 
 STATUSES = ("open", "applied", "dismissed", "expired", "superseded")
 ACTIONS = ("change_budget", "pause", "none")
@@ -24,7 +24,7 @@ class RecommendationsQuery(ListQuery):
         load_default=None,
         validate=validate.ContainsOnly(KINDS, error=f"must be some of {', '.join(KINDS)}"),
     )
-    window = Choice(WINDOWS, load_default="28d", metadata={"description": "Of the scores they rest on."})
+    window = Choice(SCORE_WINDOWS, load_default="28d", metadata={"description": "Of the scores they rest on."})
     profile_ids = UuidList(
         MOST_PROFILES, load_default=None, metadata={"description": "Only these profiles, comma-separated."}
     )
@@ -91,7 +91,7 @@ class RecommendationRow(Schema):
     kind = fields.String(required=True, metadata={"enum": list(KINDS)})
     status = fields.String(required=True, metadata={"enum": list(STATUSES)})
     entity = fields.Nested(Entity, required=True)
-    score_window = fields.String(required=True, metadata={"enum": list(WINDOWS)})
+    score_window = fields.String(required=True, metadata={"enum": list(SCORE_WINDOWS)})
     evidence = fields.Nested(Evidence, required=True)
     suggested_action = fields.Nested(Action, required=True)
     created_at = fields.DateTime(required=True)

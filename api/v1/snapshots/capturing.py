@@ -32,9 +32,11 @@ def capture(
 ) -> tuple[SharedSnapshot, str]:
     """Freeze the leaderboard that `asked` names, and give it with the token of its link.
 
-    402 plan_upgrade_required; 409 invalid_state/nothing_scored when no ad passes.
+    404 not_found when one of the profiles was archived meanwhile; 402 plan_upgrade_required; 409
+    invalid_state/nothing_scored when no ad passes.
     """
     plans.require_room(session, workspace, "snapshot_links")
+    _hold(session, profiles)
     currency = workspace.reporting_currency
     frozen = leaderboard(found, currency, {**asked, **asked["filters"]}) if found else None
     if found is None or frozen is None or all(row["composite_score"] is None for row in frozen.rows):
@@ -90,6 +92,13 @@ def revoke(row: SharedSnapshot) -> bool:
         return False
     row.revoked_at = now()
     return True
+
+
+def _hold(session: Session, profiles: Sequence[Profile]) -> None:
+    # archiving ends the links of that moment, and would miss one that comes after it
+    live = sa.select(Profile.id).where(Profile.id.in_([one.id for one in profiles]), Profile.archived_at.is_(None))
+    if len(session.scalars(live.with_for_update(read=True)).all()) < len(profiles):
+        raise errors.NOT_FOUND()
 
 
 def _kept(filters: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from api.reading_across import Across
+from api.served import Reader
 
 _LISTED = """
 select * from experiments
@@ -26,8 +27,10 @@ order by experiment_id, arm_id
 """
 
 _FINISHED = """
-select count(*) from experiments
-where profile_key = any($keys) and status = 'finished' and end_date >= $since
+select profiles.profile_id, studies.experiment_id
+from experiments as studies
+join profiles using (profile_key)
+where studies.status = 'finished'
 """
 
 
@@ -55,10 +58,9 @@ def built_at(source: Across) -> datetime:
     return found.astimezone(UTC)
 
 
-def finished_since(source: Across, since: date) -> int:
-    """How many studies ended on that day or later."""
-    ((count,),) = source.reader.rows(_FINISHED, {"keys": _keys(source), "since": since})
-    return int(count)
+def finished(reader: Reader) -> list[tuple[str, str]]:
+    """(profile_id, experiment_id) of every study that is over, of all profiles."""
+    return [(profile_id, experiment_id) for profile_id, experiment_id in reader.rows(_FINISHED)]
 
 
 def _keys(source: Across) -> list[int]:

@@ -9,15 +9,24 @@ import sqlalchemy as sa
 from marshmallow import Schema, fields, validate
 from sqlalchemy.orm import Session
 
-from api import auth, context, db, leaders
+from api import auth, context, db, newcomers
 from api.bodies import Instant
 from api.exports import destinations
 from api.guard import workspace_guarded
 from api.http import Blueprint
-from api.models import Connection, Membership, Profile, Recommendation, Report, TabSeen, User
-from api.reading_across import across, openable, opened
+from api.models import (
+    Connection,
+    FinishedStudy,
+    Leader,
+    Membership,
+    Profile,
+    Recommendation,
+    Report,
+    TabSeen,
+    User,
+)
+from api.reading_across import openable
 from api.scopes import Scope
-from api.v1.workspaces import experiment_queries
 from api.writing import idempotent, session
 
 bp = Blueprint("tab_counts", __name__, description="What is new on each tab of the console.")
@@ -76,12 +85,11 @@ def tab_counts(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         since = dict.fromkeys(TABS, query["since"]) if query["since"] else _marks(reading, workspace_id)
         counts = {**dict.fromkeys(TABS, 0), "connections": _broken_connections(reading, workspace_id)}
-        counts["top_performers"] = leaders.led_since(reading, _opened(workspace_id), since["top_performers"])
+        for tab, kept in (("top_performers", Leader.ad_id), ("experiments", FinishedStudy.experiment_id)):
+            counts[tab] = newcomers.kept_since(reading, kept, _opened(workspace_id), since[tab])
         counts["recommendations"] = _opened_since(reading, workspace_id, since["recommendations"])
         counts["reports"] = _ready_since(reading, workspace_id, since["reports"])
         counts["exports"] = destinations.failed_since(reading, _opened(workspace_id), since["exports"])
-    with across(opened(workspace_id, None)) as source:
-        counts["experiments"] = experiment_queries.finished_since(source, since["experiments"].date()) if source else 0
     return {"since": since, "tabs": counts}
 
 

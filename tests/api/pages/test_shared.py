@@ -151,6 +151,15 @@ def test_the_outcome_to_headline_is_the_one_that_is_shown(
     assert all(one in text for one in said)
 
 
+@pytest.mark.parametrize(("analysed", "shown"), [("ugc_video", "ugc video"), (None, "collection")])
+def test_an_ad_says_its_creative_format_or_until_it_is_analysed_its_media(
+    client: FlaskClient, url: str, profile: Profile, analysed: str | None, shown: str
+) -> None:
+    row = {**ROWS[0], "creative_format": analysed, "cohort_format": "collection"}
+    text = page(client, shared.snapshot(url, [profile], rows=[row])[1]).text
+    assert f'<span class="tags"><span>meta</span><span>{shown}</span>' in text
+
+
 def test_without_money_the_page_has_no_column_of_it_and_says_so(
     client: FlaskClient, url: str, profile: Profile
 ) -> None:

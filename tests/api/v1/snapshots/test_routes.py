@@ -10,9 +10,12 @@ import pytest
 import time_machine
 from werkzeug.test import TestResponse
 
-from api import db
-from api.models import AuditEntry, SharedSnapshot, Workspace
+from api import db, purge
+from api.audit import Actor
+from api.errors import NOT_FOUND, ApiError
+from api.models import AuditEntry, Profile, SharedSnapshot, Workspace
 from api.roles import Role
+from api.v1.snapshots.capturing import capture
 from api.v1.top_performers.rows import MONEY
 from tests.api.v1.campaigns.conftest import Deployment
 from tests.api.v1.top_performers.conftest import OTHER, PROFILE, Member, error
@@ -194,6 +197,19 @@ def test_an_archived_profile_ends_the_links_that_show_it(ranked: Deployment, ada
     assert (opened(ada, both).status_code, opened(ada, other).status_code) == (404, 404)
     with db.transaction(ada.settings.operational_url) as session:
         assert [kept.rows for kept in session.query(SharedSnapshot)] == [[], []]
+
+
+def test_a_profile_archived_while_it_is_captured_gets_no_link(ranked: Deployment, ada: Member) -> None:
+    url = ranked.settings.operational_url
+    with db.transaction(url) as session:
+        profiles = [session.get_one(Profile, one) for one in (PROFILE, OTHER)]
+    with db.transaction(url) as session:
+        purge.retire(session, [OTHER], at=db.now())
+    with ranked.app.app_context(), db.transaction(url) as session, pytest.raises(ApiError) as refused:
+        workspace = session.get_one(Workspace, ada.workspace.id)
+        by = Actor("session", ada.user.id, workspace.id, None, None)
+        capture(session, None, workspace=workspace, profiles=profiles, asked={}, by=by)
+    assert refused.value.code is NOT_FOUND
 
 
 def test_a_capture_needs_a_publication_of_the_profiles_only(ranked: Deployment, ada: Member) -> None:

@@ -180,12 +180,3 @@ def test_a_known_answer_is_not_sent_again_and_another_persons_is_another(
 def test_before_the_first_snapshot_the_list_is_empty(ask: Ask, w: str, session: str) -> None:
     answer = ask("GET", f"{w}/experiments", session)
     assert (data(answer), answer.get_json()["meta"]["snapshot_id"]) == ([], None)
-
-
-@pytest.mark.usefixtures("published")
-def test_the_tab_counts_studies_that_ended_since_it_was_seen(ask: Ask, w: str, session: str) -> None:
-    def counted(since: str) -> int:
-        tabs = data(ask("GET", f"{w}/tab-counts?since={since}", session))["tabs"]
-        return int(tabs["experiments"])
-
-    assert [counted(f"2026-0{day}T12:00:00Z") for day in ("3-01", "4-01", "4-02")] == [2, 2, 0]

@@ -21,6 +21,8 @@ IDENTIFIERS = ("person_key", "external_id", "payment_customer_id", "email", "pho
 # what ties rows of one person together and came from that person's browser or conversation
 LINKS = ("click_id", "session_id", "conversation_id")
 FREE = ("first_name", "last_name", "answer_text")
+# holds the id of an identifier instead of the identifier
+BY_ID = "linked_identifier_id"
 # ids of the advertiser's, not of a person; a long number may by chance be both
 ENTITIES = frozenset({"ad_platform", "ad_id", "ad_set_id", "campaign_id", "currency", "kind_a", "kind_b"})
 # shorter texts are told from other texts only where a column says what they are
@@ -62,7 +64,7 @@ class Person:
     """Somebody to be erased: the ids of the identifiers, those of them that nobody else uses, and what to rename.
 
     `links` holds values of the columns `LINKS`; `texts` are lower-case texts that tell the person wherever they stand;
-    `names` are the (kind, random name) pairs given so far.
+    `names` are the (kind, random name) pairs given so far; `moved` are the ids of random names by the id they replace.
     """
 
     profile_id: str
@@ -72,6 +74,7 @@ class Person:
     links: dict[str, set[str]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
     names: set[tuple[str, str]] = field(default_factory=set)
+    moved: dict[str, str] = field(default_factory=dict)
     _pattern: re.Pattern[str] | None = None
 
     def owns(self, kind: str, value: str) -> bool:
@@ -103,6 +106,11 @@ class Person:
         if kind == "phone":
             self.texts[value.removeprefix("+")] = self.name(kind, value).removeprefix("+")
 
+    def move(self, kind: str, value: str) -> None:
+        """Let what names the identifier by its id follow its random name."""
+        name = identifier_id(self.profile_id, kind, self.name(kind, value))
+        self.moved[identifier_id(self.profile_id, kind, value)] = name
+
     def follow(self, record: Mapping[str, Any]) -> None:
         """Learn from a record about the person: its identifiers and the values that tie it to other records."""
         for _, kind, value in identifiers(record):
@@ -132,6 +140,8 @@ class Person:
     def _other(self, column: str, value: Any) -> Any:
         if not isinstance(value, str) or column in ENTITIES:
             return value
+        if column == BY_ID:
+            return self.moved.get(value, value)
         if column in LINKS and value.strip() in self.links.get(column, ()):
             return self.name(column, value.strip())
         return self.text(value)

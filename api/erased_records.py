@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api.erased import Person, digest, identifiers, stripped
-from api.models import ErasedIdentifier, Import, IngestedRecord, PaymentPayer
+from api.models import CollectedEvent, ErasedIdentifier, Import, IngestedRecord, PaymentPayer
 from api.warehouse_ids import identifier_id
-from data_contracts.contract import Contract, inbound
+from data_contracts.contract import Contract, inbound, internal
 from data_contracts.records import as_json
 
 AT_ONCE = 2_000
@@ -55,7 +55,12 @@ def redact_records(session: Session, person: Person) -> int:
     for record in _records(session, person):
         if person.speaks(record.record):
             person.follow(record.record)
+    for event in _collected(session, person):
+        if event.body and person.speaks(event.body):
+            person.follow(event.body)
     changed = sum(_redact(record, person) for record in _records(session, person))
+    changed += sum(_redact_event(event, person) for event in _collected(session, person))
+    _forget_visits(session, person)
     for imported in session.scalars(sa.select(Import).where(Import.profile_id == person.profile_id)):
         imported.file_name = person.text(imported.file_name)
         imported.reason = imported.reason and person.text(imported.reason)
@@ -80,6 +85,31 @@ def rename_payers(session: Session, person: Person, values: Mapping[str, Iterabl
 def _records(session: Session, person: Person) -> Iterable[IngestedRecord]:
     chosen = sa.select(IngestedRecord).where(IngestedRecord.profile_id == person.profile_id)
     return session.scalars(chosen.order_by(IngestedRecord.id).execution_options(yield_per=AT_ONCE))
+
+
+def _collected(session: Session, person: Person) -> Iterable[CollectedEvent]:
+    """Events that are not in the lake yet."""
+    chosen = sa.select(CollectedEvent).where(
+        CollectedEvent.profile_id == person.profile_id, CollectedEvent.body.is_not(None)
+    )
+    return session.scalars(chosen.order_by(CollectedEvent.id).execution_options(yield_per=AT_ONCE))
+
+
+def _redact_event(event: CollectedEvent, person: Person) -> bool:
+    after = person.renamed(event.body or {}, internal()["page_events"].column)
+    if after == event.body:
+        return False
+    event.body = after
+    return True
+
+
+def _forget_visits(session: Session, person: Person) -> None:
+    """Leave of the person's events, landed long ago or not, only that there was one."""
+    ids = sorted(person.ids)
+    for start in range(0, len(ids), AT_ONCE):
+        theirs = CollectedEvent.visitor.in_(ids[start : start + AT_ONCE])
+        change = sa.update(CollectedEvent).where(CollectedEvent.profile_id == person.profile_id, theirs)
+        session.execute(change.values(visitor=None, visit=None), execution_options={"synchronize_session": False})
 
 
 def _redact(kept: IngestedRecord, person: Person) -> bool:

@@ -21,6 +21,7 @@ from api.models import (
     AudienceExclusion,
     ChatMedia,
     ChatTemplate,
+    CollectedEvent,
     Connection,
     ConnectionSync,
     CreativeAnalysis,
@@ -56,6 +57,7 @@ IDS = 500
 DATA: tuple[type[Base], ...] = (
     IngestedRecord,
     Event,
+    CollectedEvent,
     Import,
     ManualRefund,
     PaymentPayer,

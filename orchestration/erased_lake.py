@@ -14,13 +14,19 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from api.erased import ENTITIES, IDENTIFIERS, LINKS, Person
-from data_contracts.contract import inbound
+from data_contracts.contract import Contract, inbound, internal
 from data_contracts.records import as_json
 from orchestration import durable
 from orchestration.batch_file import META_KEY, read_facts
 from orchestration.lake import Lake
 
 Values = Mapping[str, list[str]]
+
+
+def told() -> Mapping[str, Contract]:
+    """The sets of a profile that may tell of a person."""
+    about = {name: one for name, one in internal().items() if any(column.personal for column in one.columns)}
+    return {**inbound(), **about}
 
 
 def rewrite_lake(lake: Lake, person: Person, values: Values) -> Counter[str]:
@@ -40,7 +46,7 @@ def rewrite_lake(lake: Lake, person: Person, values: Values) -> Counter[str]:
 
 
 def _files(root: Path, profile_id: str) -> Iterator[tuple[str, Path]]:
-    for dataset in inbound():
+    for dataset in told():
         for path in sorted((root / dataset / profile_id).glob("*/*.parquet")):
             yield dataset, path
 
@@ -104,7 +110,7 @@ def _visible(row: dict[str, Any], person: Person) -> dict[str, Any]:
 
 
 def _rewrite_quarantine(dataset: str, path: Path, person: Person) -> int:
-    table, known = pq.read_table(path, partitioning=None), inbound()[dataset].column
+    table, known = pq.read_table(path, partitioning=None), told()[dataset].column
     rows, changed = table.to_pylist(), 0
     for row in rows:
         try:

@@ -32,8 +32,8 @@ log = structlog.get_logger(__name__)
 
 OPEN = ("received", "processing", "failed")
 COMPACTED = (
-    "ingested_records", "events", "imports", "erasures", "erased_identifiers", "manual_refunds", "payment_payers",
-    "audience_exclusions",
+    "ingested_records", "events", "collected_events", "imports", "erasures", "erased_identifiers", "manual_refunds",
+    "payment_payers", "audience_exclusions",
 )  # fmt: skip
 PEOPLE = [
     "build",
@@ -179,6 +179,7 @@ def _found(settings: Settings, erasure: Erasure) -> Found:
     for kind, value, _ in theirs:
         found.values[kind].append(value)
         found.person.learn(kind, value)
+        found.person.move(kind, value)
     return found
 
 

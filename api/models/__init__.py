@@ -7,6 +7,7 @@ from api.models.audience import AudienceExclusion
 from api.models.billing import Handoff, HookDelivery, Subscription
 from api.models.branding import Branding, SenderDomain
 from api.models.chat import ChatMedia, ChatTemplate
+from api.models.collected import CollectedEvent
 from api.models.connection import Connection
 from api.models.connection_sync import ConnectionSync
 from api.models.creative import CreativeAnalysis
@@ -51,6 +52,7 @@ __all__ = [
     "Branding",
     "ChatMedia",
     "ChatTemplate",
+    "CollectedEvent",
     "Connection",
     "ConnectionSync",
     "ConversionCatalog",

@@ -7,6 +7,7 @@ import dagster as dg
 
 from orchestration.app_sets import land_app_sets
 from orchestration.assets.landing_metadata import landing_metadata
+from orchestration.collected import land_collected
 from orchestration.ingested import land_ingested
 from orchestration.recomputes import begin, build_of
 from orchestration.resources import Deployment
@@ -25,5 +26,6 @@ def landing_app(context: dg.AssetExecutionContext, deployment: Deployment) -> dg
     lake.prepare()
     # what is asked for from here on may come too late for this build
     begin(settings.operational_url, build_of(context.run))
-    landings = [*land_ingested(settings.operational_url, lake), *land_app_sets(settings.operational_url, lake)]
+    url = settings.operational_url
+    landings = [*land_ingested(url, lake), *land_collected(url, lake), *land_app_sets(url, lake)]
     return dg.MaterializeResult(metadata=landing_metadata(landings, started))

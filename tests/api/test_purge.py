@@ -12,6 +12,7 @@ from api import credentials, db, purge
 from api.db import Base
 from api.models import (
     ApiKey,
+    CollectedEvent,
     Connection,
     Event,
     ExportDestination,
@@ -74,6 +75,8 @@ def fill(url: str, profile: Profile) -> None:
         sent = {"profile_id": profile.id, "fingerprint": "f"}
         session.add(IngestedRecord(**sent, dataset="touches", record_key="k", record={}))
         session.add(Event(**sent, id=db.new_id()))
+        seen = {"event_id": "e", "event_name": "page_view", "occurred_at": db.now()}
+        session.add(CollectedEvent(profile_id=profile.id, **seen))
         refund = ManualRefund(profile_id=profile.id, payment_ref="bank:1", amount=1, currency="USD")
         refund.refunded_at = db.now()
         session.add(refund)
@@ -105,10 +108,10 @@ def test_an_archive_ends_what_opens_a_profile_and_purges_its_rows_alone(database
         connections_disconnected=1,
         destinations_disabled=1,
         retained_conversion_exports=2,
-        rows_removed=3,
+        rows_removed=4,
     )
     for profile, left in ((gone, 0), (other, 1)):
-        for model in (IngestedRecord, Event, ManualRefund, ProfileMembership):
+        for model in (IngestedRecord, Event, CollectedEvent, ManualRefund, ProfileMembership):
             assert count(database_url, model, model.profile_id == profile.id) == left, model
         assert count(database_url, ApiKey, ApiKey.profile_id == profile.id, ApiKey.revoked_at.is_(None)) == 2 * left
         assert count(database_url, Connection, Connection.profile_id == profile.id, Connection.token != "") == left

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -11,21 +11,12 @@ from api import connections, errors
 from api.ad_entities import Named
 from api.models import Connection
 from connectors.ad_platform import LiveAdPlatform, LiveState
-from connectors.meta_ads import MetaAds
-from connectors.transport import Transport
+from connectors.ad_platforms import PLATFORMS, opened
 from touchledger.settings import Settings
 
 KIND = "ad_platform"
 # seconds; a search, a change and another look together stay under the minute after which an attempt counts as abandoned
 SEARCH, CHANGE, LOOK_AGAIN = 20.0, 20.0, 10.0
-
-
-def _meta(connection: Connection, transport: Transport) -> LiveAdPlatform:
-    account, currency = connection.external_account_id, connection.currency
-    return MetaAds(connection.base_url, connection.token, account, transport, currency=currency)
-
-
-PLATFORMS: Mapping[str, Callable[[Connection, Transport], LiveAdPlatform]] = {"meta": _meta}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +39,7 @@ def asking(
 ) -> Iterator[LiveAdPlatform]:
     """One account, for at most `within` seconds; what goes wrong leaves as an ApiError (`connections.asking`)."""
     with connections.asking(settings, connection, within=within, writes=writes) as transport:
-        yield PLATFORMS[connection.provider](connection, transport)
+        yield opened(settings, connection.provider, connection.access, transport)
 
 
 def find(settings: Settings, *, profile_id: str, target: Named) -> Found | None:

@@ -8,63 +8,21 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-import httpx
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from api import connections, db, errors
+from api import connections, db
 from api.models import Connection, ConnectionSync, Handoff, Profile, Workspace
 from api.models.connection import HOLDING
+from api.providers import SPOKEN, back_to, client
 from api.webhooks.telling import connection_changed
-from connectors.authorizing import Client, Grant
-from connectors.meta_graph import VERSION
+from connectors.authorizing import address
+from connectors.grants import Client, Grant
 from touchledger.settings import Settings
 
 LIFETIME = timedelta(hours=1)
-RETRY = {"Retry-After": "60"}
-PATIENCE_SECONDS = 2.0
-# what the interface calls each provider: our word, the kind of its accounts, the sandbox's face and its page
-SPOKEN: Mapping[str, tuple[str, str, str, str]] = {
-    "meta": ("meta", "ad_platform", "meta", f"{VERSION}/dialog/oauth"),
-    "chatapp": ("chatapp", "messaging", "meta", f"{VERSION}/dialog/oauth"),
-    "shopify": ("shopify", "store", "shopify", "admin/oauth/authorize"),
-    "payments": ("stripe", "payments", "stripe", "oauth/authorize"),
-}
 # kinds that a run pulls
 PULLED = ("ad_platform", "store", "payments")
-# what the sandbox knows every deployment as
-_OF_SANDBOX = ("touchledger", "touchledger-sandbox")
-
-
-def client(settings: Settings, provider: str) -> Client:
-    """What `provider` (in the interface's words) knows this deployment as; 503 service_unavailable for nothing."""
-    if provider in SPOKEN:
-        ours, _, face, page = SPOKEN[provider]
-        if provider == "meta" and settings.meta_app_id and settings.meta_app_secret:
-            own = (settings.meta_app_id, settings.meta_app_secret.get_secret_value())
-            dialog = f"https://www.facebook.com/{VERSION}/dialog/oauth"
-            return Client(ours, *own, dialog, "https://graph.facebook.com", is_sandbox=False)
-        if settings.connect_sandbox == "on":
-            base_url = f"{settings.sandbox_url}/{face}"
-            return Client(ours, *_OF_SANDBOX, f"{base_url}/{page}", base_url, is_sandbox=True)
-    raise errors.SERVICE_UNAVAILABLE("This deployment has no app at this provider.", headers=RETRY)
-
-
-def require_up(asked: Client, settings: Settings) -> None:
-    """503 service_unavailable when the sandbox is what people would be sent to, and it does not run."""
-    if not asked.is_sandbox:
-        return
-    try:
-        # the sandbox is on this machine: a proxy of the environment is none of its
-        health = f"{settings.sandbox_url}/__sandbox__/health"
-        httpx.get(health, timeout=PATIENCE_SECONDS, trust_env=False).raise_for_status()
-    except httpx.HTTPError:
-        raise errors.SERVICE_UNAVAILABLE("The sandbox does not run beside this deployment.", headers=RETRY) from None
-
-
-def back_to(settings: Settings, provider: str) -> str:
-    """Where the provider sends people back to."""
-    return f"{settings.base_url}/connect/{provider}/callback"
 
 
 def begin(
@@ -89,7 +47,7 @@ def begin(
         profile_id=profile.id,
         connection_id=connection.id,
         return_url=return_url,
-        url=asked.address(state=state, back=back_to(settings, provider)),
+        url=address(asked, state=state, back=back_to(settings, provider)),
         external_ref=_digest(state),
         expires_at=db.now() + LIFETIME,
     )
@@ -107,7 +65,7 @@ def claim(session: Session, *, provider: str, state: str) -> Handoff | None:
     if found is None or found.expires_at <= db.now():
         return None
     connection = session.get_one(Connection, found.connection_id)
-    if provider not in SPOKEN or SPOKEN[provider][0] != connection.provider:
+    if provider not in SPOKEN or SPOKEN[provider].ours != connection.provider:
         return None
     found.external_ref = None
     return found
@@ -156,7 +114,8 @@ def _outcome(
         # made anew: only for the account that it is of
         if connection.external_account_id not in {one.external_account_id for one in usable}:
             return None, "provider_denied"
-        _renew(session, settings, connection, grant.token, grant.scopes)
+        again = next(one for one in usable if one.external_account_id == connection.external_account_id)
+        _renew(session, settings, connection, grant.token, grant.scopes, again.reached_through)
         return connection, ""
     if connection.status != "pending" or not usable:
         return None, "provider_denied"
@@ -199,7 +158,7 @@ def take(
     for account in accounts:
         held = _held(session, pending, account["external_account_id"])
         if held is not None:
-            _renew(session, settings, held, token, scopes)
+            _renew(session, settings, held, token, scopes, account.get("reached_through"))
             taken.append(held)
             continue
         row, free = free or _beside(session, pending), None
@@ -207,6 +166,7 @@ def take(
         row.token, row.scopes_granted, row.candidates = token, scopes, []
         row.external_account_id, row.display_name = account["external_account_id"], account["name"][:120]
         row.currency, row.timezone = account["currency"], account["timezone"]
+        row.reached_through = account.get("reached_through")
         session.flush()
         queue_sync(session, row)
         connection_changed(session, row, before, base_url=settings.base_url)
@@ -231,8 +191,15 @@ def queue_sync(session: Session, connection: Connection) -> ConnectionSync | Non
     return made
 
 
-def _renew(session: Session, settings: Settings, row: Connection, token: str, scopes: Sequence[str]) -> None:
-    before = row.status
+def _renew(
+    session: Session,
+    settings: Settings,
+    row: Connection,
+    token: str,
+    scopes: Sequence[str],
+    reached_through: str | None,
+) -> None:
+    before, row.reached_through = row.status, reached_through
     row.token, row.scopes_granted, row.status, row.status_reason = token, list(scopes), "active", None
     session.flush()
     queue_sync(session, row)
@@ -254,7 +221,7 @@ def _pending(session: Session, asked: Client, profile: Profile, provider: str) -
         id=db.new_id(),
         profile_id=profile.id,
         provider=asked.provider,
-        kind=SPOKEN[provider][1],
+        kind=SPOKEN[provider].kind,
         display_name=provider,
         external_account_id="",
         status="pending",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from typing import Any, Literal, Protocol
 
@@ -48,6 +48,21 @@ class LiveState:
     def budget(self, kind: BudgetType) -> int | None:
         """Its own budget of a type, in minor units."""
         return self.daily_budget_minor if kind == "daily" else self.lifetime_budget_minor
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What opens one ad account. `reached_through` is the account above it that the token belongs to, if one is.
+
+    `currency` is the account's where it is known.
+    """
+
+    base_url: str
+    token: str = field(repr=False)
+    account_id: str
+    currency: str | None = None
+    is_sandbox: bool = False
+    reached_through: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +125,10 @@ class LiveAdPlatform(Protocol):
 
     def linked_ads(self) -> list[LinkedAd]:
         """Every ad of the account that is neither archived nor deleted, with where it leads."""
+
+
+class SyncedAdPlatform(AdPlatform, LiveAdPlatform, Protocol):
+    """One ad account, pulled by runs and asked while somebody waits."""
 
 
 def reach_windows(day_from: date, day_to: date) -> list[Window]:

@@ -9,9 +9,9 @@ from datetime import UTC, date, datetime, time, timedelta
 import structlog
 
 from api.models import Connection
-from connectors.ad_platform import Row, last_of_month, reach_windows
+from connectors.ad_platform import AdPlatform, Row, last_of_month, reach_windows
+from connectors.ad_platforms import PLATFORMS, opened
 from connectors.errors import ConnectorError, Refused
-from connectors.meta_ads import MetaAds
 from connectors.shopify import Shopify
 from connectors.stripe import Stripe
 from connectors.transport import Transport
@@ -19,6 +19,7 @@ from data_contracts.contract import load
 from orchestration.door import admitted
 from orchestration.lake import Lake, Landing
 from orchestration.partitions import DayRange
+from touchledger.settings import Settings
 
 log = structlog.get_logger(__name__)
 
@@ -34,11 +35,10 @@ ALWAYS_WHOLE = {"recurring_payments"}
 class Pull:
     """One connection being pulled: what it gave so far, and the last day that is landed whole.
 
-    `today` is the day it is at the provider; `days` bounds the delivery of an ad platform. `url` is the operational
-    database's.
+    `today` is the day it is at the provider; `days` bounds the delivery of an ad platform.
     """
 
-    url: str
+    settings: Settings
     connection: Connection
     lake: Lake
     today: date
@@ -54,7 +54,7 @@ class Pull:
             profile_id=self.connection.profile_id,
             source=self.connection.provider,
             batch=self.connection.id + suffix,
-            records=admitted(self.url, self.lake, load(dataset), self.connection.profile_id, rows),
+            records=admitted(self.settings.operational_url, self.lake, load(dataset), self.connection.profile_id, rows),
         )
         self.landings.append(landing)
 
@@ -71,7 +71,7 @@ def pull_ads(pull: Pull) -> None:
     first, last = pull.days.first, min(pull.days.last, pull.today)
     connection = pull.connection
     with Transport() as transport:
-        platform = MetaAds(connection.base_url, connection.token, connection.external_account_id, transport)
+        platform = opened(pull.settings, connection.provider, connection.access, transport)
         for dataset, rows in platform.entities().items():
             pull.land(dataset, rows)
         for day, rows in platform.delivery(first, last):
@@ -89,7 +89,7 @@ def pull_ads(pull: Pull) -> None:
         _land_studies(pull, platform)
 
 
-def _land_studies(pull: Pull, platform: MetaAds) -> None:
+def _land_studies(pull: Pull, platform: AdPlatform) -> None:
     try:
         studies = platform.studies(pull.today)
     except Refused as refused:
@@ -142,4 +142,8 @@ def _monday(day: date) -> date:
     return day - timedelta(days=day.weekday())
 
 
-PULLS: dict[str, Callable[[Pull], None]] = {"meta": pull_ads, "shopify": pull_store, "stripe": pull_payments}
+PULLS: dict[str, Callable[[Pull], None]] = {
+    **dict.fromkeys(PLATFORMS, pull_ads),
+    "shopify": pull_store,
+    "stripe": pull_payments,
+}

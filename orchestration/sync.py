@@ -58,7 +58,7 @@ def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None =
     syncs = [_begin(settings, one) for one in found]
     pulls = [
         Pull(
-            settings.operational_url,
+            settings,
             connection,
             lake,
             today(settings, connection),

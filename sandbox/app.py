@@ -1,4 +1,4 @@
-"""The sandbox: three vendors' protocols over one world, on loopback, with a fault plan and a clock."""
+"""The sandbox: several vendors' protocols over one world, on loopback, with a fault plan and a clock."""
 
 from __future__ import annotations
 
@@ -31,11 +31,9 @@ from sandbox.stripe_billing import Billing
 from sandbox.world import WorldHolder, build
 from touchledger.settings import Settings
 
-FACES = ("meta", "shopify", "stripe")
-
 
 def create_sandbox(holder: WorldHolder, bucket: shopify.Bucket | None = None) -> Flask:
-    """One WSGI application with the Meta, Shopify and Stripe faces under /meta, /shopify and /stripe.
+    """One WSGI application with each vendor's face under its name: /meta, /shopify and so on.
 
     `bucket` is the cost budget of the store; None gives that of Shopify's largest plan.
     """
@@ -45,12 +43,15 @@ def create_sandbox(holder: WorldHolder, bucket: shopify.Bucket | None = None) ->
     install(app, plan)
     billing, live, conversions = Billing(), meta_live.Live(), meta_conversions.Conversions()
     lists, chat = meta_lists.CustomerLists(), chatapp.Chat()
-    meta = meta_ads.blueprint(holder, live, conversions, lists, chat)
-    faces = (meta, shopify.blueprint(holder, bucket), stripe.blueprint(holder, billing))
-    for vendor, face in zip(FACES, faces, strict=True):
-        app.register_blueprint(face, url_prefix=f"/{vendor}")
+    faces = (
+        meta_ads.blueprint(holder, live, conversions, lists, chat),
+        shopify.blueprint(holder, bucket),
+        stripe.blueprint(holder, billing),
+    )
+    for face in faces:
+        app.register_blueprint(face, url_prefix=f"/{face.name}")
     authorizing.install(app)
-    _control(app, holder, plan)
+    _control(app, holder, plan, sorted(face.name for face in faces))
     meta_live.control(app, holder, live)
     meta_conversions.control(app, conversions)
     meta_lists.control(app, lists)
@@ -59,10 +60,10 @@ def create_sandbox(holder: WorldHolder, bucket: shopify.Bucket | None = None) ->
     return app
 
 
-def _control(app: Flask, holder: WorldHolder, plan: FaultPlan) -> None:
+def _control(app: Flask, holder: WorldHolder, plan: FaultPlan, faces: list[str]) -> None:
     @app.get(f"{CONTROL}/health")
     def health() -> dict[str, Any]:
-        return {"status": "ok", "faces": sorted(FACES), "as_of": holder.world.as_of.isoformat()}
+        return {"status": "ok", "faces": faces, "as_of": holder.world.as_of.isoformat()}
 
     @app.get(f"{CONTROL}/shop")
     def described_shop() -> dict[str, Any]:

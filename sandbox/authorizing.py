@@ -22,7 +22,12 @@ from sandbox.shopify_objects import SHOP
 CLIENT_ID, CLIENT_SECRET = "touchledger", "touchledger-sandbox"
 PAYEE = {"id": "acct_1AlderFinch", "name": "Alder & Finch payments"}
 GRAPH = "/meta/v26.0"
-PAGES = (f"{GRAPH}/dialog/oauth", "/shopify/admin/oauth/authorize", "/stripe/oauth/authorize")
+# where each decides, with what it calls an app's id and the code that people are sent back with
+PAGES = {
+    f"{GRAPH}/dialog/oauth": ("client_id", "code"),
+    "/shopify/admin/oauth/authorize": ("client_id", "code"),
+    "/stripe/oauth/authorize": ("client_id", "code"),
+}
 _PAGE = """<!doctype html><title>Sandbox: let an app in</title>
 <h1>Let {app} in?</h1><p>It asks for: {scope}</p>
 <form method="post"><button name="decision" value="allow">Allow</button>
@@ -64,18 +69,22 @@ def install(app: Flask) -> None:
 
 
 def _ask() -> Response:
-    if request.args.get("client_id") != CLIENT_ID or not request.args.get("redirect_uri"):
+    if not _is_known() or not request.args.get("redirect_uri"):
         return Response("unknown app", 400, mimetype="text/plain")
     shown = {"app": escape(CLIENT_ID), "scope": escape(request.args.get("scope", ""))}
     return Response(_PAGE.format(**shown), mimetype="text/html")
 
 
+def _is_known() -> bool:
+    return request.args.get(PAGES[request.path][0]) == CLIENT_ID
+
+
 def _decide(codes: Codes) -> AnyResponse:
     back = request.args.get("redirect_uri", "")
-    if request.args.get("client_id") != CLIENT_ID or urlsplit(back).scheme not in {"http", "https"}:
+    if not _is_known() or urlsplit(back).scheme not in {"http", "https"}:
         return Response("unknown app", 400, mimetype="text/plain")
     if request.form.get("decision") == "allow":
-        told = {"code": codes.give(back, request.args.get("scope", ""))}
+        told = {PAGES[request.path][1]: codes.give(back, request.args.get("scope", ""))}
     else:
         told = {"error": "access_denied", "error_description": "The person said no"}
     return redirect(f"{back}?{urlencode({**told, 'state': request.args.get('state', '')})}", 302)

@@ -17,7 +17,8 @@ from flask import Flask, Response, request
 from sandbox import refusals
 
 CONTROL = "/__sandbox__"
-CURSORS = {"after", "starting_after"}
+# what vendors call the place in a list, in queries, in variables of GraphQL and in documents
+CURSORS = {"after", "starting_after", "pageToken"}
 _HTML = "<html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>"
 
 
@@ -149,17 +150,20 @@ def _asked() -> str:
 
 
 def _variables() -> dict[str, Any]:
+    """What a document asks with: the variables of GraphQL, the members of any other."""
     document = request.get_json(silent=True)
-    return dict((document.get("variables") if isinstance(document, dict) else None) or {})
+    if not isinstance(document, dict):
+        return {}
+    return dict(document.get("variables") or {}) if "query" in document and "variables" in document else document
 
 
 def _has_cursor() -> bool:
-    return bool(request.args.keys() & CURSORS or _variables().get("after"))
+    return bool(request.args.keys() & CURSORS or any(_variables().get(name) for name in CURSORS))
 
 
 def _list_asked() -> str:
     query = sorted((name, value) for name, value in request.args.items() if name not in CURSORS)
-    variables = sorted((name, str(value)) for name, value in _variables().items() if name != "after")
+    variables = sorted((name, str(value)) for name, value in _variables().items() if name not in CURSORS)
     return json.dumps([request.method, request.path, query, variables])
 
 
@@ -213,7 +217,9 @@ def _dripped(fault: Fault, response: Response) -> Response:
 
 def _reordered(fault: Fault, response: Response) -> Response:
     body = response.get_json()
-    rows = body.get("data") if isinstance(body, dict) else None
+    rows = body
+    for name in ("data", "list", "results"):
+        rows = rows.get(name, rows) if isinstance(rows, dict) else rows
     if isinstance(rows, list):
         random.Random(fault.hits).shuffle(rows)  # noqa: S311 - an order, not a secret
         response.set_data(json.dumps(body))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from flask import Response
@@ -49,45 +50,80 @@ def answer(body: Any, status: int = 200, headers: Mapping[str, str] | None = Non
     return Response(json.dumps(body), status, headers=dict(headers or {}), mimetype="application/json")
 
 
+@dataclass(frozen=True)
+class Wording:
+    """One vendor's refusals: a token that died, a quota that is back after so many seconds, a cursor forgotten.
+
+    `numbered` is any other by the vendor's own code: code, subcode, message and HTTP status.
+    """
+
+    revoked: Callable[[], Response]
+    throttled: Callable[[float], Response]
+    cursor_expired: Callable[[], Response]
+    numbered: Callable[[str, int | None, str, int], Response]
+
+
 def revoked(vendor: str) -> Response:
     """The token has died."""
-    if vendor == "meta":
-        return meta_error(190, "Error validating access token: The session is no longer valid.", subcode=460)
-    if vendor == "stripe":
-        return stripe_error(401, "Expired API Key provided: sk_test_****", code="api_key_expired")
-    return answer({"errors": "[API] Invalid API key or access token (unrecognized login or wrong password)"}, 401)
+    return WORDINGS[vendor].revoked()
 
 
 def throttled(vendor: str, wait: float) -> Response:
-    """The quota is used up and comes back after `wait` seconds (Meta counts in whole minutes)."""
-    if vendor == "meta":
-        refusal = meta_error(80000, "There have been too many calls from this ad-account.", subcode=2446079)
-        usage = {"type": "ads_insights", "call_count": 100, "total_cputime": 25, "total_time": 25}
-        usage["estimated_time_to_regain_access"] = math.ceil(wait / 60)
-        refusal.headers["x-business-use-case-usage"] = json.dumps({"0": [usage]})
-        return refusal
-    if vendor == "stripe":
-        refusal = stripe_error(429, "Request rate limit exceeded.", code="rate_limit")
-        refusal.headers["Retry-After"] = str(math.ceil(wait))
-        return refusal
+    """The quota is used up and comes back after `wait` seconds."""
+    return WORDINGS[vendor].throttled(wait)
+
+
+def cursor_expired(vendor: str) -> Response:
+    """The cursor is not known any more."""
+    return WORDINGS[vendor].cursor_expired()
+
+
+def numbered(vendor: str, code: str, subcode: int | None, message: str, status: int) -> Response:
+    """Any other refusal by its vendor's own code."""
+    return WORDINGS[vendor].numbered(code, subcode, message, status)
+
+
+def _meta_throttled(wait: float) -> Response:
+    refusal = meta_error(80000, "There have been too many calls from this ad-account.", subcode=2446079)
+    usage = {"type": "ads_insights", "call_count": 100, "total_cputime": 25, "total_time": 25}
+    # Meta counts in whole minutes
+    usage["estimated_time_to_regain_access"] = math.ceil(wait / 60)
+    refusal.headers["x-business-use-case-usage"] = json.dumps({"0": [usage]})
+    return refusal
+
+
+def _stripe_throttled(wait: float) -> Response:
+    refusal = stripe_error(429, "Request rate limit exceeded.", code="rate_limit")
+    refusal.headers["Retry-After"] = str(math.ceil(wait))
+    return refusal
+
+
+def _shopify_throttled(wait: float) -> Response:
     available = {"maximumAvailable": 2000.0, "currentlyAvailable": 0.0, "restoreRate": RESTORE_RATE}
     cost = {"requestedQueryCost": wait * RESTORE_RATE, "actualQueryCost": None, "throttleStatus": available}
     return shopify_error("Throttled", "THROTTLED", extensions={"cost": cost})
 
 
-def cursor_expired(vendor: str) -> Response:
-    """The cursor is not known any more."""
-    if vendor == "meta":
-        return meta_error(2642, "(#2642) Invalid cursors values")
-    if vendor == "stripe":
-        return stripe_error(400, "No such object: 'gone'", code="resource_missing", param="starting_after")
-    return shopify_error("Invalid cursor for current pagination sort.", "INVALID_CURSOR")
+def _meta_numbered(code: str, subcode: int | None, message: str, status: int) -> Response:
+    return meta_error(int(code), message, subcode=subcode, status=status, transient=code in ("1", "2"))
 
 
-def numbered(vendor: str, code: str, subcode: int | None, message: str, status: int) -> Response:
-    """Any other refusal by its vendor's own code."""
-    if vendor == "meta":
-        return meta_error(int(code), message, subcode=subcode, status=status, transient=code in ("1", "2"))
-    if vendor == "stripe":
-        return stripe_error(status, message, code=code)
-    return shopify_error(message, code)
+_META = Wording(
+    lambda: meta_error(190, "Error validating access token: The session is no longer valid.", subcode=460),
+    _meta_throttled,
+    lambda: meta_error(2642, "(#2642) Invalid cursors values"),
+    _meta_numbered,
+)
+_STRIPE = Wording(
+    lambda: stripe_error(401, "Expired API Key provided: sk_test_****", code="api_key_expired"),
+    _stripe_throttled,
+    lambda: stripe_error(400, "No such object: 'gone'", code="resource_missing", param="starting_after"),
+    lambda code, _, message, status: stripe_error(status, message, code=code),
+)
+_SHOPIFY = Wording(
+    lambda: answer({"errors": "[API] Invalid API key or access token (unrecognized login or wrong password)"}, 401),
+    _shopify_throttled,
+    lambda: shopify_error("Invalid cursor for current pagination sort.", "INVALID_CURSOR"),
+    lambda code, _, message, __: shopify_error(message, code),
+)
+WORDINGS: Mapping[str, Wording] = {"meta": _META, "stripe": _STRIPE, "shopify": _SHOPIFY}

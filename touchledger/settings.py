@@ -71,6 +71,11 @@ class Settings(BaseSettings):
     connect_sandbox: str = Field("on", pattern="^(on|off)$")
     meta_app_id: str | None = Field(None, pattern=r"^[0-9]{1,32}$")
     meta_app_secret: SecretStr | None = None
+    google_client_id: str | None = Field(None, pattern=r"^[0-9A-Za-z._-]{1,255}$")
+    google_client_secret: SecretStr | None = None
+    google_developer_token: SecretStr | None = None
+    tiktok_app_id: str | None = Field(None, pattern=r"^[0-9]{1,32}$")
+    tiktok_app_secret: SecretStr | None = None
 
     store_secret: SecretStr | None = None
     store_secret_before: SecretStr | None = None

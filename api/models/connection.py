@@ -10,6 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from api.db import Base, new_id, now
 from api.sealing import SealedText
+from connectors.ad_platform import Access
 from connectors.errors import ConnectorError, Refused, Revoked
 
 ASKED = ("active", "needs_action")
@@ -31,7 +32,7 @@ class Connection(Base):
     `token` is sealed in the database; "" where there is none. `external_account_id` is "" until an account was chosen
     from `candidates`.
     `synced_through` is the last account day that was landed whole. `login_kind` of a social account is page_linked or
-    direct.
+    direct. `reached_through` is the account above it that providers who want it are told with each call.
     """
 
     __tablename__ = "connections"
@@ -52,6 +53,7 @@ class Connection(Base):
     timezone: Mapped[str | None] = mapped_column(sa.String(64))
     candidates: Mapped[list[Any]] = mapped_column(default=list)
     login_kind: Mapped[str | None] = mapped_column(sa.String(16))
+    reached_through: Mapped[str | None] = mapped_column(sa.String(128))
     synced_through: Mapped[date | None]
     synced_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(default=now)
@@ -76,6 +78,18 @@ class Connection(Base):
     def kind_word(self) -> str:
         """The kind as the interface calls it: ads, store, payments or messaging."""
         return KIND_WORDS.get(self.kind, self.kind)
+
+    @property
+    def access(self) -> Access:
+        """What opens it, at an ad platform."""
+        return Access(
+            self.base_url,
+            self.token,
+            self.external_account_id,
+            currency=self.currency,
+            is_sandbox=self.is_sandbox,
+            reached_through=self.reached_through,
+        )
 
     def heard(self, failure: ConnectorError | None) -> bool:
         """Note how a read of the provider ended, None for well; True when this told that the token is dead.

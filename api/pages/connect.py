@@ -9,7 +9,7 @@ import structlog
 from flask import Blueprint, Response, request
 from sqlalchemy.orm import Session
 
-from api import audit, connecting, context, db, errors, reach
+from api import audit, connecting, context, db, errors, providers, reach
 from api.body_fields import UUID
 from api.connections import PATIENCE
 from api.guard import public
@@ -18,8 +18,9 @@ from api.pages import browser
 from api.pages.sign_in import way_in
 from api.scopes import Scope
 from api.v1.connections.connecting import renewable
-from connectors.authorizing import Grant, redeem
+from connectors.authorizing import code_in, redeem
 from connectors.errors import ConnectorError
+from connectors.grants import Grant
 from connectors.transport import Transport
 
 WITHIN_SECONDS = 20.0
@@ -34,7 +35,7 @@ log = structlog.get_logger("api.pages.connect")
 @public
 def came_back(provider: str) -> Response:
     """Take what the provider says, and lead on to where the person began."""
-    state, code = request.args.get("state", "")[:LONGEST], request.args.get("code", "")[:LONGEST]
+    state = request.args.get("state", "")[:LONGEST]
     settings = context.settings()
     # the state is used up before anything is asked, so that it serves once whatever comes of it
     with db.unit(settings.operational_url) as session:
@@ -43,6 +44,7 @@ def came_back(provider: str) -> Response:
         text = "This address was used already, is over an hour old, or was never given out. Begin again."
         return browser.notice(400, "This link is over", text)
     # without a code somebody said no, whatever else is in the address
+    code = code_in(providers.SPOKEN[provider].ours, request.args)[:LONGEST]
     grant = _redeemed(handoff, provider, code) if code else None
     with db.unit(settings.operational_url) as session:
         if grant is None:
@@ -84,7 +86,7 @@ def renew_now(provider: str) -> Response:
         if found is None:
             return browser.notice(404, *NOTHING)
         try:
-            connecting.require_up(connecting.client(settings, provider), settings)
+            providers.require_up(providers.client(settings, provider), settings)
             renewable(found, provider)
             profile = _entitled(session.get_one(Profile, found.profile_id))
         except errors.ApiError as refusal:
@@ -101,9 +103,9 @@ def renew_now(provider: str) -> Response:
 def _redeemed(handoff: Handoff, provider: str, code: str) -> Grant | None:
     settings = context.settings()
     try:
-        client = connecting.client(settings, provider)
+        client = providers.client(settings, provider)
         with Transport(PATIENCE, within=WITHIN_SECONDS) as transport:
-            return redeem(client, transport, code=code, back=connecting.back_to(settings, provider))
+            return redeem(client, transport, code=code, back=providers.back_to(settings, provider))
     except (ConnectorError, errors.ApiError) as problem:
         log.warning("grant_not_redeemed", handoff=handoff.id, reason=problem.reason)
         return None
@@ -150,7 +152,7 @@ def _here(provider: str) -> str:
 def _policy(provider: str) -> str:
     """A browser checks where a form leads in the end, which is the provider."""
     try:
-        page = urlsplit(connecting.client(context.settings(), provider).page)
+        page = urlsplit(providers.client(context.settings(), provider).page)
     except errors.ApiError:
         return "form-action 'self'"
     return f"form-action 'self' {page.scheme}://{page.netloc}"

@@ -10,8 +10,9 @@ import httpx
 import pytest
 from flask import Flask, jsonify, request
 
-from connectors.authorizing import Account, Client, redeem
+from connectors.authorizing import address, redeem
 from connectors.errors import ConnectorError, Malformed, Refused, Throttled, Transient
+from connectors.grants import Account, Client
 from connectors.transport import Transport
 from sandbox.authorizing import CLIENT_ID, CLIENT_SECRET
 from sandbox.faces import TOKENS
@@ -28,7 +29,7 @@ def client(sandbox: RunningSandbox, face: str, provider: str | None = None) -> C
 
 def code(of: Client) -> str:
     """The code that somebody who allows it comes back with."""
-    answer = httpx.post(of.address(state="s", back=BACK), data={"decision": "allow"}, trust_env=False)
+    answer = httpx.post(address(of, state="s", back=BACK), data={"decision": "allow"}, trust_env=False)
     back = parse_qs(urlsplit(answer.headers["Location"]).query)
     assert back["state"] == ["s"]
     return back["code"][0]

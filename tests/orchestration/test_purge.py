@@ -147,7 +147,7 @@ def test_a_pull_that_fails_does_not_bring_a_disconnected_connection_back(setting
         session.add(made)
     begun = sync._begin(settings, made)
     archive(settings, profile)
-    pull = Pull(settings.operational_url, made, lake, today, DayRange(today, today))
+    pull = Pull(settings, made, lake, today, DayRange(today, today))
     pull.failure = Revoked("revoked", "gone")
     sync._note(settings, pull, begun)
     with db.transaction(settings.operational_url) as session:

@@ -12,7 +12,7 @@ from tests.fixtures.sandbox import RunningSandbox
 
 
 def page(sandbox: RunningSandbox, path: str, **asked: str) -> str:
-    known = {"client_id": CLIENT_ID, "redirect_uri": "https://a.example/back", "state": "s", "scope": "<b>read</b>"}
+    known = {PAGES[path][0]: CLIENT_ID, "redirect_uri": "https://a.example/back", "state": "s", "scope": "<b>read</b>"}
     return f"{sandbox.url}{path}?{urlencode({**known, **asked})}"
 
 
@@ -25,10 +25,11 @@ def test_a_person_sees_what_is_asked_for_and_may_say_no(sandbox: RunningSandbox,
     assert answer.headers["Location"].endswith("&state=s")
 
 
-@pytest.mark.parametrize("wrong", [{"client_id": "other"}, {"redirect_uri": "javascript:alert(1)"}])
-def test_an_unknown_app_or_a_strange_address_gets_nothing(sandbox: RunningSandbox, wrong: dict[str, str]) -> None:
-    answer = httpx.post(page(sandbox, PAGES[0], **wrong), data={"decision": "allow"}, trust_env=False)
-    assert answer.status_code == 400
+@pytest.mark.parametrize("path", PAGES)
+def test_an_unknown_app_or_a_strange_address_gets_nothing(sandbox: RunningSandbox, path: str) -> None:
+    for wrong in ({PAGES[path][0]: "other"}, {"redirect_uri": "javascript:alert(1)"}):
+        answer = httpx.post(page(sandbox, path, **wrong), data={"decision": "allow"}, trust_env=False)
+        assert answer.status_code == 400
 
 
 def test_accounts_are_shown_to_the_token_alone(sandbox: RunningSandbox) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from api import auth, connecting, context, db, errors
+from api import auth, connecting, context, db, errors, providers
 from api.audit import Attempt, record, target
 from api.guard import guarded
 from api.http import Blueprint
@@ -34,7 +34,7 @@ def connect(body: dict[str, Any]) -> dict[str, Any]:
     query. An open one for the same provider ends. With `reconnect_connection_id` that connection gets a new token.
     """
     settings, profile = context.settings(), auth.current().profile
-    connecting.require_up(connecting.client(settings, body["provider"]), settings)
+    providers.require_up(providers.client(settings, body["provider"]), settings)
     number = body["reconnect_connection_id"]
     renewed = renewable(own(session(), number, locked=True), body["provider"]) if number else None
     made = connecting.begin(

@@ -228,7 +228,7 @@ def test_an_account_that_was_not_offered_is_refused(owner: Owner) -> None:
 
 @pytest.mark.parametrize(
     ("changes", "provider"),
-    [({"connect_sandbox": "off"}, "meta"), ({}, "google"), ({"sandbox_port": 1}, "shopify")],
+    [({"connect_sandbox": "off"}, "meta"), ({}, "social"), ({"sandbox_port": 1}, "shopify")],
     ids=["no app", "a provider nobody speaks to", "no sandbox runs"],
 )
 def test_a_provider_that_is_not_configured_is_503(

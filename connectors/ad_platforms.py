@@ -1,0 +1,24 @@
+"""The ad platforms that are spoken to, by slug."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from connectors import apps
+from connectors.ad_platform import Access, SyncedAdPlatform
+from connectors.apps import App
+from connectors.meta_ads import MetaAds
+from connectors.transport import Transport
+from touchledger.settings import Settings
+
+
+def opened(settings: Settings, platform: str, access: Access, transport: Transport) -> SyncedAdPlatform:
+    """One ad account of a platform of `PLATFORMS`, to be asked through `transport`."""
+    return PLATFORMS[platform](access, apps.at(settings, platform, is_sandbox=access.is_sandbox), transport)
+
+
+def _meta(access: Access, _: App, transport: Transport) -> SyncedAdPlatform:
+    return MetaAds(access.base_url, access.token, access.account_id, transport, currency=access.currency)
+
+
+PLATFORMS: Mapping[str, Callable[[Access, App, Transport], SyncedAdPlatform]] = {"meta": _meta}

@@ -1,0 +1,45 @@
+"""Every provider that can be connected has a way in, and every ad platform can be asked afterwards."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import SecretStr
+
+from api.providers import SPOKEN, client
+from connectors import apps
+from connectors.ad_platform import Access
+from connectors.ad_platforms import PLATFORMS, opened
+from connectors.authorizing import WAYS, address, code_in
+from connectors.transport import Transport
+from sandbox.authorizing import PAGES
+from touchledger.settings import Settings
+
+
+def test_whoever_can_be_connected_has_a_way_in_and_a_page_in_the_sandbox() -> None:
+    assert {one.ours for one in SPOKEN.values()} == set(WAYS)
+    assert {f"/{one.face}/{one.page}" for one in SPOKEN.values()} == set(PAGES)
+
+
+def test_the_ad_platforms_that_can_be_connected_are_those_that_can_be_asked(settings: Settings) -> None:
+    assert {one.ours for one in SPOKEN.values() if one.kind == "ad_platform"} == set(PLATFORMS)
+    with Transport() as transport:
+        for name in PLATFORMS:
+            access = Access("http://127.0.0.1:9", "token", "1", is_sandbox=True)
+            assert opened(settings, name, access, transport).platform == name
+
+
+@pytest.mark.parametrize("provider", SPOKEN)
+def test_the_page_is_asked_in_its_providers_words(settings: Settings, provider: str) -> None:
+    asked, way = client(settings, provider), WAYS[SPOKEN[provider].ours]
+    page = address(asked, state="s", back="https://a.example/back")
+    assert f"{way.client_field}={apps.OF_SANDBOX.client_id}" in page
+    assert code_in(asked.provider, {way.code_field: "given", "other": "x"}) == "given"
+    assert code_in(asked.provider, {"error": "access_denied"}) == ""
+
+
+def test_an_app_of_which_a_part_is_missing_is_none(settings: Settings) -> None:
+    half = {"google_client_id": "id", "google_client_secret": SecretStr("s")}
+    whole = {**half, "google_developer_token": SecretStr("t")}
+    assert apps.own(settings.model_copy(update=half), "google") is None
+    assert apps.own(settings.model_copy(update=whole), "google") == apps.App("id", "s", "t")
+    assert apps.at(settings, "google", is_sandbox=False) == apps.App()

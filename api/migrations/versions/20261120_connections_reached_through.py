@@ -7,7 +7,7 @@ from alembic import op
 
 
 revision = '7237d370ed6d'
-down_revision = '6eba00d18ebf'
+down_revision = '43faa778b432'
 branch_labels = None
 depends_on = None
 

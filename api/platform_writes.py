@@ -92,14 +92,15 @@ def _asked_for(settings: Settings, wanted: Wanted, found: Found, told: dict[str,
     An answer that was lost, or a repetition not let in, says nothing of the deed: what the platform shows decides.
     """
     lost = None
+    level, number = found.state.level, found.state.platform_id
     try:
         with ad_platforms.asking(settings, found.connection, within=ad_platforms.CHANGE, writes=True) as platform:
             if wanted.verb == "budget":
-                platform.set_budget(found.state.platform_id, wanted.budget_type, wanted.amount_minor)
+                platform.set_budget(level, number, wanted.budget_type, wanted.amount_minor)
             elif wanted.verb == "pause":
-                platform.pause(found.state.platform_id)
+                platform.pause(level, number)
             else:
-                platform.resume(found.state.platform_id)
+                platform.resume(level, number)
     except errors.ApiError as refusal:
         if refusal.reason not in LOST:
             raise

@@ -103,7 +103,8 @@ class AdPlatform(Protocol):
 class LiveAdPlatform(Protocol):
     """One ad account asked and changed while somebody waits; every method may raise a ConnectorError.
 
-    Changes are absolute, so that repeating one whose answer was lost does no harm.
+    Changes are absolute, so that repeating one whose answer was lost does no harm. They name the level too: at some
+    platforms an id alone does not tell of which it is.
     """
 
     platform: str
@@ -114,13 +115,13 @@ class LiveAdPlatform(Protocol):
         The account it is in may be another one that the same token opens: compare `account_id`.
         """
 
-    def pause(self, platform_id: str) -> None:
+    def pause(self, level: Level, platform_id: str) -> None:
         """Stop it; returns when the platform has confirmed."""
 
-    def resume(self, platform_id: str) -> None:
+    def resume(self, level: Level, platform_id: str) -> None:
         """Let it run; returns when the platform has confirmed."""
 
-    def set_budget(self, platform_id: str, kind: BudgetType, amount_minor: int) -> None:
+    def set_budget(self, level: Level, platform_id: str, kind: BudgetType, amount_minor: int) -> None:
         """Give it a budget of a type it has; Refused with the reason budget_too_low under the platform's minimum."""
 
     def linked_ads(self) -> list[LinkedAd]:

@@ -139,15 +139,15 @@ class MetaAds:
         with _as_promised():
             return meta_rows.live_state(node, level, self._currency)
 
-    def pause(self, platform_id: str) -> None:
+    def pause(self, level: Level, platform_id: str) -> None:
         """Set the status to PAUSED."""
         self._graph.change(platform_id, {"status": "PAUSED"})
 
-    def resume(self, platform_id: str) -> None:
+    def resume(self, level: Level, platform_id: str) -> None:
         """Set the status to ACTIVE."""
         self._graph.change(platform_id, {"status": "ACTIVE"})
 
-    def set_budget(self, platform_id: str, kind: BudgetType, amount_minor: int) -> None:
+    def set_budget(self, level: Level, platform_id: str, kind: BudgetType, amount_minor: int) -> None:
         """Set the daily or the lifetime budget; `amount_minor` is a whole number of Meta's steps."""
         units = amount_minor // meta_rows.budget_step(self._currency)
         self._graph.change(platform_id, {f"{kind}_budget": str(units)})

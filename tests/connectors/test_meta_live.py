@@ -70,12 +70,12 @@ def test_an_id_of_another_level_or_of_nothing_is_none(
 
 
 def test_pausing_resuming_and_budgets_change_what_is_told(meta: MetaAds, campaign: str, ad_set: str) -> None:
-    meta.pause(campaign)
+    meta.pause("campaign", campaign)
     assert seen(meta, "campaign", campaign).status == "PAUSED"
     assert seen(meta, "ad_set", ad_set).effective_status == "CAMPAIGN_PAUSED"
-    meta.resume(campaign)
+    meta.resume("campaign", campaign)
     assert seen(meta, "campaign", campaign).status == "ACTIVE"
-    meta.set_budget(ad_set, "daily", 1234)
+    meta.set_budget("ad_set", ad_set, "daily", 1234)
     assert seen(meta, "ad_set", ad_set).budget("daily") == 1234
 
 
@@ -83,12 +83,12 @@ def test_a_lifetime_budget_is_another_type(sandbox: RunningSandbox, meta: MetaAd
     sandbox.set(ad_set, lifetime_budget="50000", daily_budget="0")
     found = seen(meta, "ad_set", ad_set)
     assert (found.budget("daily"), found.budget("lifetime")) == (None, 50000)
-    meta.set_budget(ad_set, "lifetime", 60000)
+    meta.set_budget("ad_set", ad_set, "lifetime", 60000)
     assert seen(meta, "ad_set", ad_set).budget("lifetime") == 60000
 
 
 def test_a_sync_after_a_change_sees_it_and_delivery_does_not(meta: MetaAds, campaign: str) -> None:
-    meta.pause(campaign)
+    meta.pause("campaign", campaign)
     rows = {row["campaign_id"]: row for row in meta.entities()["campaigns"]}
     assert rows[campaign]["status"] == "PAUSED"
 
@@ -111,7 +111,7 @@ def test_a_change_that_fails_says_how(
 ) -> None:
     sandbox.plan({"route": f"/{ad_set}$", "method": "POST", "times": None, **fault})
     with pytest.raises(error) as caught:
-        meta.set_budget(ad_set, "daily", 2000)
+        meta.set_budget("ad_set", ad_set, "daily", 2000)
     assert getattr(caught.value, "reason", None) == reason
 
 

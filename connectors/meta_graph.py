@@ -118,7 +118,7 @@ class MetaGraph:
         waited, pause, missing = 0.0, FIRST_POLL, 0
         while True:
             try:
-                status = str(self.node(run, "async_status,async_percent_completion,error_code").get("async_status"))
+                status = _state(self.node(run, "async_status,async_percent_completion,error_code"))
             except Refused as error:
                 missing += 1
                 # a run just made may not be readable yet
@@ -151,6 +151,13 @@ class MetaGraph:
         if not self.app_secret:
             return ""
         return hmac.new(self.app_secret.encode(), self.token.encode(), hashlib.sha256).hexdigest()
+
+
+def _state(run: Row) -> str:
+    status = run.get("async_status")
+    if not isinstance(status, str):
+        raise Malformed("meta", "a report run without a state")
+    return status
 
 
 def time_range(since: object, until: object) -> str:

@@ -167,7 +167,13 @@ class Transport:
             self.sleep(pause)
         answer = self._exchange(request, dialect.provider)
         self._pause = dialect.pause_after(answer)
-        dialect.judge(answer)
+        try:
+            dialect.judge(answer)
+        except Transient:
+            # a wait that the headers name is kept, whatever the body calls the refusal
+            if answer.status == 429:
+                judge_status(answer, dialect.provider)
+            raise
         judge_status(answer, dialect.provider)
         return answer
 

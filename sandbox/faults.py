@@ -215,15 +215,35 @@ def _dripped(fault: Fault, response: Response) -> Response:
     return dripping
 
 
-def _reordered(fault: Fault, response: Response) -> Response:
-    body = response.get_json()
+def _lists(body: Any) -> list[list[Any]]:
+    """The lists of rows in an answer: `data` of most vendors, the edges of GraphQL's outermost connections."""
     rows = body
     for name in ("data", "list", "results"):
         rows = rows.get(name, rows) if isinstance(rows, dict) else rows
     if isinstance(rows, list):
+        return [rows]
+    found = rows.values() if isinstance(rows, dict) else []
+    return [one["edges"] for one in found if isinstance(one, dict) and isinstance(one.get("edges"), list)]
+
+
+def _reordered(fault: Fault, response: Response) -> Response:
+    body = response.get_json()
+    for rows in _lists(body):
         random.Random(fault.hits).shuffle(rows)  # noqa: S311 - an order, not a secret
-        response.set_data(json.dumps(body))
+    response.set_data(json.dumps(body))
     return response
+
+
+def _doubled(_: Fault, response: Response) -> Response:
+    body = response.get_json()
+    for rows in _lists(body):
+        rows += rows
+    response.set_data(json.dumps(body))
+    return response
+
+
+def _another_shape(_: Fault) -> Response:
+    return Response(json.dumps({"data": {"items": "moved"}, "version": 2}), mimetype="application/json")
 
 
 BEFORE: dict[str, Callable[[Fault], Response | None]] = {
@@ -232,6 +252,7 @@ BEFORE: dict[str, Callable[[Fault], Response | None]] = {
     "delay": _late,
     "html": _page_of_html,
     "reset": _reset,
+    "shape": _another_shape,
     "revoked": lambda _: refusals.revoked(_vendor()),
     "throttled": lambda fault: refusals.throttled(_vendor(), fault.wait),
     "cursor_expires": lambda _: refusals.cursor_expired(_vendor()),
@@ -240,5 +261,6 @@ AFTER: dict[str, Callable[[Fault, Response], Response]] = {
     "truncation": _cut,
     "drip": _dripped,
     "reorder": _reordered,
+    "double_rows": _doubled,
 }
 KINDS = {*BEFORE, *AFTER, "duplicate_page", "report_failed", "report_stuck"}

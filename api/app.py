@@ -13,6 +13,7 @@ from api.http import Api, Application, Blueprint
 from api.oauth import consent
 from api.oauth import routes as oauth
 from api.pages import by_code, connect, handoffs, invitations, shared, sign_in
+from api.tracker import routes as tracker
 from api.v1 import BLUEPRINTS
 from touchledger.settings import Settings
 
@@ -40,7 +41,7 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
         api.register_blueprint(blueprint, url_prefix=PREFIX)
     api.register_blueprint(operations.bp)
     people = (sign_in.bp, by_code.bp, invitations.bp, handoffs.bp, connect.bp, shared.bp)
-    for plain in (pages.bp, logos.bp, chat_media.bp, oauth.bp, consent.bp, *people):
+    for plain in (pages.bp, logos.bp, chat_media.bp, tracker.bp, oauth.bp, consent.bp, *people):
         app.register_blueprint(plain)
     api.register_blueprint(payments.bp)
     api.register_blueprint(store.bp)

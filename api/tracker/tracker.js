@@ -1,0 +1,364 @@
+// Touchledger's tracker. It tells the collector which visits a site has, where they came from, and what came of them.
+// How a page uses it, and all that it sends and stores: docs/tracking.md.
+(function (settings, script) {
+  "use strict";
+  if (!script || (window.touchledger && window.touchledger.track)) return;
+  if (!settings) return console.warn("touchledger: the tracker's address needs ?key=<tracking key>");
+
+  const HOME = new URL(".", script.src);
+  const COLLECT = "api/tracking/collect";
+  const UTM = ["source", "medium", "campaign", "content", "term", "id"];
+  const CLICK_IDS = ["gclid", "wbraid", "gbraid", "dclid", "fbclid", "ttclid"];
+  const AD_IDS = ["ad_platform", "ad_id", "ad_set_id", "adset_id", "adgroup_id", "campaign_id"];
+  // of a page's query only these leave the browser: any other may name a person, or open something
+  const TOLD = [...UTM.map((name) => `utm_${name}`), ...CLICK_IDS, ...AD_IDS, "tl_id"];
+  const LONGEST = 1000;
+  const MINUTE = 60_000;
+  const LATE = 30 * 24 * 60 * MINUTE;
+  const MOST_WAITING = 200;
+  const LARGEST = 50_000;
+  // what a field says of itself (its autocomplete, type or name), and what it is called in `identify`
+  const PERSONAL = {
+    email: "email", "e-mail": "email",
+    tel: "phone", phone: "phone",
+    "given-name": "firstName", first_name: "firstName", firstname: "firstName",
+    "family-name": "lastName", last_name: "lastName", lastname: "lastName",
+  };
+
+  // ---- what is kept in this browser, under "touchledger.…" of the site's own storage; no cookie is set ----
+
+  const PREFIX = "touchledger.";
+  const memory = {}; // where storage is blocked or full
+
+  function read(name) {
+    if (name in memory) return memory[name];
+    try {
+      return JSON.parse(localStorage.getItem(PREFIX + name));
+    } catch {
+      return null;
+    }
+  }
+
+  function keep(name, value) {
+    try {
+      localStorage.setItem(PREFIX + name, JSON.stringify(value));
+      delete memory[name];
+    } catch {
+      memory[name] = value;
+    }
+  }
+
+  function forget(name) {
+    delete memory[name];
+    try {
+      localStorage.removeItem(PREFIX + name);
+    } catch {
+      // what could not be kept need not be removed
+    }
+  }
+
+  function kept(start) {
+    const names = Object.keys(memory);
+    try {
+      names.push(...Object.keys(localStorage).filter((key) => key.startsWith(PREFIX)).map((key) => key.slice(PREFIX.length)));
+    } catch {
+      // blocked: memory is all there is
+    }
+    return names.filter((name) => name.startsWith(start)).sort();
+  }
+
+  function random() {
+    // randomUUID is missing on pages without TLS
+    if (crypto.randomUUID) return crypto.randomUUID();
+    return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  }
+
+  // ---- may anything be kept and sent at all ----
+
+  function isRefusedByBrowser() {
+    return settings.respect_gpc && navigator.globalPrivacyControl === true;
+  }
+
+  function isAllowed() {
+    if (isRefusedByBrowser()) return false;
+    const consent = read("consent");
+    return consent ? consent.analytics !== false : script.dataset.consent !== "required";
+  }
+
+  function forgetVisitor() {
+    for (const name of ["visitor", "session", ...kept("waiting.")]) forget(name);
+  }
+
+  // ---- sending: what was not confirmed stays, and is sent again under its own event id ----
+
+  let isSending = false;
+  let underWay = null;
+  let pause = 2000;
+  let newest = 0;
+
+  function send(path, body) {
+    let text = JSON.stringify(body);
+    if (text.length > LARGEST) text = JSON.stringify({ ...body, payload: undefined });
+    // sent in order of these names, and what opens a visit must come before what else happens in it
+    newest = Math.max(Date.now(), newest + 1);
+    keep(`waiting.${newest}.${random()}`, [path, text]);
+    for (const name of kept("waiting.").slice(0, -MOST_WAITING)) forget(name);
+    sendWaiting();
+  }
+
+  async function sendWaiting() {
+    if (isSending) return;
+    isSending = true;
+    while ((underWay = kept("waiting.")[0])) {
+      const [path, body] = read(underWay) || [];
+      const isLate = Date.now() - underWay.split(".")[1] > LATE;
+      // another tab may have sent it meanwhile
+      if (path && !isLate && isForLater(await post(path, body))) break;
+      forget(underWay);
+      pause = 2000;
+    }
+    if (underWay) {
+      setTimeout(sendWaiting, pause * (1 + Math.random()));
+      pause = Math.min(pause * 2, 5 * MINUTE);
+    }
+    isSending = false;
+    underWay = null;
+  }
+
+  function isForLater(status) {
+    return status === 0 || status === 408 || status === 429 || status >= 500;
+  }
+
+  async function post(path, body) {
+    try {
+      // plain text needs no permission asked beforehand; keepalive outlives the page
+      const request = { method: "POST", body, keepalive: true, credentials: "omit", referrerPolicy: "no-referrer" };
+      return (await fetch(new URL(path, HOME), request)).status;
+    } catch {
+      return 0;
+    }
+  }
+
+  function sendWhileLeaving() {
+    // a beacon tells nothing of its end, so these stay, and the collector knows an event that comes twice
+    for (const name of kept("waiting.")) {
+      if (name === underWay) continue;
+      const [path, body] = read(name);
+      navigator.sendBeacon(new URL(path, HOME), body);
+    }
+  }
+
+  // ---- the visitor and the session ----
+
+  let pageViewId = random();
+  let shown = null; // path of the page view that was sent last
+  let arrival = isNavigation() ? location.href : null; // null once a session was opened from it
+  const came = isNavigation() ? document.referrer : "";
+
+  function isNavigation() {
+    // a page that is reloaded or gone back to was not reached from an ad again
+    const [entry] = performance.getEntriesByType("navigation");
+    return !entry || entry.type === "navigate" || entry.type === "prerender";
+  }
+
+  function told(address) {
+    const query = new URL(address).searchParams;
+    const entries = TOLD.map((name) => [name, query.get(name)]);
+    return Object.fromEntries(entries.filter(([, value]) => value && value.length <= LONGEST));
+  }
+
+  function labels(parameters) {
+    const utm = UTM.filter((name) => parameters[`utm_${name}`]).map((name) => [name, parameters[`utm_${name}`]]);
+    const clicks = CLICK_IDS.filter((name) => parameters[name]).map((name) => [name, parameters[name]]);
+    return {
+      utm: utm.length ? Object.fromEntries(utm) : undefined,
+      clickIds: clicks.length ? Object.fromEntries(clicks) : undefined,
+    };
+  }
+
+  function currentSession() {
+    const at = Date.now();
+    let session = read("session");
+    const parameters = arrival ? told(arrival) : {};
+    const query = String(new URLSearchParams(parameters));
+    const isOver = !session || at - session.at > settings.session_idle_minutes * MINUTE;
+    // who comes from another ad begins another visit, however short ago the last one was
+    const isOpened = isOver || (query && query !== session.query);
+    if (isOpened) {
+      const before = session || { index: 0 };
+      session = { id: random(), previous: before.id, index: before.index + 1, query, ...labels(parameters) };
+    }
+    arrival = null;
+    session.at = at;
+    keep("session", session);
+    return [session, isOpened ? query : ""];
+  }
+
+  function currentVisitor(session = {}) {
+    const visitor = read("visitor") || { id: random(), utm: session.utm, clickIds: session.clickIds };
+    keep("visitor", visitor);
+    return visitor;
+  }
+
+  function cookie(name) {
+    const found = document.cookie.split("; ").find((one) => one.startsWith(`${name}=`));
+    return found && found.slice(name.length + 1);
+  }
+
+  function origin(address) {
+    try {
+      return address ? `${new URL(address).origin}/` : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  function event(eventName, more) {
+    if (!isAllowed()) return;
+    const [session, query] = currentSession();
+    const visitor = currentVisitor(session);
+    const consent = read("consent");
+    const ga = cookie("_ga");
+    send(COLLECT, {
+      trackingKey: settings.key,
+      eventId: random(),
+      eventName,
+      eventTimeClient: new Date().toISOString(),
+      anonymousId: visitor.id,
+      userId: visitor.userId,
+      sessionId: session.id,
+      previousSessionId: session.previous,
+      sessionIndex: session.index,
+      pageViewId,
+      pageUrl: location.origin + location.pathname + (query && `?${query}`),
+      utm: session.utm,
+      clickIds: session.clickIds,
+      firstTouchUtm: visitor.utm,
+      firstTouchClickIds: visitor.clickIds,
+      fbp: cookie("_fbp"),
+      fbc: cookie("_fbc"),
+      gaClientId: ga && ga.split(".").slice(-2).join("."),
+      consent: consent || undefined,
+      ...more,
+    });
+  }
+
+  // ---- what a page may call ----
+
+  function page() {
+    if (!isAllowed()) return;
+    const isFirst = shown === null;
+    shown = location.pathname;
+    pageViewId = random();
+    event("page_view", { referrer: isFirst ? origin(came) : undefined });
+  }
+
+  function track(eventName, properties = {}) {
+    const { value, currency, order_id, ...payload } = properties;
+    event(eventName, { valueAmount: value, currency, order_id, payload });
+  }
+
+  function identify(person) {
+    if (isAllowed() && person.userId) keep("visitor", { ...currentVisitor(), userId: person.userId });
+    event("identify", { identify: person });
+  }
+
+  function consent(given) {
+    if (isRefusedByBrowser()) return;
+    const wasAllowed = isAllowed();
+    keep("consent", given && typeof given === "object" ? given : { analytics: given === true });
+    if (!isAllowed()) forgetVisitor();
+    else if (!wasAllowed) page();
+  }
+
+  function reset() {
+    forget("visitor");
+    forget("session");
+  }
+
+  // ---- forms: read when they are sent, never while somebody types ----
+
+  function typed(form) {
+    const found = {};
+    // a form that asks for a password or a card is no form that somebody gives a contact in
+    if (!settings.capture_typed_identity || form.querySelector("[type=password], [autocomplete^=cc-]")) return found;
+    for (const field of form.elements) {
+      if (!["text", "email", "tel"].includes(field.type)) continue;
+      const words = [field.autocomplete.split(" ").pop(), field.type, field.name.toLowerCase()];
+      const name = words.map((word) => PERSONAL[word]).find(Boolean);
+      const value = field.value.trim();
+      if (name && value && value.length <= LONGEST && !(name in found)) found[name] = value;
+    }
+    return found;
+  }
+
+  function sent(form) {
+    if (!isAllowed() || form.dataset.touchledger === "ignore") return;
+    const person = typed(form);
+    const eventName = form.dataset.touchledgerEvent;
+    if (eventName) {
+      const isKnown = Object.keys(person).length > 0;
+      return event(eventName, { payload: { form: form.id || undefined }, identify: isKnown ? person : undefined });
+    }
+    for (const idType of ["email", "phone"]) {
+      if (!person[idType]) continue;
+      send("api/tracking/identity-signal", {
+        trackingKey: settings.key,
+        anonymousId: currentVisitor().id,
+        idType,
+        idValue: person[idType],
+        pageUrl: location.origin + location.pathname,
+        capturedAt: new Date().toISOString(),
+      });
+    }
+  }
+
+  // ---- start ----
+
+  function verify() {
+    const nonce = new URL(location.href).searchParams.get("tl_verify");
+    const body = { nonce, trackingKey: settings.key, pageUrl: location.origin + location.pathname };
+    if (nonce) post("api/tracking/verification/beacon", JSON.stringify(body));
+  }
+
+  // nothing that goes wrong here may break the page
+  const safely = (work) => (...given) => {
+    try {
+      return work(...given);
+    } catch (error) {
+      console.warn("touchledger:", error);
+    }
+  };
+  const moved = safely(() => location.pathname === shown || page());
+
+  function start() {
+    verify();
+    if (isRefusedByBrowser()) forgetVisitor();
+    for (const name of ["pushState", "replaceState"]) {
+      const original = history[name];
+      history[name] = function (...given) {
+        original.apply(this, given);
+        moved();
+      };
+    }
+    addEventListener("popstate", moved);
+    addEventListener("pageshow", (shownAgain) => shownAgain.persisted && safely(page)());
+    addEventListener("pagehide", safely(sendWhileLeaving));
+    addEventListener("online", sendWaiting);
+    addEventListener("submit", (submitted) => safely(sent)(submitted.target), true);
+    if (isAllowed()) sendWaiting();
+    safely(page)();
+  }
+
+  const calls = Object.entries({ page, track, identify, consent, reset }).map(([name, work]) => [name, safely(work)]);
+  const given = Array.isArray(window.touchledger) ? window.touchledger : [];
+  const open = Object.fromEntries(calls);
+  open.push = safely((...rows) => rows.forEach(([name, ...values]) => open[name](...values)));
+  window.touchledger = open;
+  const begin = () => {
+    start();
+    open.push(...given);
+  };
+  if (document.prerendering) document.addEventListener("prerenderingchange", begin, { once: true });
+  else begin();
+})(null /* the settings of the key */, document.currentScript);

@@ -1,0 +1,248 @@
+"""The tracker in a real browser, on a shop's pages, told to a collector on another origin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from tests.browser.tracked import AGENT, Shop, served
+
+pytestmark = pytest.mark.browser
+
+AD = "utm_source=meta&utm_medium=paid&utm_campaign=autumn&ad_platform=meta&campaign_id=c1&ad_set_id=s1&ad_id=a1"
+WAITING = "Object.keys(localStorage).filter((name) => name.includes('waiting')).length"
+
+
+@pytest.fixture(scope="module")
+def shops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    with served(tmp_path_factory.mktemp("tracked")) as shop:
+        yield shop
+
+
+@pytest.fixture
+def shop(shops: Shop) -> Shop:
+    shops.begin()
+    shops.change(privacy_mode="standard")
+    return shops
+
+
+@pytest.fixture
+def visitor(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser of somebody who was never here; its pages throw nothing."""
+    context = browser.new_context(user_agent=AGENT)
+    context.set_default_timeout(10_000)
+    errors: list[str] = []
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    yield context
+    context.close()
+    assert errors == []
+
+
+def opened(visitor: BrowserContext, address: str, **options: Any) -> Page:
+    page = visitor.new_page()
+    page.goto(address, **options)
+    page.wait_for_function("!!window.touchledger.track")
+    return page
+
+
+def test_a_visit_tells_where_it_came_from_and_nothing_else_of_its_address(shop: Shop, visitor: BrowserContext) -> None:
+    private = "email=ann%40example.com&token=opens-something&" + "gclid=" + "x" * 2000
+    address = f"{shop.address}/boots?{AD}&fbclid=Click1&tl_id=1.token&{private}#section"
+    visitor.add_cookies([
+        {"name": "_fbp", "value": "fb.1.1700000000000.42", "url": shop.address},
+        {"name": "_ga", "value": "GA1.1.111.222", "url": shop.address},
+    ])  # fmt: skip
+    opened(visitor, address, referer="https://search.example/find?q=a+private+question")
+    (view,) = shop.heard("page_view")
+    required = ("trackingKey", "eventId", "eventTimeClient", "anonymousId", "sessionId", "pageViewId")
+    assert all(view[name] for name in required) and view["trackingKey"] == shop.key
+    assert view["pageUrl"].startswith(f"{shop.address}/boots?utm_source=meta&utm_medium=paid&")
+    assert "ad_id=a1" in view["pageUrl"] and "tl_id=1.token" in view["pageUrl"]
+    assert not any(word in view["pageUrl"] for word in ("email", "token=", "section", "gclid"))
+    assert view["utm"] == view["firstTouchUtm"] == {"source": "meta", "medium": "paid", "campaign": "autumn"}
+    assert view["clickIds"] == view["firstTouchClickIds"] == {"fbclid": "Click1"}
+    assert view["referrer"] == "https://search.example/"
+    assert (view["fbp"], view["gaClientId"], view["sessionIndex"]) == ("fb.1.1700000000000.42", "111.222", 1)
+    (menu,) = shop.heard("menu_opened")
+    assert (menu["sessionId"], menu["anonymousId"]) == (view["sessionId"], view["anonymousId"])
+    assert menu["pageUrl"] == f"{shop.address}/boots" and menu["eventId"] != view["eventId"]
+    assert [cookie["name"] for cookie in visitor.cookies()] == ["_fbp", "_ga"]
+
+
+def test_a_page_that_changes_its_address_itself_was_viewed_again(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, f"{shop.address}/list")
+    page.evaluate("history.pushState({}, '', '/boots?colour=red')")
+    page.evaluate("history.replaceState({}, '', '/boots?colour=blue')")
+    page.evaluate("location.hash = 'reviews'")
+    page.go_back()
+    page.go_back()
+    views = shop.heard("page_view", 3)
+    assert [view["pageUrl"].removeprefix(shop.address) for view in views] == ["/list", "/boots", "/list"]
+    assert len({view["pageViewId"] for view in views}) == 3 and len({view["sessionId"] for view in views}) == 1
+    assert all("referrer" not in view for view in views)
+
+
+def test_another_ad_or_a_long_silence_begins_another_session(shop: Shop, visitor: BrowserContext) -> None:
+    page = visitor.new_page()
+    page.clock.install()
+    page.goto(f"{shop.address}/?{AD}")
+    first = shop.heard("page_view", 1)[-1]
+    page.reload()
+    page.goto(f"{shop.address}/?utm_source=news")
+    again, other = shop.heard("page_view", 3)[1:]
+    assert again["sessionId"] == first["sessionId"] and "utm_" not in again["pageUrl"]
+    assert (other["previousSessionId"], other["sessionIndex"]) == (first["sessionId"], 2)
+    assert (other["utm"], other["firstTouchUtm"]) == ({"source": "news"}, first["utm"])
+    page.clock.fast_forward("29:00")
+    page.evaluate("touchledger.track('scrolled')")
+    assert shop.heard("scrolled", 1)[0]["sessionId"] == other["sessionId"]
+    page.clock.fast_forward("31:00")
+    page.evaluate("touchledger.track('scrolled')")
+    late = shop.heard("scrolled", 2)[1]
+    # the ad of half an hour ago did not bring them again
+    assert (late["sessionIndex"], late["pageUrl"]) == (3, f"{shop.address}/") and "utm" not in late
+    assert late["firstTouchUtm"] == first["utm"]
+
+
+def test_a_lead_form_tells_who_asks_and_nothing_else_that_was_typed(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, shop.address)
+    page.get_by_role("button", name="Ask").click()
+    (lead,) = shop.heard("lead_submitted")
+    assert lead["identify"] == {"firstName": "Ann", "email": "ann@example.com", "phone": "+14155550100"}
+    assert lead["payload"] == {"form": "trip"}
+    assert not any(word in str(shop.told) for word in ("secret note", "hidden@"))
+
+
+def test_what_is_typed_into_other_forms_is_a_signal_or_stays_where_it_is(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, shop.address)
+    for name in ("Sign in", "Whisper", "Subscribe"):
+        page.get_by_role("button", name=name).click()
+        page.wait_for_url("**/thanks**")
+        page.goto(shop.address)
+    (signal,) = shop.heard("identity-signal")
+    view = shop.heard("page_view")[0]
+    assert (signal["idType"], signal["idValue"]) == ("email", "bo@example.com")
+    assert (signal["anonymousId"], signal["trackingKey"]) == (view["anonymousId"], shop.key)
+    shop.heard("page_view", 7)
+    assert not any(word in str(shop.told) for word in ("hunter2", "cy@", "di@"))
+
+
+def test_on_a_healthcare_profile_nothing_typed_is_told(shop: Shop, visitor: BrowserContext) -> None:
+    shop.change(privacy_mode="hipaa")
+    page = opened(visitor, shop.address)
+    page.get_by_role("button", name="Subscribe").click()
+    page.wait_for_url("**/thanks**")
+    page.get_by_role("button", name="Ask").click()
+    (lead,) = shop.heard("lead_submitted")
+    assert "identify" not in lead and shop.of("identity-signal") == []
+    assert "@" not in str(shop.told)
+
+
+def test_a_purchase_carries_its_amount_and_whoever_was_named(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, shop.address)
+    page.evaluate("touchledger.identify({userId: 'u1', email: 'ann@example.com'})")
+    page.evaluate("touchledger.push(['track', 'purchase', {value: 120.5, currency: 'USD', order_id: 'o1', items: 2}])")
+    (named,), (bought,) = shop.heard("identify"), shop.heard("purchase")
+    assert named["identify"] == {"userId": "u1", "email": "ann@example.com"}
+    assert (bought["valueAmount"], bought["currency"], bought["order_id"]) == (120.5, "USD", "o1")
+    assert (bought["payload"], bought["userId"]) == ({"items": 2}, "u1")
+    page.evaluate("touchledger.reset(); touchledger.track('signed_out')")
+    (after,) = shop.heard("signed_out")
+    assert "userId" not in after and after["anonymousId"] != bought["anonymousId"]
+
+
+def test_nothing_is_lost_offline(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, shop.address)
+    shop.heard("menu_opened")
+    visitor.set_offline(True)
+    for number in range(5):
+        page.evaluate(f"touchledger.track('step', {{number: {number}}})")
+    page.wait_for_function(f"{WAITING} === 5")
+    assert shop.of("step") == []
+    visitor.set_offline(False)
+    assert [step["payload"]["number"] for step in shop.heard("step", 5)] == [0, 1, 2, 3, 4]
+    page.wait_for_function(f"{WAITING} === 0")
+    assert len(shop.of("step")) == 5
+
+
+def test_a_refusal_for_now_is_asked_again_and_one_for_good_is_not(shop: Shop, visitor: BrowserContext) -> None:
+    page = visitor.new_page()
+    page.clock.install()
+    page.goto(shop.address)
+    shop.heard("menu_opened")
+    shop.begin(503, 429, 400)
+    page.evaluate("touchledger.track('first'); touchledger.track('second')")
+    shop.await_asked(1)
+    page.clock.fast_forward("00:10")
+    shop.await_asked(2)
+    page.clock.fast_forward("00:30")
+    (second,) = shop.heard("second")
+    assert [status for _, status in shop.asked] == [503, 429, 400, 202]
+    assert len({event_id for event_id, _ in shop.asked[:3]}) == 1 and shop.asked[3][0] == second["eventId"]
+
+
+def test_what_waits_when_a_page_is_left_goes_with_a_beacon_and_once_more(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, shop.address)
+    shop.heard("menu_opened")
+    shop.begin(503)
+    page.evaluate("touchledger.track('refused')")
+    shop.await_asked(1)
+    page.goto("about:blank")
+    shop.heard("refused")
+    # nobody knows how a beacon ended, so the next page asks again; the collector knows the event
+    page.goto(shop.address)
+    assert len({event["eventId"] for event in shop.heard("refused", 2)}) == 1
+    shop.heard("menu_opened")
+    page.wait_for_function(f"{WAITING} === 0")
+
+
+@pytest.mark.parametrize("signal", ["gpc", "refused", "not asked"])
+def test_who_does_not_agree_is_neither_told_of_nor_remembered(
+    shop: Shop, visitor: BrowserContext, signal: str
+) -> None:  # fmt: skip
+    if signal == "gpc":
+        visitor.add_init_script("Object.defineProperty(navigator, 'globalPrivacyControl', {value: true})")
+    shop.begin(attributes='data-consent="required"' if signal == "not asked" else "")
+    page = opened(visitor, shop.address)
+    if signal == "refused":
+        shop.heard("menu_opened")
+        page.evaluate("touchledger.consent(false)")
+        shop.begin()
+    page.evaluate("touchledger.identify({email: 'ann@example.com'}); touchledger.track('step')")
+    page.get_by_role("button", name="Ask").click()
+    page.wait_for_url("**/thanks**")
+    if signal == "gpc":
+        page.evaluate("touchledger.consent(true)")
+    assert shop.told == []
+    kept = page.evaluate("Object.keys(localStorage)")
+    assert kept == (["touchledger.consent"] if signal == "refused" else [])
+
+
+def test_who_agrees_later_is_told_of_from_the_page_they_are_on(shop: Shop, visitor: BrowserContext) -> None:
+    shop.begin(attributes='data-consent="required"')
+    page = opened(visitor, f"{shop.address}/?{AD}", referer="https://search.example/")
+    page.evaluate("history.pushState({}, '', '/boots')")
+    page.evaluate("touchledger.consent({analytics: true, marketing: false})")
+    (view,) = shop.heard("page_view")
+    assert view["consent"] == {"analytics": True, "marketing": False}
+    assert view["pageUrl"].startswith(f"{shop.address}/boots?utm_source=meta") and view["utm"]["source"] == "meta"
+    page.reload()
+    assert shop.heard("page_view", 2)[1]["anonymousId"] == view["anonymousId"]
+
+
+def test_a_page_opened_to_be_verified_reports_its_nonce(shop: Shop, visitor: BrowserContext) -> None:
+    shop.begin(attributes='data-consent="required"')
+    opened(visitor, f"{shop.address}/boots?tl_verify=the-nonce&x=1")
+    (beacon,) = shop.heard("beacon")
+    assert beacon == {"nonce": "the-nonce", "trackingKey": shop.key, "pageUrl": f"{shop.address}/boots"}
+
+
+def test_without_storage_the_tracker_still_tells(shop: Shop, visitor: BrowserContext) -> None:
+    visitor.add_init_script("Object.defineProperty(window, 'localStorage', {get() { throw new Error('blocked') }})")
+    page = opened(visitor, shop.address)
+    page.evaluate("touchledger.track('step')")
+    view, step = shop.heard("page_view")[0], shop.heard("step")[0]
+    assert (view["anonymousId"], view["sessionId"]) == (step["anonymousId"], step["sessionId"])

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache, partial
 
 from api import chat_media, logos, logs, operations, responses, usage
+from api.collecting import routes as collecting
 from api.docs_pages import pages
 from api.guard import MEBIBYTE
 from api.hooks import payments, store
@@ -35,6 +36,7 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
     # they run last to first: the log line sees the answer as it leaves
     app.after_request(logs.access)
     app.after_request(responses.finish)
+    app.after_request(collecting.open_to_pages)
     app.after_request(usage.settle)
     api = Api(app)
     for blueprint in (*BLUEPRINTS, *more):
@@ -45,6 +47,7 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
         app.register_blueprint(plain)
     api.register_blueprint(payments.bp)
     api.register_blueprint(store.bp)
+    api.register_blueprint(collecting.bp)
     # relative unless a public address is set: "Try it out" then asks the host the page came from
     app.extensions["openapi"] = lru_cache(
         partial(operations.described, api, server=settings.base_url if settings.public_url else "/")

@@ -107,6 +107,8 @@ FORBIDDEN = Code(
         "writeback_disabled",
         "platform_permission_denied",
         "applied_by_not_allowed",
+        "host_not_allowed",
+        "automated_visitor",
     ),
 )
 INSUFFICIENT_SCOPE = Code(

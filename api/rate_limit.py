@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -19,6 +19,12 @@ WINDOW = 60 * SECOND
 # built once: putting a statement together costs more than running it
 TABLE = cast(sa.Table, RateUse.__table__)
 READ = sa.select(TABLE.c.uses).where(TABLE.c.bucket == sa.bindparam("name")).with_for_update()
+READ_ALL = (
+    sa.select(TABLE.c.bucket, TABLE.c.uses)
+    .where(TABLE.c.bucket.in_(sa.bindparam("names", expanding=True)))
+    .order_by(TABLE.c.bucket)
+    .with_for_update()
+)
 WRITE = sa.update(TABLE).where(TABLE.c.bucket == sa.bindparam("name")).values(uses=sa.bindparam("after"))
 CREATE = {kind: kind.insert(TABLE).on_conflict_do_nothing() for kind in (sqlite, postgresql)}
 CLOCK = sa.text("select (extract(epoch from clock_timestamp()) * 1000000)::bigint")
@@ -50,18 +56,20 @@ class Allowance:
 
 
 def settle(
-    uses: Sequence[Sequence[int]], moment: int, *, units: int, limit: int, window: int = WINDOW
+    uses: Sequence[Sequence[int]], moment: int, *, units: int, limit: int, window: int = WINDOW, grain: int = 1
 ) -> tuple[Uses, Allowance]:
     """Decide one request against the accepted (moment, units) pairs; all times in microseconds.
 
     Accepted when the units of the last `window` and the new ones stay within `limit`. Returns the pairs to keep and
     the allowance. A clock that steps back is held at the latest accepted moment, so no window ever holds more.
+    Units of one `grain` are kept as one pair at its latest moment: a large allowance has a short list, and its units
+    come free up to one grain later.
     """
     moment = max([moment, *(at for at, _ in uses)])
     live = [(at, spent) for at, spent in uses if moment - at < window]
     used = sum(spent for _, spent in live)
     if used + units <= limit:
-        kept = [*live, (moment, units)] if units else live
+        kept = _with(live, moment, units, grain) if units else live
         return kept, Allowance(limit, limit - used - units)
     over, freed = used + units - limit, 0
     for at, spent in live:
@@ -85,6 +93,48 @@ def charge(
     if allowance.retry_after is None and units:
         connection.execute(WRITE, {"name": bucket, "after": after})
     return allowance
+
+
+class Locked:
+    """Buckets of a minute locked together until the transaction ends: many requests are charged in one transaction.
+
+    They are locked in the order of their names, so that two of these never wait for each other.
+    """
+
+    def __init__(self, session: Session, names: Collection[str]) -> None:
+        self._connection, ordered = session.connection(), sorted(names)
+        self._uses: dict[str, Uses] = self._read(ordered)
+        if missing := [{"bucket": name, "uses": []} for name in ordered if name not in self._uses]:
+            insert = CREATE[postgresql if self._connection.dialect.name == "postgresql" else sqlite]
+            self._connection.execute(insert, missing)
+            self._uses = self._read(ordered)
+        self._changed: set[str] = set()
+        self._moment = _now(self._connection)
+
+    def charge(self, name: str, *, limit: int, grain: int = 1) -> Allowance:
+        """Charge one unit; a refusal changes nothing."""
+        kept, allowance = settle(self._uses[name], self._moment, units=1, limit=limit, grain=grain)
+        if allowance.retry_after is None:
+            self._uses[name] = kept
+            self._changed.add(name)
+        return allowance
+
+    def write(self) -> None:
+        """Keep what was charged."""
+        if self._changed:
+            self._connection.execute(WRITE, [{"name": one, "after": self._uses[one]} for one in sorted(self._changed)])
+
+    def _read(self, names: Sequence[str]) -> dict[str, Uses]:
+        if not names:
+            return {}
+        rows = self._connection.execute(READ_ALL, {"names": names})
+        return {name: [(at, spent) for at, spent in uses] for name, uses in rows}
+
+
+def _with(live: Uses, moment: int, units: int, grain: int) -> Uses:
+    if live and live[-1][0] // grain == moment // grain:
+        return [*live[:-1], (moment, live[-1][1] + units)]
+    return [*live, (moment, units)]
 
 
 def _seconds(microseconds: int) -> int:

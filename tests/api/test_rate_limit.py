@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from api import db
 from api.models import RateUse
-from api.rate_limit import SECOND, WINDOW, Allowance, Uses, charge, settle
+from api.rate_limit import SECOND, WINDOW, Allowance, Locked, Uses, charge, settle
 from tests.api.conftest import Caller
 from tests.factories import crowd
 
@@ -67,6 +67,33 @@ def test_a_clock_that_steps_back_opens_no_second_window() -> None:
     kept, allowance = settle(uses, 0, units=1, limit=60)
     assert allowance.retry_after == 60
     assert kept == uses
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.lists(st.tuples(st.integers(0, SECOND), st.integers(1, 3)), max_size=60), st.integers(1, 40 * SECOND))
+def test_a_coarse_grain_keeps_few_numbers_and_lets_no_window_hold_more(steps: list[Request], grain: int) -> None:
+    limit, window, moment = 10, 10 * SECOND, 0
+    uses: Uses = []
+    accepted: list[Request] = []
+    for step, units in steps:
+        moment += step
+        uses, allowance = settle(uses, moment, units=units, limit=limit, window=window, grain=grain)
+        accepted += [(moment, units)] if allowance.retry_after is None else []
+        assert len(uses) <= window // grain + 2
+    for start, _ in accepted:
+        assert sum(units for at, units in accepted if start <= at < start + window) <= limit
+
+
+def test_buckets_locked_together_are_charged_as_each_alone(database_url: str) -> None:
+    with db.transaction(database_url) as session:
+        charge(session, "key:a", units=2, limit=3)
+    with db.transaction(database_url) as session:
+        locked = Locked(session, ["key:b", "key:a"])
+        assert [locked.charge("key:a", limit=3).retry_after is None for _ in range(2)] == [True, False]
+        assert locked.charge("key:b", limit=3).remaining == 2
+        locked.write()
+    with db.transaction(database_url) as session:
+        assert [charge(session, f"key:{one}", units=0, limit=3).remaining for one in "ab"] == [0, 2]
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)

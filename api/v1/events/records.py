@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from marshmallow import ValidationError
 
-from api import goals
+from api import click_ids, goals
 from data_contracts.contract import inbound
 from data_contracts.judge import judge
 from data_contracts.records import as_json
 
 NO_GOAL = "unmapped_event"
-# version, subdomain index, time of the click, click id
-_COOKIE = re.compile(r"fb\.\d+\.(?P<milliseconds>\d{13})\.(?P<id>.+)", re.ASCII)
 UNKEYED = "-"
-# ids of ads' clicks, the surest first; of several the record keeps one
-CLICK_IDS = ("gclid", "wbraid", "gbraid", "dclid", "fbclid", "ttclid")
 MONEY = ("value", "currency", "order_id", "payment_ref", "subscription_ref", "refunds_payment_ref")
 _FIELD = {
     "occurred_at": "timestamp",
@@ -98,7 +93,7 @@ def _money(properties: Mapping[str, Any], is_refund: bool) -> Record:
 
 def _parameters(body: Mapping[str, Any], at: datetime) -> Record:
     ad, utm = body["ad"] or {}, body["utm"] or {}
-    kind, value, clicked_at = _click(body["click_ids"] or {}, body["timestamp"] or at)
+    kind, value, clicked_at = click_ids.chosen(body["click_ids"] or {}, body["timestamp"] or at)
     touch_at: datetime | None = body["touch_at"] or clicked_at
     return {
         "ad_platform": ad.get("platform"),
@@ -108,21 +103,6 @@ def _parameters(body: Mapping[str, Any], at: datetime) -> Record:
         "click_id": value,
         "touch_at": touch_at and touch_at.isoformat(),
     }
-
-
-def _click(click_ids: Mapping[str, str], before: datetime) -> tuple[str | None, str | None, datetime | None]:
-    """Kind and value of the click id to keep, and its time where Meta's cookie tells it."""
-    given, clicked_at = dict(click_ids), None
-    cookie = _COOKIE.fullmatch(given.get("fbc", ""))
-    if cookie:
-        del given["fbc"]
-        if given.setdefault("fbclid", cookie["id"]) == cookie["id"]:
-            clicked_at = datetime.fromtimestamp(int(cookie["milliseconds"]) / 1000, UTC)
-    kind = min(given, key=lambda one: (CLICK_IDS.index(one) if one in CLICK_IDS else len(CLICK_IDS), one), default=None)
-    if kind is None:
-        return None, None, None
-    is_told = kind == "fbclid" and clicked_at is not None and clicked_at <= before
-    return kind, given[kind], clicked_at if is_told else None
 
 
 def _declared(answer: Mapping[str, Any]) -> Record:

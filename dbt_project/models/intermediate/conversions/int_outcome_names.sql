@@ -1,4 +1,4 @@
-{% set sources = ['payments', 'store', 'store', 'server_event', 'crm', 'chat', 'file'] %}
+{% set sources = ['payments', 'store', 'store', 'server_event', 'crm', 'chat', 'tracker', 'file'] %}
 
 with statements as (
     select

@@ -25,6 +25,7 @@ select
     channel,
     country,
     device,
+    consent_marketing,
     linked_identifier_id
 from ranked
 where recency = 1 and not _deleted

@@ -1,0 +1,91 @@
+"""Whose site a tracking key is of, and the rules that its profile set."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import cast
+
+import sqlalchemy as sa
+from sqlalchemy.orm import Session
+
+from api import errors
+from api.goals import BUILT_IN, Goal
+from api.models import Profile, TrackingKey, Workspace
+from api.reach import is_healthcare
+
+IDLE = timedelta(minutes=30)
+# how exactly a key tells when it was last seen
+SEEN_STEP = timedelta(minutes=1)
+ORDER = "order_placed"
+
+_SOUGHT = (
+    sa.select(TrackingKey, Profile, Workspace)
+    .join(Profile, Profile.id == TrackingKey.profile_id)
+    .join(Workspace, Workspace.id == Profile.workspace_id)
+    .where(TrackingKey.key.in_(sa.bindparam("keys", expanding=True)))
+)
+_TABLE = cast(sa.Table, TrackingKey.__table__)
+_MARK = sa.update(_TABLE).where(_TABLE.c.id == sa.bindparam("key_id")).values(last_seen_at=sa.bindparam("at"))
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """What a key collects for, and how."""
+
+    key_id: str
+    profile_id: str
+    hosts: tuple[str, ...]
+    is_closed: bool
+    last_seen_at: datetime | None
+    captures_typed: bool = True
+    respects_gpc: bool = True
+    idle: timedelta = IDLE
+    goals: tuple[Goal, ...] = BUILT_IN
+
+    def require(self, *hosts: str | None) -> None:
+        """410 for a revoked key or an archived profile; 403 for a host it does not collect from."""
+        if self.is_closed:
+            raise errors.FEATURE_RETIRED("This tracking key was revoked, or its profile archived: stop sending.")
+        if self.hosts and not all(host is None or self._allows(host) for host in hosts):
+            raise errors.FORBIDDEN("This key does not collect from this host.", reason="host_not_allowed")
+
+    def goal_of(self, event_name: str) -> Goal | None:
+        """The goal that a browser's event counts for.
+
+        Anybody can read the key, so nothing it sends is cash: what would be a payment is an order placed.
+        """
+        named = [goal for goal in self.goals if event_name in goal.browser_events]
+        if any(goal.revenue_type == "cash" for goal in named):
+            return next(goal for goal in BUILT_IN if goal.conversion_key == ORDER)
+        return named[0] if named else None
+
+    def _allows(self, host: str) -> bool:
+        return any(host == one or host.endswith(f".{one}") for one in self.hosts)
+
+
+def sites_of(session: Session, keys: Collection[str]) -> dict[str, Site]:
+    """The sites of these keys; a key that nobody has is not in it."""
+    found = session.execute(_SOUGHT, {"keys": sorted(keys)})
+    return {key.key: _site(key, profile, workspace) for key, profile, workspace in found}
+
+
+def mark_seen(session: Session, used: Mapping[Site, datetime]) -> None:
+    """Note when keys were used, at most once a minute each."""
+    due = {
+        site.key_id: at for site, at in used.items() if site.last_seen_at is None or at - site.last_seen_at >= SEEN_STEP
+    }
+    for key_id in sorted(due):
+        session.execute(_MARK, {"key_id": key_id, "at": due[key_id]})
+
+
+def _site(key: TrackingKey, profile: Profile, workspace: Workspace) -> Site:
+    return Site(
+        key_id=key.id,
+        profile_id=profile.id,
+        hosts=tuple(host.lower().removeprefix("*.") for host in key.allowed_hosts),
+        is_closed=key.revoked_at is not None or profile.archived_at is not None,
+        last_seen_at=key.last_seen_at,
+        captures_typed=not is_healthcare(workspace, profile),
+    )

@@ -1,0 +1,134 @@
+"""Outcomes and identities that a browser tells of: none of them is cash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from api import db
+from api.models import Profile
+from data_contracts.contract import inbound
+from data_contracts.judge import judge
+from tests.factories import tracked
+from touchledger.settings import Settings
+
+Tell = Callable[..., TestResponse]
+Became = Callable[[str], list[dict[str, Any]]]
+
+
+@pytest.mark.parametrize(
+    ("name", "conversion_type"),
+    [
+        ("lead_submitted", "lead_created"),
+        ("appointment_booked", "appointment_booked"),
+        ("purchase", "order_placed"),
+        ("order_placed", "order_placed"),
+        ("payment_received", "order_placed"),
+        ("page_view", None),
+        ("refund_issued", None),
+    ],
+)
+def test_an_event_that_a_goal_names_is_a_conversion_and_never_cash(
+    tell: Tell, became: Became, name: str, conversion_type: str | None
+) -> None:
+    tell(eventName=name, eventId="e-1", valueAmount=0.1 + 0.2, currency="usd", order_id="#1001")
+    found = became("conversions")
+    assert [row["conversion_type"] for row in found] == ([conversion_type] if conversion_type else [])
+    for row in found:
+        told = {"conversion_key": "web:e-1", "value": "0.3000", "currency": "USD", "order_ref": "#1001"}
+        assert told.items() <= row.items()
+        assert "payment_ref" not in row
+        assert judge(inbound()["conversions"], found).rejected == []
+
+
+def test_an_outcome_carries_the_click_that_metas_cookie_dates_and_no_undated_one(tell: Tell, became: Became) -> None:
+    clicked = (db.now() - timedelta(days=3)).replace(microsecond=0)
+    fbc = f"fb.1.{int(clicked.timestamp() * 1000)}.click-1"
+    tell(eventName="lead_created", clickIds={"gclid": "g"}, firstTouchClickIds={"gclid": "first"}, fbc=fbc)
+    tell(eventName="lead_created", clickIds={"gclid": "g"}, firstTouchUtm={"source": "old"})
+    dated, undated = became("conversions")
+    assert (dated["click_id_type"], dated["click_id"]) == ("fbclid", "click-1")
+    assert dated["touch_at"] == clicked.isoformat()
+    assert not {"click_id", "utm_source", "touch_at"} & undated.keys()
+
+
+def test_whoever_is_identified_is_joined_to_the_browser_once(tell: Tell, became: Became) -> None:
+    who = {"email": " Ann@Example.com", "phone": "+1 415 555 0123", "firstName": "Ann"}
+    tell(userId="u-7", identify=who)
+    tell(userId="u-7", identify=who, eventName="lead_created")
+    joined = {(row["kind_b"], row["value_b"], row["confidence"]) for row in became("identities")}
+    assert joined == {
+        ("external_id", "u-7", "certain"),
+        ("email", "ann@example.com", "certain"),
+        ("phone", "+14155550123", "certain"),
+    }
+    assert len(became("identities")) == 3
+    (lead,) = became("conversions")
+    assert (lead["email"], lead["external_id"], lead["x_first_name"]) == ("ann@example.com", "u-7", "Ann")
+
+
+def test_what_nobody_could_be_reached_by_is_left_out_and_the_event_stays(tell: Tell, became: Became) -> None:
+    tell(eventName="lead_created", identify={"email": "not an address", "phone": "555 0123"})
+    (lead,) = became("conversions")
+    assert not {"email", "phone"} & lead.keys()
+    assert became("identities") == []
+
+
+def signal(key: str, **changes: Any) -> dict[str, Any]:
+    body = {
+        "trackingKey": key,
+        "anonymousId": "browser-1",
+        "idType": "email",
+        "idValue": "Ann@Example.com",
+        "pageUrl": tracked.SHOP,
+        "capturedAt": db.now().isoformat(),
+    }
+    return {name: value for name, value in {**body, **changes}.items() if value is not None}
+
+
+def test_what_somebody_typed_is_an_identity_and_nothing_else(client: FlaskClient, key: str, became: Became) -> None:
+    answer = tracked.send(client, signal(key), "identity-signal")
+    assert (answer.status_code, answer.json) == (202, {})
+    assert (
+        tracked.send(client, signal(key, idType="phone", idValue="+14155550123"), "identity-signal").status_code == 202
+    )
+    assert [(row["kind_b"], row["value_b"], row["confidence"]) for row in became("identities")] == [
+        ("email", "ann@example.com", "typed"), ("phone", "+14155550123", "typed"),
+    ]  # fmt: skip
+    assert judge(inbound()["identities"], became("identities")).rejected == []
+    assert (became("touches"), became("conversions")) == ([], [])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"idType": "name"},
+        {"idValue": "nobody"},
+        {"idValue": None},
+        {"anonymousId": None},
+        {"capturedAt": "noon"},
+        {"pageUrl": "x"},
+    ],
+)
+def test_what_is_no_identifier_is_refused(
+    client: FlaskClient, key: str, became: Became, changes: dict[str, Any]
+) -> None:
+    body = {**signal(key), **changes}
+    assert tracked.send(client, body, "identity-signal").status_code == 422
+    assert became("identities") == []
+
+
+@pytest.mark.parametrize("headers", [{}, {"Sec-GPC": "1"}], ids=["healthcare", "refused by the browser"])
+def test_what_may_not_be_captured_is_acknowledged_and_not_kept(
+    client: FlaskClient, settings: Settings, profile: Profile, key: str, became: Became, headers: dict[str, str]
+) -> None:
+    if not headers:
+        with db.transaction(settings.operational_url) as session:
+            session.get_one(Profile, profile.id).privacy_mode = "platform_safe"
+    assert tracked.send(client, signal(key), "identity-signal", headers=headers).status_code == 202
+    assert became("identities") == []

@@ -69,6 +69,25 @@ def to_store(url: str, profile: Profile, sandbox_url: str, **more: Any) -> Conne
     return made
 
 
+def to_payments(url: str, profile: Profile, sandbox_url: str, **more: Any) -> Connection:
+    """A connection to the sandbox's payment processor; `more` are its columns."""
+    columns = {
+        "profile_id": profile.id,
+        "provider": "stripe",
+        "kind": "payments",
+        "display_name": shop.NAME,
+        "external_account_id": "acct_alderfinch",
+        "base_url": f"{sandbox_url}/stripe",
+        "token": TOKENS["stripe"],
+        "currency": shop.CURRENCY,
+        "is_sandbox": True,
+    }
+    with db.transaction(url) as session:
+        made = Connection(**{**columns, **more})
+        session.add(made)
+    return made
+
+
 @dataclass(frozen=True)
 class Advertiser:
     """A profile whose ad account is one of the sandbox's. `ask` sends requests with its key."""

@@ -1,0 +1,116 @@
+"""What a pull lands when its provider fails midway: whole days and lists alone; and all of it once it is well again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from api import db
+from api.models import Connection, Profile
+from connectors import meta_graph
+from connectors.ad_platform import days_of
+from orchestration.lake import Lake
+from orchestration.partitions import DayRange
+from orchestration.sync import sync_kind
+from tests.connectors import truths
+from tests.connectors.fault_plan import small_sandbox
+from tests.connectors.walks import SYNC_SINCE, meta_ads_account, small_pages
+from tests.factories import accounts, connected
+from tests.fixtures.sandbox import TODAY, RunningSandbox
+from touchledger.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def small() -> Iterator[RunningSandbox]:
+    with small_pages(), small_sandbox() as running:
+        yield running
+
+
+@pytest.fixture
+def lake(settings: Settings) -> Lake:
+    lake = Lake(settings.lake)
+    lake.prepare()
+    return lake
+
+
+@pytest.fixture
+def profile(settings: Settings) -> Profile:
+    return accounts.profile(settings.operational_url)
+
+
+def landed(lake: Lake, dataset: str) -> list[dict[str, Any]]:
+    return [row for batch in lake.batches(dataset) for row in pq.read_table(batch.path).to_pylist()]
+
+
+def pulled(settings: Settings, lake: Lake, connection: Connection) -> Connection:
+    """The connection after a pull of its kind; it may be asked again, as its owner sees to it."""
+    sync_kind(settings, lake, connection.kind, DayRange(SYNC_SINCE, TODAY))
+    with db.transaction(settings.operational_url) as session:
+        found = session.get_one(Connection, connection.id)
+        session.expunge(found)
+    with db.transaction(settings.operational_url) as session:
+        session.get_one(Connection, connection.id).status = "active"
+    return found
+
+
+def delivered(lake: Lake) -> dict[date, truths.Figures]:
+    """Landed deliveries by day of their batch."""
+    found: dict[date, truths.Figures] = {}
+    for batch in lake.batches("ad_delivery"):
+        day = date.fromisoformat(batch.batch[-10:])
+        found[day] = truths.delivered([(day, pq.read_table(batch.path).to_pylist())])
+    return found
+
+
+def test_an_ad_platform_that_fails_midway_leaves_whole_days_and_the_next_pull_the_rest(
+    settings: Settings, small: RunningSandbox, lake: Lake, profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connection = connected.to_meta(settings.operational_url, profile, small.url)
+    # the reach of a whole month has many rows
+    monkeypatch.setattr(meta_graph, "PAGE", 500)
+    small.plan({"route": "/insights$", "after": 1, "times": None, "kind": "revoked"})
+    failed = pulled(settings, lake, connection)
+    truth = {
+        day: truths.true_delivery(small.world, meta_ads_account(), day, day) for day, _ in days_of(SYNC_SINCE, TODAY)
+    }
+    whole = delivered(lake)
+    assert (failed.status_reason, failed.synced_at) == ("connection_revoked", None)
+    assert 0 < len(whole) < len(truth) and whole == {day: truth[day] for day in whole}
+    assert failed.synced_through == max(whole)
+    small.plan()
+    well = pulled(settings, lake, connection)
+    assert delivered(lake) == truth
+    assert (well.status_reason, well.synced_through, well.synced_at is None) == (None, TODAY, False)
+
+
+@pytest.mark.parametrize("after", [1, 4], ids=["catalogue", "orders"])
+def test_a_store_that_fails_midway_lands_nothing_and_all_of_it_with_the_next_pull(
+    settings: Settings, small: RunningSandbox, lake: Lake, profile: Profile, after: int
+) -> None:
+    connection = connected.to_store(settings.operational_url, profile, small.url)
+    small.plan({"route": "/graphql.json$", "after": after, "times": None, "kind": "throttled", "wait": 3600})
+    failed = pulled(settings, lake, connection)
+    assert (failed.status_reason, failed.synced_through) == ("throttled", None)
+    assert landed(lake, "orders") == landed(lake, "products") == []
+    small.plan()
+    assert pulled(settings, lake, connection).synced_through == TODAY
+    assert truths.ordered(landed(lake, "orders")) == truths.true_orders(small.world.orders)
+
+
+def test_payments_that_fail_midway_land_nothing_and_all_of_it_with_the_next_pull(
+    settings: Settings, small: RunningSandbox, lake: Lake, profile: Profile
+) -> None:
+    connection = connected.to_payments(settings.operational_url, profile, small.url)
+    small.plan({"route": "/v1/refunds$", "times": None, "kind": "shape"})
+    failed = pulled(settings, lake, connection)
+    assert (failed.status_reason, failed.synced_through) == ("malformed", None)
+    assert landed(lake, "conversions") == []
+    small.plan()
+    assert pulled(settings, lake, connection).synced_through == TODAY
+    rows = landed(lake, "conversions")
+    assert truths.taken(rows) == truths.true_payments(small.world)
+    assert truths.given_back(rows) == truths.true_refunds(small.world)

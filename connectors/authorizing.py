@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -14,6 +15,8 @@ from connectors.transport import Transport
 
 _PAGE = 100
 _LIVE_ACCOUNT = 1
+# it becomes a part of addresses
+_HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
 
 def address(client: Client, *, state: str, back: str) -> str:
@@ -77,6 +80,8 @@ def _shopify(asking: Asking) -> Grant:
     token = text(told["access_token"])
     shop = asking.get(f"admin/api/{ADMIN_VERSION}/shop.json", {"X-Shopify-Access-Token": token})["shop"]
     handle = text(shop["myshopify_domain"]).partition(".")[0]
+    if not _HANDLE.fullmatch(handle):
+        raise Malformed("shopify", "a shop whose handle is none")
     account = Account(handle, text(shop["name"]), shop.get("currency"), shop.get("iana_timezone"))
     return Grant(token, words(told["scope"]), [account])
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import IO, Any
+from urllib.parse import urlsplit
 
 from connectors import downloads
 from connectors.ad_platform import Row
@@ -16,6 +18,7 @@ from connectors.transport import Transport
 
 PROVIDER = "chatapp"
 QUALITIES = ("GREEN", "YELLOW", "RED", "UNKNOWN")
+_MEDIA_HOST = re.compile(r"([a-z0-9-]+\.)*(fbsbx\.com|fbcdn\.net|facebook\.com|whatsapp\.net)")
 _FIELDS = "id,name,language,category,status,quality_score,components"
 
 
@@ -77,8 +80,25 @@ class ChatApp:
             raise Malformed(PROVIDER, "media without an address, a type or a size") from None
 
     def download(self, media: Media, into: IO[bytes], *, most_bytes: int) -> int:
-        """Write the bytes into a file; their number. Raises TooMuchData above `most_bytes`."""
+        """Write the bytes into a file; their number. Raises TooMuchData above `most_bytes`.
+
+        Malformed for media that are said to lie anywhere else than with the platform: the token goes there too.
+        """
+        if not is_kept_by_platform(media.url, self._graph.base_url):
+            raise Malformed(PROVIDER, "media at an address that is not the platform's")
         return downloads.fetch(PROVIDER, media.url, self._token, into, Limits(most_bytes))
+
+
+def is_kept_by_platform(url: str, base_url: str) -> bool:
+    """Whether an address is on the platform's hosts for media, or where the API itself is."""
+    try:
+        parts, own = urlsplit(url), urlsplit(base_url)
+        host, is_usual = parts.hostname or "", parts.scheme == "https" and parts.port in (None, 443)
+    except ValueError:
+        return False
+    if (parts.scheme, parts.netloc) == (own.scheme, own.netloc):
+        return True
+    return is_usual and "@" not in parts.netloc and bool(_MEDIA_HOST.fullmatch(host))
 
 
 def _template(node: Row) -> Row:

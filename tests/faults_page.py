@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
+from tests.api import doors
 from tests.connectors import fault_plan
 from tests.connectors.fault_plan import FAULTS
 from tests.connectors.walks import WALKS, small_pages
+from tests.factories.addresses import ADDRESSES
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "faults.md"
 NEVER = "-"
@@ -32,6 +34,16 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table of the page."""
     lines = [heads, ["---"] * len(heads), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines) + "\n"
+
+
+_ADDRESSES = """## Addresses that lead inside
+
+Each form of an address, at each place where one comes in that we would call. Refused: nobody was dialled. Logos,
+pictures of ads, pages to return to and what clients of OAuth name of themselves are passed on, never fetched; a shop is
+named by its provider, by a handle of letters, digits and hyphens. A name is resolved once, checked, and dialled as it
+was checked; redirects are not followed.
+
+"""
 
 
 @cache
@@ -67,9 +79,15 @@ def of_connectors() -> str:
     )
 
 
+def of_addresses() -> str:
+    """The table of addresses and of the places where one is given."""
+    rows = [[name, *(doors.tried(door, url) for door in doors.DOORS)] for name, url in ADDRESSES.items()]
+    return _ADDRESSES + table(["Address", *doors.DOORS], rows)
+
+
 def page() -> str:
     """The whole page."""
-    return _HEAD + of_connectors().rstrip() + "\n"
+    return (_HEAD + of_connectors() + of_addresses()).rstrip() + "\n"
 
 
 def main() -> None:

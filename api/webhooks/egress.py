@@ -6,6 +6,7 @@ moment later. Redirects are not followed, proxies of the environment not used, a
 
 from __future__ import annotations
 
+import ipaddress
 import re
 import socket
 import threading
@@ -25,6 +26,8 @@ from urllib3.connectionpool import HTTPSConnectionPool
 LONGEST_URL = 2048
 WHOLE_SECONDS = 15.0
 CONNECT_SECONDS = 5.0
+# IPv4 within IPv6 in a spelling that was given up and that the rules of requests_hardened let through
+_COMPATIBLE = ipaddress.ip_network("::/96")
 _HOST = re.compile(r"[A-Za-z0-9.:\[\]-]{1,253}")
 
 
@@ -109,7 +112,7 @@ def check(url: str) -> None:
     """Raise NotPublicError unless this is an https address, on port 443, of a name that leads to a public machine."""
     host = check_form(url)
     try:
-        filter_host(host, 443, allow_loopback=False)
+        _require_current(filter_host(host, 443, allow_loopback=False))
     except InvalidIPAddress:
         raise NotPublicError("does not lead to a public address") from None
     except (requests.RequestException, OSError, UnicodeError):
@@ -132,6 +135,11 @@ def check_form(url: str) -> str:
     if not parts.hostname or not _HOST.fullmatch(parts.hostname):
         raise NotPublicError("has no host name")
     return parts.hostname
+
+
+def _require_current(address: str) -> None:
+    if ipaddress.ip_address(address.strip("[]")) in _COMPATIBLE:
+        raise InvalidIPAddress(address)
 
 
 def _session(session: requests.Session) -> requests.Session:
@@ -187,3 +195,8 @@ class _Adapter(IPFilterAdapter):  # type: ignore[misc]
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
         super().init_poolmanager(*args, **kwargs)
         self.poolmanager.pool_classes_by_scheme = {"https": _Pool}
+
+    def build_connection_pool_key_attributes(self, *args: Any, **kwargs: Any) -> Any:
+        host, pool = super().build_connection_pool_key_attributes(*args, **kwargs)
+        _require_current(host["host"])
+        return host, pool

@@ -119,3 +119,13 @@ def test_a_grant_that_is_not_as_promised_is_malformed(transport: Transport, told
     odd.add_url_rule("/v1/account", "a", lambda: jsonify(id="a", business_profile=None))
     with served(odd) as url, pytest.raises(Malformed):
         redeem(Client("stripe", "1", "s", url, url, is_sandbox=False), transport, code="c", back=BACK)
+
+
+@pytest.mark.parametrize("domain", ["../x.myshopify.com", "a/b.myshopify.com", "a@b.myshopify.com", "", "-a"])
+def test_a_shop_whose_handle_would_bend_an_address_is_malformed(transport: Transport, domain: str) -> None:
+    app = Flask("shop")
+    app.add_url_rule("/admin/oauth/access_token", "t", lambda: {"access_token": "t", "scope": "x"}, methods=["POST"])
+    shop = {"myshopify_domain": domain, "name": "Shop"}
+    app.add_url_rule("/admin/api/2026-10/shop.json", "s", lambda: {"shop": shop})
+    with served(app) as url, pytest.raises(Malformed):
+        redeem(Client("shopify", "c", "s", url, url, is_sandbox=True), transport, code="c", back=BACK)

@@ -11,8 +11,10 @@ from sqlalchemy.orm import Session
 
 from api import auth, context
 from api.customer_keys import customer_key
+from api.erased import digest
+from api.erased_records import erased_digests
 from api.models import IngestedRecord, Run
-from api.served import Reader, profile_facts
+from api.served import ProfileFacts, Reader, profile_facts
 from api.snapshot import snapshots
 from api.warehouse_ids import identifier_id
 
@@ -28,6 +30,10 @@ _KEPT_LONGEST = """
 select person_ref, identifier_id from person_identifiers
 where profile_key = $profile_key and person_ref = any($refs)
 order by person_ref, alias_ref = person_ref, identifier_id desc
+"""
+_IDENTIFIERS = """
+select person_key, identifier_id from person_identifiers
+where profile_key = $profile_key and person_key = any($keys)
 """
 _ALIVE = """
 select distinct person_ref from person_identifiers
@@ -76,6 +82,16 @@ def key_of(record: Mapping[str, Any], known: Directory) -> str | None:
     person = next((people[one] for one in named if one in people), None)
     profile_id = auth.current().profile.id
     return person and customer_key(context.settings(), profile_id, person)
+
+
+def erased_since(session: Session, reader: Reader, profile: ProfileFacts, person_keys: Collection[int]) -> set[int]:
+    """Which of these people of the snapshot asked to be forgotten after it was built: they are told to nobody."""
+    gone = erased_digests(session, auth.current().profile.id)
+    if not gone:
+        return set()
+    key = context.settings().signing_key()
+    rows = reader.rows(_IDENTIFIERS, {"profile_key": profile.profile_key, "keys": list(person_keys)})
+    return {person for person, identifier in rows if digest(key, identifier) in gone}
 
 
 def just_sent(session: Session, profile_id: str, external_ids: Collection[str]) -> set[str]:

@@ -1,4 +1,4 @@
-"""The files of `published/`: the pointer, and the served files that are opened read-only and locked down."""
+"""The files of `published/`: the pointer, and the files of each snapshot, opened read-only and locked down."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class OpenSnapshot:
     """One open served file; `users` counts the requests reading it."""
 
     def __init__(self, path: Path, settings: Settings) -> None:
-        self.connection = _connect(path, settings)
+        self.connection = connect(path, settings)
         try:
             self.snapshot_id, self.token = _identity(self.connection, path)
         except BaseException:
@@ -38,7 +38,8 @@ class OpenSnapshot:
         self.remembered: dict[str, served.ProfileFacts | None] = {}
 
 
-def _connect(path: Path, settings: Settings) -> duckdb.DuckDBPyConnection:
+def connect(path: Path, settings: Settings) -> duckdb.DuckDBPyConnection:
+    """A connection that can read this file and nothing else; raises Unopenable."""
     config: dict[str, str | bool | int | float | list[str]] = {
         "enable_external_access": "false",
         "autoload_known_extensions": "false",
@@ -97,6 +98,11 @@ def pointer(path: Path) -> dict[str, Any]:
 def file_of(snapshot_id: str) -> str:
     """Name of the served file of a snapshot."""
     return f"served-{snapshot_id}.duckdb"
+
+
+def names_file(snapshot_id: str) -> str:
+    """Name of the file beside it that says who its people are."""
+    return f"names-{snapshot_id}.duckdb"
 
 
 def snapshot_of(name: object) -> str:

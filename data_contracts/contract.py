@@ -106,6 +106,11 @@ class Contract:
         """The columns by name."""
         return {column.name: column for column in self.columns}
 
+    @property
+    def names_people(self) -> bool:
+        """Whether a column of it tells who somebody is."""
+        return any(column.personal for column in self.columns)
+
     def arrow_schema(self) -> pa.Schema:
         """The contract's columns as they are typed in raw files."""
         return pa.schema([pa.field(column.name, column.arrow_type) for column in self.columns])

@@ -1,7 +1,8 @@
 """Publication: marts become one immutable file behind a pointer, or nothing changes at all.
 
 Build under a temporary name, check, close, make durable, then move the pointer under a fencing token. A crash at any
-point leaves the previous snapshot served, and readers never meet half a file.
+point leaves the previous snapshot served, and readers never meet half a file. What names people goes to a second file
+beside it, which comes before the pointer moves and goes when its snapshot goes.
 """
 
 from __future__ import annotations
@@ -67,19 +68,34 @@ def publish(settings: Settings, *, token: int, tables: Sequence[ServedTable]) ->
 
 
 def _publish_file(settings: Settings, to: Pointer, tables: Sequence[ServedTable]) -> dict[str, int]:
-    building = settings.published / f"building-{to.snapshot_id}.duckdb"
-    final = settings.published / to.file
+    named = [table for table in tables if table.names_people]
+    told = [table for table in tables if not table.names_people]
+    final, names = settings.published / to.file, settings.published / _names_beside(to.file)
     try:
-        rows = _build(settings, building, to, tables)
-        building.chmod(0o444)
-        durable.put_in_place(building, final)
+        rows = _put(settings, names, to, named, mode=0o440) if named else {}
+        rows |= _put(settings, final, to, told, mode=0o444)
         pointer.move(settings.published, to)
     except BaseException:
-        building.unlink(missing_ok=True)
         # the failure may have come after the pointer was renamed: a file that it names is never removed
         if pointer.read(settings.published) != to:
             final.unlink(missing_ok=True)
+            names.unlink(missing_ok=True)
         raise
+    return rows
+
+
+def _names_beside(file: str) -> str:
+    return file.replace("served-", "names-", 1)
+
+
+def _put(settings: Settings, final: Path, to: Pointer, tables: Sequence[ServedTable], *, mode: int) -> dict[str, int]:
+    building = final.with_name(f"building-{final.name}")
+    try:
+        rows = _build(settings, building, to, tables)
+        building.chmod(mode)
+        durable.put_in_place(building, final)
+    finally:
+        building.unlink(missing_ok=True)
     return rows
 
 
@@ -134,6 +150,10 @@ def prune(published: Path, *, keep: int) -> list[str]:
     old = [name for name in names[:-keep] if current is None or name != current.file]
     for name in old:
         (published / name).unlink(missing_ok=True)
+    kept = {_names_beside(path.name) for path in published.glob("served-*.duckdb")}
+    for path in published.glob("names-*.duckdb"):
+        if path.name not in kept:
+            path.unlink(missing_ok=True)
     return old
 
 

@@ -33,11 +33,15 @@ class Column:
 
 @dataclass(frozen=True)
 class ServedTable:
-    """One served table; `grain` is unique and is the order in which its readers scan it."""
+    """One served table; `grain` is unique and is the order in which its readers scan it.
+
+    Tables that name people go to a file of their own.
+    """
 
     name: str
     columns: tuple[Column, ...]
     grain: tuple[str, ...]
+    names_people: bool = False
 
     @property
     def column_list(self) -> str:
@@ -124,7 +128,7 @@ def served_tables() -> tuple[ServedTable, ...]:
 
 def _table(contract: contracts.Contract) -> ServedTable:
     columns = tuple(Column(column.name, _type(column), column.required) for column in contract.columns)
-    return ServedTable(contract.name, columns, contract.keys)
+    return ServedTable(contract.name, columns, contract.keys, contract.names_people)
 
 
 @cache

@@ -23,6 +23,7 @@ from api.v1.creative_analyses import routes as creative_analyses
 from api.v1.creative_patterns import routes as creative_patterns
 from api.v1.credentials import api_keys, api_usage, entering, mcp, me, resetting, tokens
 from api.v1.customers import erasures, journeys, link_tokens
+from api.v1.customers import listing as customers
 from api.v1.events import routes as events
 from api.v1.exports import ledger as export_ledger
 from api.v1.exports import routes as export_destinations
@@ -74,6 +75,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     payments.bp,
     imports.bp,
     conversions.bp,
+    customers.bp,
     journeys.bp,
     commerce.bp,
     live.bp,

@@ -14,3 +14,8 @@
         {%- endfor %}
     ), '')
 {%- endmacro %}
+
+{# Whether an identifier is a name that an erasure made up: it leads to nobody. #}
+{% macro is_made_up(value) -%}
+    ({{ value }} like '%@erased.example' or {{ value }} like '+883519%' or {{ value }} like 'erased-%')
+{%- endmacro %}

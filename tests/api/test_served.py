@@ -14,12 +14,13 @@ CONTRACTS = contract.served()
 
 
 def test_every_served_contract_is_a_table_of_the_api_and_the_other_way_round() -> None:
-    assert set(served.TABLES) == {*CONTRACTS, "snapshot"}
+    assert {*served.TABLES, *served.NAMED} == {*CONTRACTS, "snapshot"}
+    assert set(served.NAMED) == {name for name, one in CONTRACTS.items() if one.names_people}
 
 
 @pytest.mark.parametrize("table", sorted(CONTRACTS))
 def test_a_table_has_the_columns_of_its_contract(table: str) -> None:
-    assert set(served.TABLES[table]) == {column.name for column in CONTRACTS[table].columns}
+    assert set({**served.TABLES, **served.NAMED}[table]) == {column.name for column in CONTRACTS[table].columns}
 
 
 @pytest.mark.parametrize(

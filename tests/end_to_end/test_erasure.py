@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,9 +34,13 @@ NAMES = {
     "credit_cents": ("conversion_key",),
     "payments": ("person_ref", "payer_hint", "payment_ref"),
     "orders": ("email_id", "phone_id"),
+    "customers": ("person_key", "person_ref"),
+    "customer_days": ("person_key",),
 }  # fmt: skip
+# who the customers are, and when they were there
+LISTS = ("customers", "customer_days")
 # what a platform may be told a person by: nothing of an erased one is left, and no figure is in it
-ALL_NAMES = {"match_keys"}
+ALL_NAMES = {"match_keys", *LISTS}
 
 
 @dataclass
@@ -108,7 +113,15 @@ def environment_of(shop: Forgotten, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_search_finds_every_trace_before_the_erasure(shop: Forgotten) -> None:
     found = {mark for mark in forgotten.MARKS if any(mark.lower() in place for place in shop.found_before)}
     assert found == set(forgotten.MARKS)
-    kinds = ("operational.db", "lake/raw", "lake/quarantine", "inbox/", "warehouse.duckdb", ".jsonl.gz (unpacked)")
+    kinds = (
+        "operational.db",
+        "lake/raw",
+        "lake/quarantine",
+        "inbox/",
+        "warehouse.duckdb",
+        "published/names-",
+        ".jsonl.gz (unpacked)",
+    )
     assert [kind for kind in kinds if not any(kind in place for place in shop.found_before)] == []
 
 
@@ -132,6 +145,12 @@ def test_the_figures_compared_are_not_empty(shop: Forgotten, table: str) -> None
 def test_every_served_figure_is_what_it_was(shop: Forgotten) -> None:
     moved = {name for name, rows in shop.before.items() if rows != shop.after[name]}
     assert moved <= ALL_NAMES
+
+
+def test_the_erased_person_is_no_customer_any_more_and_everybody_else_still_is(shop: Forgotten) -> None:
+    before, after = (Counter(figures["customers"]) for figures in (shop.before, shop.after))
+    assert (len(shop.before["customers"]) > 1, (before - after).total(), (after - before).total()) == (True, 1, 0)
+    assert not Counter(shop.after["customer_days"]) - Counter(shop.before["customer_days"])
 
 
 def test_the_receipt_ends_as_completed_with_its_counts(shop: Forgotten) -> None:

@@ -12,12 +12,18 @@ import duckdb
 
 from data_contracts import contract
 
+NAMED = {name for name, table in contract.served().items() if table.names_people}
 Rows = Mapping[str, Iterable[Mapping[str, object]]]
 
 
 def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
-    """Empty tables of every served contract, and the one that names the snapshot."""
-    for name, table in contract.served().items():
+    """Empty tables of every served contract that names nobody, and the one that names the snapshot."""
+    _create(connection, (name for name, table in contract.served().items() if not table.names_people))
+
+
+def _create(connection: duckdb.DuckDBPyConnection, names: Iterable[str]) -> None:
+    for name in names:
+        table = contract.served()[name]
         columns = ", ".join(f"{column.name} {column.physical}" for column in table.columns)
         connection.execute(f"create table {name} ({columns})")
     connection.execute(
@@ -34,13 +40,23 @@ def publish(published: Path, rows: Rows, *, token: int = 1, snapshot_id: str | N
         connection.begin()
         create_tables(connection)
         for table, given in rows.items():
-            _insert(connection, table, given)
+            if table not in NAMED:
+                _insert(connection, table, given)
         connection.execute(
             "insert into snapshot values (?, ?, '2026-11-16 00:00:00+00', 'made by a test')", [snapshot_id, token]
         )
         connection.commit()
+    if {"customers", *NAMED} & rows.keys():
+        _publish_names(published / f"names-{snapshot_id}.duckdb", rows)
     point(published, snapshot_id, token=token)
     return snapshot_id
+
+
+def _publish_names(path: Path, rows: Rows) -> None:
+    with duckdb.connect(str(path), config={"storage_compatibility_version": "v1.5.0"}) as connection:
+        _create(connection, NAMED)
+        for table in NAMED & rows.keys():
+            _insert(connection, table, rows[table])
 
 
 def point(published: Path, snapshot_id: str, *, token: int = 1) -> None:

@@ -13,7 +13,7 @@ from api.db import transaction
 from api.models import Run
 from orchestration import pointer
 from orchestration.pointer import StaleTokenError
-from orchestration.publish import publish, take_token
+from orchestration.publish import prune, publish, take_token
 from orchestration.served_tables import Column, ContractBrokenError, ServedTable
 from touchledger.settings import Settings
 
@@ -22,6 +22,9 @@ TABLE = ServedTable(
     (Column("profile_key", "INTEGER", True), Column("day", "DATE", True), Column("cash_minor", "BIGINT", False)),
     ("profile_key", "day"),
 )
+
+
+NAMES = ServedTable("names", (Column("profile_key", "INTEGER", True),), ("profile_key",), names_people=True)
 
 
 def build(settings: Settings, rows: str, columns: str = "profile_key, day, cash_minor") -> None:
@@ -129,6 +132,31 @@ def test_what_a_killed_build_left_is_swept(settings: Settings) -> None:
     (settings.published / "building-dead.duckdb").write_bytes(b"half")
     to = run(settings)
     assert files(settings) == {to.file}
+
+
+def test_what_names_people_goes_to_a_file_that_comes_and_goes_with_its_snapshot(settings: Settings) -> None:
+    build(settings, "(1, '2026-01-01', 1)")
+    with duckdb.connect(str(settings.warehouse)) as warehouse:
+        warehouse.execute("create table marts.names as select 1::int as profile_key")
+    for _ in range(settings.served_keep + 1):
+        to = publish(settings, token=take_token(settings.operational_url), tables=[TABLE, NAMES]).pointer
+    prune(settings.published, keep=1)
+    assert files(settings) == {to.file, f"names-{to.snapshot_id}.duckdb"}
+    found = {}
+    for name in files(settings):
+        with duckdb.connect(str(settings.published / name), read_only=True) as connection:
+            tables = connection.execute("select table_name from duckdb_tables()").fetchall()
+            found[name.partition("-")[0]] = {table for (table,) in tables}
+    assert found == {"served": {"credit", "snapshot"}, "names": {"names", "snapshot"}}
+
+
+def test_a_build_that_is_not_published_leaves_no_names_behind(settings: Settings) -> None:
+    build(settings, "(1, null, 7)")
+    with duckdb.connect(str(settings.warehouse)) as warehouse:
+        warehouse.execute("create table marts.names as select 1::int as profile_key")
+    with pytest.raises(ContractBrokenError):
+        publish(settings, token=take_token(settings.operational_url), tables=[TABLE, NAMES])
+    assert files(settings) == set()
 
 
 def test_a_served_file_is_readable_by_duckdb_1_5(settings: Settings) -> None:

@@ -9,9 +9,7 @@ with identifiers as (
     from {{ ref('int_person_identifiers') }}
     where
         not is_shared
-        and value not like '%@erased.example'
-        and value not like '+883519%'
-        and value not like 'erased-%'
+        and not {{ is_made_up('value') }}
 ),
 
 named as (

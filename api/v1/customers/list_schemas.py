@@ -1,0 +1,68 @@
+"""What GET /customers accepts and answers, field by field."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields
+
+from api.fields import Choice, Int
+from api.masking import LEVELS
+from api.openapi import Meta
+from api.pagination import CursorQuery
+from api.v1.conversions.schemas import CHANNELS
+
+_TIME: dict[str, Any] = {"format": "date-time"}
+_MOST_CHARACTERS = 254
+
+
+class Prefix(fields.String):
+    """The beginning of something, in Unicode's NFC and without blanks around it."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = unicodedata.normalize("NFC", str(value)).strip()
+        if not text or len(text) > _MOST_CHARACTERS or "\x00" in text:
+            raise ValidationError(f"must have 1 to {_MOST_CHARACTERS} characters")
+        return text
+
+
+class CustomersQuery(CursorQuery):
+    search = Prefix(
+        load_default=None,
+        metadata={"description": "Beginning of the e-mail or of the name; where masked, the e-mail or a first name."},
+    )
+    pii = Choice(
+        LEVELS,
+        load_default=None,
+        metadata={"description": "How much is told; agents get full only where the workspace lets them."},
+    )
+    limit = Int(1, 200, load_default=50, metadata={"description": "Rows per page."})
+
+
+class PeopleMeta(Meta):
+    date_from = fields.Date(required=True)
+    date_to = fields.Date(required=True)
+    pii_level_applied = fields.String(required=True, metadata={"enum": list(LEVELS)})
+
+
+class CustomerRow(Schema):
+    """One person, with figures over all time."""
+
+    is_paged = True
+    meta_schema = PeopleMeta
+
+    customer_key = fields.String(required=True, metadata={"description": "`ck_…`"})
+    name = fields.String(required=True, allow_none=True, metadata={"description": "Masked: the first name."})
+    email = fields.String(required=True, allow_none=True, metadata={"description": "The one seen first."})
+    phone = fields.String(required=True, allow_none=True, metadata={"description": "Masked: the last four digits."})
+    external_ref = fields.String(required=True, allow_none=True, metadata={"description": "Your own id."})
+    first_seen_at = fields.String(required=True, metadata=_TIME)
+    last_seen_at = fields.String(required=True, metadata=_TIME)
+    conversions = fields.Integer(required=True)
+    cash_revenue = fields.Float(required=True, metadata={"description": "Net cash in the reporting currency."})
+    touches = fields.Integer(required=True)
+    touch_channels = fields.List(fields.String(metadata={"enum": list(CHANNELS)}), required=True)
+    first_ad_external_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "Platform id of the ad of the earliest ad touch."}
+    )

@@ -1,0 +1,65 @@
+with people as (
+    select
+        profile_key,
+        person_key,
+        min(person_id) as person_ref,
+        max(case when kind <> 'anonymous_id' and not {{ is_made_up('value') }} then 1 else 0 end) = 1 as is_known,
+        max(case when {{ is_made_up('value') }} then 1 else 0 end) = 1 as is_erased
+    from {{ ref('int_person_identifiers') }}
+    group by profile_key, person_key
+),
+
+days as (
+    select person_key, min(first_ts) as first_seen, max(last_ts) as last_seen
+    from {{ ref('int_person_days') }}
+    group by person_key
+),
+
+outcomes as (
+    select
+        person_key,
+        cast(count(*) as int) as conversions,
+        cast(coalesce(sum(cash_minor), 0) as bigint) as cash_minor
+    from {{ ref('int_conversions') }}
+    where person_key is not null
+    group by person_key
+),
+
+touches as (
+    select
+        person_key,
+        cast(count(*) as int) as touches,
+        concat_ws(
+            ','
+            {%- for channel in ['chatapp', 'other', 'pagechat', 'social', 'web'] %},
+            max(case when channel = '{{ channel }}' then '{{ channel }}' end)
+            {%- endfor %}
+        ) as touch_channels
+    from {{ ref('int_touches') }}
+    group by person_key
+),
+
+ads as (
+    select person_key, ad_id, row_number() over (partition by person_key order by ts, touch_key) as place
+    from {{ ref('int_ad_touches') }}
+)
+
+select
+    people.profile_key,
+    people.person_key,
+    people.person_ref,
+    days.first_seen,
+    days.last_seen,
+    coalesce(outcomes.conversions, 0) as conversions,
+    coalesce(outcomes.cash_minor, 0) as cash_minor,
+    coalesce(touches.touches, 0) as touches,
+    touches.touch_channels,
+    ads.ad_id as first_ad_external_id
+from people
+inner join days on people.person_key = days.person_key
+left join outcomes on people.person_key = outcomes.person_key
+left join touches on people.person_key = touches.person_key
+left join ads on people.person_key = ads.person_key and ads.place = 1
+-- Who is only a browser is a visitor; who was erased is nobody.
+where people.is_known or (not people.is_erased and outcomes.conversions > 0)
+order by people.profile_key, people.person_key

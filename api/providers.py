@@ -33,11 +33,13 @@ class Spoken:
 
 
 _DIALOG = f"{VERSION}/dialog/oauth"
+_TIKTOK = "https://business-api.tiktok.com"
 # by what the interface calls each
 SPOKEN: Mapping[str, Spoken] = {
     "meta": Spoken(
         *("meta", "ad_platform", "meta", _DIALOG), f"https://www.facebook.com/{_DIALOG}", "https://graph.facebook.com"
     ),
+    "tiktok": Spoken("tiktok", "ad_platform", "tiktok", "portal/auth", f"{_TIKTOK}/portal/auth", _TIKTOK),
     "chatapp": Spoken("chatapp", "messaging", "meta", _DIALOG),
     "shopify": Spoken("shopify", "store", "shopify", "admin/oauth/authorize"),
     "payments": Spoken("stripe", "payments", "stripe", "oauth/authorize"),

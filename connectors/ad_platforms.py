@@ -8,6 +8,7 @@ from connectors import apps
 from connectors.ad_platform import Access, SyncedAdPlatform
 from connectors.apps import App
 from connectors.meta_ads import MetaAds
+from connectors.tiktok_ads import TikTokAds
 from connectors.transport import Transport
 from touchledger.settings import Settings
 
@@ -21,4 +22,8 @@ def _meta(access: Access, _: App, transport: Transport) -> SyncedAdPlatform:
     return MetaAds(access.base_url, access.token, access.account_id, transport, currency=access.currency)
 
 
-PLATFORMS: Mapping[str, Callable[[Access, App, Transport], SyncedAdPlatform]] = {"meta": _meta}
+def _tiktok(access: Access, _: App, transport: Transport) -> SyncedAdPlatform:
+    return TikTokAds(access.base_url, access.token, access.account_id, transport, currency=access.currency)
+
+
+PLATFORMS: Mapping[str, Callable[[Access, App, Transport], SyncedAdPlatform]] = {"meta": _meta, "tiktok": _tiktok}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
+from connectors import tiktok_grants
 from connectors.errors import Malformed
 from connectors.grants import MOST_ACCOUNTS, Account, Asking, Client, Grant, Way, text, words
 from connectors.meta_graph import VERSION as GRAPH_VERSION
@@ -99,4 +100,6 @@ WAYS: Mapping[str, Way] = {
     "chatapp": Way("whatsapp_business_management,whatsapp_business_messaging", _chatapp),
     "shopify": Way("read_products,read_orders", _shopify),
     "stripe": Way("read_write", _stripe),
+    # what is asked for stands in the app's own settings there
+    "tiktok": Way("", tiktok_grants.read, client_field="app_id", code_field="auth_code"),
 }

@@ -30,8 +30,14 @@ def cut(seed: int, row: Delivery, asked: Sequence[str], warmth: str) -> Iterator
 
     An ad keeps its shares over its days. What is not shown to anybody has no part.
     """
-    values = _values(row, tuple(asked), warmth)
-    shares = _shares(seed, row.ad_id, tuple(asked), len(values))
+    yield from shared_out(seed, row, tuple(asked), _values(row, tuple(asked), warmth))
+
+
+def shared_out(
+    seed: int, row: Delivery, asked: tuple[str, ...], values: Sequence[tuple[str, ...]]
+) -> Iterator[tuple[tuple[str, ...], Delivery]]:
+    """The same with the values given, the first of them being the ad's commonest."""
+    shares = _shares(seed, row.ad_id, asked, len(values))
     shown = _split(row.impressions, shares)
     spend, clicks = (_split(n, [share if seen else 0 for share, seen in zip(shares, shown, strict=True)])
                      for n in (row.spend_minor, row.clicks))  # fmt: skip

@@ -25,6 +25,9 @@ from sandbox import (
     shopify,
     stripe,
     stripe_selling,
+    tiktok_ads,
+    tiktok_live,
+    tiktok_world,
 )
 from sandbox.faults import CONTROL, ConnectionCut, FaultPlan, install
 from sandbox.stripe_billing import Billing
@@ -43,10 +46,12 @@ def create_sandbox(holder: WorldHolder, bucket: shopify.Bucket | None = None) ->
     install(app, plan)
     billing, live, conversions = Billing(), meta_live.Live(), meta_conversions.Conversions()
     lists, chat = meta_lists.CustomerLists(), chatapp.Chat()
+    presences, tiktok_changes = tiktok_world.Presences(), tiktok_live.Live()
     faces = (
         meta_ads.blueprint(holder, live, conversions, lists, chat),
         shopify.blueprint(holder, bucket),
         stripe.blueprint(holder, billing),
+        tiktok_ads.blueprint(holder, presences, tiktok_changes),
     )
     for face in faces:
         app.register_blueprint(face, url_prefix=f"/{face.name}")
@@ -57,6 +62,7 @@ def create_sandbox(holder: WorldHolder, bucket: shopify.Bucket | None = None) ->
     meta_lists.control(app, lists)
     chatapp.control(app, chat)
     stripe_selling.control(app, billing)
+    tiktok_live.control(app, holder, presences, tiktok_changes)
     return app
 
 

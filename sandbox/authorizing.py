@@ -13,20 +13,23 @@ from urllib.parse import urlencode, urlsplit
 from flask import Blueprint, Flask, Response, jsonify, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from sandbox import chatapp
+from sandbox import chatapp, refusals
 from sandbox.ad_catalogue import ACCOUNTS
 from sandbox.faces import TOKENS, accepted
 from sandbox.shopify_objects import SHOP
+from sandbox.tiktok_world import ADVERTISERS
 
 # the app that every deployment is here
 CLIENT_ID, CLIENT_SECRET = "touchledger", "touchledger-sandbox"
 PAYEE = {"id": "acct_1AlderFinch", "name": "Alder & Finch payments"}
 GRAPH = "/meta/v26.0"
+OPEN_API = "/tiktok/open_api/v1.3"
 # where each decides, with what it calls an app's id and the code that people are sent back with
 PAGES = {
     f"{GRAPH}/dialog/oauth": ("client_id", "code"),
     "/shopify/admin/oauth/authorize": ("client_id", "code"),
     "/stripe/oauth/authorize": ("client_id", "code"),
+    "/tiktok/portal/auth": ("app_id", "auth_code"),
 }
 _PAGE = """<!doctype html><title>Sandbox: let an app in</title>
 <h1>Let {app} in?</h1><p>It asks for: {scope}</p>
@@ -48,13 +51,17 @@ class Codes:
             self.given[code] = (back, scope)
         return code
 
-    def take(self, form: Any) -> str | None:
-        """What was granted, once, to our app coming from the same address; None for anything else."""
+    def take(self, form: Any, *, names_address: bool = True) -> str | None:
+        """What was granted, once, to our app coming from the same address; None for anything else.
+
+        TikTok's form names no address.
+        """
         with self.lock:
             back, scope = self.given.pop(form.get("code", ""), ("", ""))
         known = hmac.compare_digest(form.get("client_secret", "").encode(), CLIENT_SECRET.encode())
         ours = known and form.get("client_id") == CLIENT_ID
-        return scope if back and ours and form.get("redirect_uri") == back else None
+        same = form.get("redirect_uri") == back or not names_address
+        return scope if back and ours and same else None
 
 
 def install(app: Flask) -> None:
@@ -65,6 +72,7 @@ def install(app: Flask) -> None:
         face.add_url_rule(path, f"decided_{number}", lambda: _decide(codes), methods=["POST"])
     _tokens(face, codes)
     _accounts(face)
+    _advertisers(face, codes)
     app.register_blueprint(face)
 
 
@@ -151,6 +159,25 @@ def _accounts(face: Blueprint) -> None:
             "stripe",
             {"id": PAYEE["id"], "object": "account", "business_profile": profile, "default_currency": "usd"},
         )
+
+
+def _advertisers(face: Blueprint, codes: Codes) -> None:
+    @face.post(f"{OPEN_API}/oauth2/access_token/")
+    def tiktok_token() -> Response:
+        told = request.get_json()
+        names = {"code": "auth_code", "client_id": "app_id", "client_secret": "secret"}
+        form = {name: str(told.get(theirs)) for name, theirs in names.items()}
+        if codes.take(form, names_address=False) is None:
+            return refusals.tiktok_error(40110, "Auth code is incorrect or has expired.")
+        ids = [row.id for row in ADVERTISERS]
+        return refusals.tiktok({"access_token": TOKENS["tiktok"], "advertiser_ids": ids, "scope": [1, 2, 4, 6]})
+
+    @face.get(f"{OPEN_API}/oauth2/advertiser/get/")
+    def advertisers() -> Response:
+        if not accepted("tiktok", request) or request.args.get("secret") != CLIENT_SECRET:
+            return refusals.revoked("tiktok")
+        rows = [{"advertiser_id": row.id, "advertiser_name": row.name} for row in ADVERTISERS]
+        return refusals.tiktok({"list": rows})
 
 
 def _opened(vendor: str, body: dict[str, Any]) -> tuple[Response, int]:

@@ -8,6 +8,7 @@ TOKENS = {
     "meta": "EAAsandboxMetaTokenOfNobody",
     "shopify": "shpat_sandbox00000000000000",
     "stripe": "sk_test_sandbox00000000000000",
+    "tiktok": "sandboxtiktoktokenofnobody00000000000000",
 }
 
 
@@ -18,6 +19,7 @@ def accepted(vendor: str, request: Request) -> bool:
         request.headers.get("Authorization", "").partition(" ")[2],
         basic,
         request.headers.get("X-Shopify-Access-Token"),
+        request.headers.get("Access-Token"),
         request.args.get("access_token"),
         request.form.get("access_token"),
     )

@@ -18,7 +18,7 @@ from sandbox import refusals
 
 CONTROL = "/__sandbox__"
 # what vendors call the place in a list, in queries, in variables of GraphQL and in documents
-CURSORS = {"after", "starting_after", "pageToken"}
+CURSORS = {"after", "starting_after", "pageToken", "page"}
 _HTML = "<html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>"
 
 

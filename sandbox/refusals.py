@@ -45,6 +45,16 @@ def shopify_error(message: str, code: str | None = None, *, extensions: Mapping[
     return answer(body, 200)
 
 
+def tiktok(data: Mapping[str, Any], code: int = 0, message: str = "OK") -> Response:
+    """TikTok's envelope: HTTP 200 whatever the code."""
+    return answer({"code": code, "message": message, "request_id": TRACE, "data": data})
+
+
+def tiktok_error(code: int, message: str) -> Response:
+    """A refusal in it."""
+    return tiktok({}, code, message)
+
+
 def answer(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A JSON answer as vendors send it."""
     return Response(json.dumps(body), status, headers=dict(headers or {}), mimetype="application/json")
@@ -126,4 +136,12 @@ _SHOPIFY = Wording(
     lambda: shopify_error("Invalid cursor for current pagination sort.", "INVALID_CURSOR"),
     lambda code, _, message, __: shopify_error(message, code),
 )
-WORDINGS: Mapping[str, Wording] = {"meta": _META, "stripe": _STRIPE, "shopify": _SHOPIFY}
+_TIKTOK = Wording(
+    lambda: tiktok_error(40105, "Access token is incorrect or has been revoked."),
+    # TikTok does not say when it will listen again
+    lambda _: tiktok_error(40100, "Too many requests. Please retry in some time."),
+    lambda: tiktok_error(40002, "page: out of range"),
+    # a plan without a code has Meta's for an unknown error
+    lambda code, _, message, __: tiktok_error(50000 if code == "2" else int(code), message),
+)
+WORDINGS: Mapping[str, Wording] = {"meta": _META, "stripe": _STRIPE, "shopify": _SHOPIFY, "tiktok": _TIKTOK}

@@ -8,8 +8,10 @@ from datetime import timedelta
 import pytest
 
 from connectors.meta_ads import MetaAds
+from connectors.tiktok_ads import TikTokAds
 from connectors.transport import Policy, Transport
 from sandbox.faces import TOKENS
+from sandbox.tiktok_world import ADVERTISERS
 from tests.fixtures.sandbox import TODAY, RunningSandbox
 
 POLICY = Policy(attempts=4, longest_wait=120.0, first_backoff=0.01, longest_backoff=0.02, read_timeout=10.0)
@@ -32,3 +34,9 @@ def transport(slept: list[float]) -> Iterator[Transport]:
 def meta(sandbox: RunningSandbox, transport: Transport) -> MetaAds:
     """The sandbox's first ad account."""
     return MetaAds(f"{sandbox.url}/meta", TOKENS["meta"], sandbox.world.accounts[0].id, transport)
+
+
+@pytest.fixture
+def tiktok(sandbox: RunningSandbox, transport: Transport) -> TikTokAds:
+    """The sandbox's first advertiser at TikTok."""
+    return TikTokAds(f"{sandbox.url}/tiktok", TOKENS["tiktok"], ADVERTISERS[0].id, transport)

@@ -10,16 +10,22 @@ import httpx
 import pytest
 from flask import Flask, jsonify, request
 
-from connectors.authorizing import address, redeem
+from connectors.authorizing import WAYS, address, redeem
 from connectors.errors import ConnectorError, Malformed, Refused, Throttled, Transient
 from connectors.grants import Account, Client
 from connectors.transport import Transport
 from sandbox.authorizing import CLIENT_ID, CLIENT_SECRET
 from sandbox.faces import TOKENS
+from sandbox.tiktok_world import ADVERTISERS
 from tests.fixtures.sandbox import RunningSandbox, served
 
 BACK = "http://127.0.0.1:8000/connect/x/callback"
-PAGES = {"meta": "v26.0/dialog/oauth", "shopify": "admin/oauth/authorize", "stripe": "oauth/authorize"}
+PAGES = {
+    "meta": "v26.0/dialog/oauth",
+    "shopify": "admin/oauth/authorize",
+    "stripe": "oauth/authorize",
+    "tiktok": "portal/auth",
+}
 
 
 def client(sandbox: RunningSandbox, face: str, provider: str | None = None) -> Client:
@@ -32,7 +38,7 @@ def code(of: Client) -> str:
     answer = httpx.post(address(of, state="s", back=BACK), data={"decision": "allow"}, trust_env=False)
     back = parse_qs(urlsplit(answer.headers["Location"]).query)
     assert back["state"] == ["s"]
-    return back["code"][0]
+    return back[WAYS[of.provider].code_field][0]
 
 
 @pytest.mark.parametrize(
@@ -58,6 +64,26 @@ def test_every_ad_account_is_found(sandbox: RunningSandbox, transport: Transport
     grant = redeem(asked, transport, code=code(asked), back=BACK)
     assert [one.external_account_id for one in grant.accounts] == [row.id for row in sandbox.world.accounts]
     assert all(one.timezone and one.currency and one.reason is None for one in grant.accounts)
+
+
+def test_every_advertiser_is_found_with_its_currency_and_zone(sandbox: RunningSandbox, transport: Transport) -> None:
+    asked = client(sandbox, "tiktok")
+    grant = redeem(asked, transport, code=code(asked), back=BACK)
+    assert list(grant.accounts) == [Account(row.id, row.name, row.currency, row.time_zone) for row in ADVERTISERS]
+    assert (grant.token, set(map(type, grant.scopes))) == (TOKENS["tiktok"], {str})
+
+
+@pytest.mark.parametrize("wrong", [{"client_secret": "guess"}, {"client_id": "other"}])
+def test_a_code_of_tiktok_serves_our_app_once(
+    sandbox: RunningSandbox, transport: Transport, wrong: dict[str, str]
+) -> None:
+    asked = client(sandbox, "tiktok")
+    given = code(asked)
+    with pytest.raises(Refused) as caught:
+        redeem(replace(asked, **wrong), transport, code=given, back=BACK)  # type: ignore[arg-type]
+    assert given not in str(caught.value)
+    with pytest.raises(Refused):
+        redeem(asked, transport, code=given, back=BACK)
 
 
 def test_a_code_serves_once_for_our_app_and_from_the_same_place(sandbox: RunningSandbox, transport: Transport) -> None:

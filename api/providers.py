@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import httpx
 
 from api import errors
-from connectors import apps
+from connectors import apps, google_api
 from connectors.grants import Client
 from connectors.meta_graph import VERSION
 from touchledger.settings import Settings
@@ -40,6 +40,11 @@ SPOKEN: Mapping[str, Spoken] = {
         *("meta", "ad_platform", "meta", _DIALOG), f"https://www.facebook.com/{_DIALOG}", "https://graph.facebook.com"
     ),
     "tiktok": Spoken("tiktok", "ad_platform", "tiktok", "portal/auth", f"{_TIKTOK}/portal/auth", _TIKTOK),
+    "google": Spoken(
+        *("google", "ad_platform", "google", "o/oauth2/v2/auth"),
+        "https://accounts.google.com/o/oauth2/v2/auth",
+        google_api.LIVE,
+    ),
     "chatapp": Spoken("chatapp", "messaging", "meta", _DIALOG),
     "shopify": Spoken("shopify", "store", "shopify", "admin/oauth/authorize"),
     "payments": Spoken("stripe", "payments", "stripe", "oauth/authorize"),

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from connectors import apps
 from connectors.ad_platform import Access, SyncedAdPlatform
 from connectors.apps import App
+from connectors.google_ads import GoogleAds
 from connectors.meta_ads import MetaAds
 from connectors.tiktok_ads import TikTokAds
 from connectors.transport import Transport
@@ -26,4 +27,15 @@ def _tiktok(access: Access, _: App, transport: Transport) -> SyncedAdPlatform:
     return TikTokAds(access.base_url, access.token, access.account_id, transport, currency=access.currency)
 
 
-PLATFORMS: Mapping[str, Callable[[Access, App, Transport], SyncedAdPlatform]] = {"meta": _meta, "tiktok": _tiktok}
+def _google(access: Access, app: App, transport: Transport) -> SyncedAdPlatform:
+    return GoogleAds(
+        access.base_url, access.token, access.account_id, transport, app,
+        reached_through=access.reached_through, currency=access.currency,
+    )  # fmt: skip
+
+
+PLATFORMS: Mapping[str, Callable[[Access, App, Transport], SyncedAdPlatform]] = {
+    "meta": _meta,
+    "google": _google,
+    "tiktok": _tiktok,
+}

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from connectors import tiktok_grants
+from connectors import google_grant, tiktok_grants
 from connectors.errors import Malformed
 from connectors.grants import MOST_ACCOUNTS, Account, Asking, Client, Grant, Way, text, words
 from connectors.meta_graph import VERSION as GRAPH_VERSION
@@ -97,6 +97,7 @@ def _stripe(asking: Asking) -> Grant:
 
 WAYS: Mapping[str, Way] = {
     "meta": Way("ads_read,ads_management,business_management", _meta),
+    "google": google_grant.WAY,
     "chatapp": Way("whatsapp_business_management,whatsapp_business_messaging", _chatapp),
     "shopify": Way("read_products,read_orders", _shopify),
     "stripe": Way("read_write", _stripe),

@@ -7,9 +7,15 @@ import re
 from collections.abc import Iterable
 
 HIDDEN = "[redacted]"
-_PARAMETER = re.compile(r"(?i)\b(access_token|appsecret_proof|client_secret|api_key)(\"?\s*[=:]\s*\"?)[^&\s\"',}]+")
+_PARAMETER = re.compile(
+    r"(?i)\b(access_token|refresh_token|developer-token|appsecret_proof|client_secret|api_key)"
+    r"(\"?\s*[=:]\s*\"?)[^&\s\"',}]+"
+)
 _BEARER = re.compile(r"(?i)\b(bearer|oauth)\s+[^\s\"',}]+")
-_SHAPED = re.compile(r"\b(?:sk|rk|whsec)_[A-Za-z0-9_]{8,}|\bshp[a-z]{2}_[A-Za-z0-9]{8,}|\bEAA[A-Za-z0-9]{16,}")
+_SHAPED = re.compile(
+    r"\b(?:sk|rk|whsec)_[A-Za-z0-9_]{8,}|\bshp[a-z]{2}_[A-Za-z0-9]{8,}|\bEAA[A-Za-z0-9]{16,}"
+    r"|\bya29\.[\w.-]{8,}|\b1//[\w-]{16,}"
+)
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:

@@ -17,6 +17,9 @@ from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from sandbox import (
     authorizing,
     chatapp,
+    google_ads,
+    google_live,
+    google_world,
     meta_ads,
     meta_conversions,
     meta_lists,
@@ -45,6 +48,7 @@ def create_sandbox(holder: WorldHolder, bucket: shopify.Bucket | None = None) ->
     plan = FaultPlan()
     install(app, plan)
     billing, live, conversions = Billing(), meta_live.Live(), meta_conversions.Conversions()
+    searched = google_live.Live()
     lists, chat = meta_lists.CustomerLists(), chatapp.Chat()
     presences, tiktok_changes = tiktok_world.Presences(), tiktok_live.Live()
     faces = (
@@ -52,12 +56,14 @@ def create_sandbox(holder: WorldHolder, bucket: shopify.Bucket | None = None) ->
         shopify.blueprint(holder, bucket),
         stripe.blueprint(holder, billing),
         tiktok_ads.blueprint(holder, presences, tiktok_changes),
+        google_ads.blueprint(holder, google_world.Shelf(), searched),
     )
     for face in faces:
         app.register_blueprint(face, url_prefix=f"/{face.name}")
     authorizing.install(app)
     _control(app, holder, plan, sorted(face.name for face in faces))
     meta_live.control(app, holder, live)
+    google_live.control(app, searched)
     meta_conversions.control(app, conversions)
     meta_lists.control(app, lists)
     chatapp.control(app, chat)

@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urlsplit
 from flask import Blueprint, Flask, Response, jsonify, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
-from sandbox import chatapp, refusals
+from sandbox import chatapp, google_ads, refusals
 from sandbox.ad_catalogue import ACCOUNTS
 from sandbox.faces import TOKENS, accepted
 from sandbox.shopify_objects import SHOP
@@ -30,6 +30,7 @@ PAGES = {
     "/shopify/admin/oauth/authorize": ("client_id", "code"),
     "/stripe/oauth/authorize": ("client_id", "code"),
     "/tiktok/portal/auth": ("app_id", "auth_code"),
+    "/google/o/oauth2/v2/auth": ("client_id", "code"),
 }
 _PAGE = """<!doctype html><title>Sandbox: let an app in</title>
 <h1>Let {app} in?</h1><p>It asks for: {scope}</p>
@@ -58,10 +59,8 @@ class Codes:
         """
         with self.lock:
             back, scope = self.given.pop(form.get("code", ""), ("", ""))
-        known = hmac.compare_digest(form.get("client_secret", "").encode(), CLIENT_SECRET.encode())
-        ours = known and form.get("client_id") == CLIENT_ID
         same = form.get("redirect_uri") == back or not names_address
-        return scope if back and ours and same else None
+        return scope if back and _is_ours(form) and same else None
 
 
 def install(app: Flask) -> None:
@@ -103,7 +102,7 @@ def _tokens(face: Blueprint, codes: Codes) -> None:
         scope = codes.take(request.form)
         if scope is None:
             return jsonify(error="invalid_grant", error_description="the code is not known"), 400
-        return jsonify(access_token=TOKENS[vendor], scope=scope, **told), 200
+        return jsonify({"access_token": TOKENS[vendor], "scope": scope, **told}), 200
 
     face.add_url_rule(
         f"{GRAPH}/oauth/access_token",
@@ -120,6 +119,22 @@ def _tokens(face: Blueprint, codes: Codes) -> None:
         lambda: redeemed("stripe", {"token_type": "bearer", "stripe_user_id": PAYEE["id"], "livemode": False}),
         methods=["POST"],
     )
+
+    @face.post("/google/token")
+    def google_token() -> tuple[Response, int]:
+        told = {"access_token": google_ads.ACCESS, "expires_in": 3599, "token_type": "Bearer"}
+        if request.form.get("grant_type") != "refresh_token":
+            return redeemed("google", {**told, "refresh_token": TOKENS["google"]})
+        if not _is_ours(request.form):
+            return jsonify(error="invalid_client"), 401
+        if request.form.get("refresh_token") != TOKENS["google"]:
+            return jsonify(error="invalid_grant", error_description="Token has been expired or revoked."), 400
+        return jsonify(told), 200
+
+
+def _is_ours(form: Any) -> bool:
+    known = hmac.compare_digest(form.get("client_secret", "").encode(), CLIENT_SECRET.encode())
+    return known and form.get("client_id") == CLIENT_ID
 
 
 def _accounts(face: Blueprint) -> None:

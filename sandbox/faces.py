@@ -9,6 +9,7 @@ TOKENS = {
     "shopify": "shpat_sandbox00000000000000",
     "stripe": "sk_test_sandbox00000000000000",
     "tiktok": "sandboxtiktoktokenofnobody00000000000000",
+    "google": "1//sandboxGoogleRefreshTokenOfNobody",
 }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 
 TRACE = "AbCdEfGhIjKlMnOpQrStUvW"
 RESTORE_RATE = 100.0
@@ -53,6 +53,19 @@ def tiktok(data: Mapping[str, Any], code: int = 0, message: str = "OK") -> Respo
 def tiktok_error(code: int, message: str) -> Response:
     """A refusal in it."""
     return tiktok({}, code, message)
+
+
+def google_error(code: str, message: str, *, status: int | None = None, details: Any = None) -> Response:
+    """The Google Ads API's error envelope, in a list where a stream was asked for."""
+    kind, word, usual = next(
+        (told for codes, told in _GOOGLE_CODES.items() if code.startswith(codes)),
+        ("queryError", "INVALID_ARGUMENT", 400),
+    )
+    failure = {"errorCode": {kind: code}, "message": message, **({"details": details} if details else {})}
+    kind_of = "type.googleapis.com/google.ads.googleads.v26.errors.GoogleAdsFailure"
+    told = {"@type": kind_of, "errors": [failure], "requestId": TRACE}
+    error = {"error": {"code": status or usual, "message": message, "status": word, "details": [told]}}
+    return answer([error] if request.path.endswith(":searchStream") else error, status or usual)
 
 
 def answer(body: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -144,4 +157,45 @@ _TIKTOK = Wording(
     # a plan without a code has Meta's for an unknown error
     lambda code, _, message, __: tiktok_error(50000 if code == "2" else int(code), message),
 )
-WORDINGS: Mapping[str, Wording] = {"meta": _META, "stripe": _STRIPE, "shopify": _SHOPIFY, "tiktok": _TIKTOK}
+
+
+def _google_revoked() -> Response:
+    if request.path.endswith("/token"):
+        return answer({"error": "invalid_grant", "error_description": "Token has been expired or revoked."}, 400)
+    return google_error("OAUTH_TOKEN_REVOKED", "The OAuth token was revoked.")
+
+
+def _google_throttled(wait: float) -> Response:
+    quota = {"rateScope": "DEVELOPER", "rateName": "sandbox", "retryDelay": f"{math.ceil(wait)}s"}
+    message = f"Too many requests. Retry in {math.ceil(wait)} seconds."
+    return google_error("RESOURCE_TEMPORARILY_EXHAUSTED", message, details={"quotaErrorDetails": quota})
+
+
+# by what a code begins with: its kind, the status of the whole, and that of HTTP
+_GOOGLE_CODES: Mapping[tuple[str, ...], tuple[str, str, int]] = {
+    ("RESOURCE_EXHAUSTED", "RESOURCE_TEMPORARILY", "EXCESSIVE"): ("quotaError", "RESOURCE_EXHAUSTED", 429),
+    ("OAUTH", "NOT_ADS_USER"): ("authenticationError", "UNAUTHENTICATED", 401),
+    ("USER_PERMISSION", "ACTION_NOT", "CUSTOMER_NOT_ENABLED", "DEVELOPER_TOKEN"): (
+        *("authorizationError", "PERMISSION_DENIED"), 403
+    ),
+    ("INVALID_PAGE", "EXPIRED_PAGE"): ("requestError", "INVALID_ARGUMENT", 400),
+    ("INTERNAL", "TRANSIENT"): ("internalError", "INTERNAL", 500),
+    ("RESOURCE_NOT_FOUND",): ("mutateError", "INVALID_ARGUMENT", 400),
+    ("NON_MULTIPLE", "MONEY_AMOUNT"): ("campaignBudgetError", "INVALID_ARGUMENT", 400),
+}  # fmt: skip
+_GOOGLE = Wording(
+    _google_revoked,
+    _google_throttled,
+    lambda: google_error("EXPIRED_PAGE_TOKEN", "The page token in the request is expired."),
+    # a plan without a code has Meta's for an unknown error
+    lambda code, _, message, status: google_error(
+        "INTERNAL_ERROR" if code == "2" else code, message, status=status if code == "2" else None
+    ),
+)
+WORDINGS: Mapping[str, Wording] = {
+    "meta": _META,
+    "stripe": _STRIPE,
+    "shopify": _SHOPIFY,
+    "google": _GOOGLE,
+    "tiktok": _TIKTOK,
+}

@@ -7,10 +7,13 @@ from datetime import timedelta
 
 import pytest
 
+from connectors.apps import OF_SANDBOX
+from connectors.google_ads import GoogleAds
 from connectors.meta_ads import MetaAds
 from connectors.tiktok_ads import TikTokAds
 from connectors.transport import Policy, Transport
 from sandbox.faces import TOKENS
+from sandbox.google_world import CUSTOMERS
 from sandbox.tiktok_world import ADVERTISERS
 from tests.fixtures.sandbox import TODAY, RunningSandbox
 
@@ -40,3 +43,9 @@ def meta(sandbox: RunningSandbox, transport: Transport) -> MetaAds:
 def tiktok(sandbox: RunningSandbox, transport: Transport) -> TikTokAds:
     """The sandbox's first advertiser at TikTok."""
     return TikTokAds(f"{sandbox.url}/tiktok", TOKENS["tiktok"], ADVERTISERS[0].id, transport)
+
+
+@pytest.fixture
+def google(sandbox: RunningSandbox, transport: Transport) -> GoogleAds:
+    """The sandbox's first Google customer."""
+    return GoogleAds(f"{sandbox.url}/google", TOKENS["google"], CUSTOMERS[0].id, transport, OF_SANDBOX)

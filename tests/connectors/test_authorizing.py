@@ -10,12 +10,14 @@ import httpx
 import pytest
 from flask import Flask, jsonify, request
 
+from connectors.apps import OF_SANDBOX
 from connectors.authorizing import WAYS, address, redeem
 from connectors.errors import ConnectorError, Malformed, Refused, Throttled, Transient
 from connectors.grants import Account, Client
 from connectors.transport import Transport
 from sandbox.authorizing import CLIENT_ID, CLIENT_SECRET
 from sandbox.faces import TOKENS
+from sandbox.google_world import CUSTOMERS, MANAGER
 from sandbox.tiktok_world import ADVERTISERS
 from tests.fixtures.sandbox import RunningSandbox, served
 
@@ -25,12 +27,14 @@ PAGES = {
     "shopify": "admin/oauth/authorize",
     "stripe": "oauth/authorize",
     "tiktok": "portal/auth",
+    "google": "o/oauth2/v2/auth",
 }
 
 
 def client(sandbox: RunningSandbox, face: str, provider: str | None = None) -> Client:
     base = f"{sandbox.url}/{face}"
-    return Client(provider or face, CLIENT_ID, CLIENT_SECRET, f"{base}/{PAGES[face]}", base, is_sandbox=True)
+    app = (CLIENT_ID, CLIENT_SECRET, f"{base}/{PAGES[face]}", base)
+    return Client(provider or face, *app, is_sandbox=True, developer_token=OF_SANDBOX.developer_token)
 
 
 def code(of: Client) -> str:
@@ -84,6 +88,22 @@ def test_a_code_of_tiktok_serves_our_app_once(
     assert given not in str(caught.value)
     with pytest.raises(Refused):
         redeem(asked, transport, code=given, back=BACK)
+
+
+def test_a_google_code_becomes_a_refresh_token_and_closed_customers_are_passed_over(
+    sandbox: RunningSandbox, transport: Transport
+) -> None:
+    asked = client(sandbox, "google")
+    assert "access_type=offline" in address(asked, state="s", back=BACK)
+    grant = redeem(asked, transport, code=code(asked), back=BACK)
+    assert (grant.token, grant.scopes) == (TOKENS["google"], ["https://www.googleapis.com/auth/adwords"])
+    assert [(one.external_account_id, one.reached_through) for one in grant.accounts] == [
+        (CUSTOMERS[0].id, None),
+        (CUSTOMERS[1].id, MANAGER.id),
+    ]
+    sandbox.plan({"route": f"customers/{CUSTOMERS[0].id}/", "kind": "code", "code": "CUSTOMER_NOT_ENABLED"})
+    grant = redeem(asked, transport, code=code(asked), back=BACK)
+    assert [one.external_account_id for one in grant.accounts] == [CUSTOMERS[1].id]
 
 
 def test_a_code_serves_once_for_our_app_and_from_the_same_place(sandbox: RunningSandbox, transport: Transport) -> None:

@@ -13,7 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from connectors import meta_ads, meta_graph, shopify, shopify_graph, stripe, stripe_lists
+from connectors.apps import App
 from connectors.errors import ConnectorError, Malformed
+from connectors.google_ads import GoogleAds
+from connectors.google_dialect import GoogleDialect
 from connectors.meta_ads import MetaAds
 from connectors.meta_datasets import MetaDatasets
 from connectors.shopify import Shopify
@@ -99,6 +102,37 @@ CHARGE = {
 }  # fmt: skip
 STRIPE_PAGE = {"object": "list", "has_more": False, "data": [CHARGE]}
 
+GOOGLE_ROW = {
+    "customer": {"id": "1", "currencyCode": "USD", "timeZone": "UTC", "finalUrlSuffix": "a=1"},
+    "campaign": {"id": "2", "name": "n", "status": "ENABLED", "resourceName": "customers/1/campaigns/2"},
+    "campaignBudget": {"amountMicros": "5000000", "explicitlyShared": False, "resourceName": "customers/1/b/1"},
+    "adGroup": {"id": "3", "name": "n", "status": "PAUSED"},
+    "adGroupAd": {
+        "status": "ENABLED",
+        "ad": {"id": "4", "type": "VIDEO_RESPONSIVE_AD", "finalUrls": ["https://x.example"],
+               "videoResponsiveAd": {"headlines": [{"text": "t"}], "videos": [{"asset": "customers/1/assets/1"}]}},
+    },
+    "segments": {"date": str(TODAY), "adNetworkType": "SEARCH"},
+    "metrics": {"costMicros": "1000000", "impressions": "5", "clicks": "1", "conversions": 0.5},
+}  # fmt: skip
+# one document that is an access token, a page, and the only part of a stream
+GOOGLE_PAGE = {"access_token": "a", "expires_in": 3599, "results": [GOOGLE_ROW]}
+
+
+def everything_google(transport: Transport) -> None:
+    customer = GoogleAds("http://127.0.0.1:9", "t", "1", transport, App("c", "s", "d"))
+    customer.entities()
+    customer.linked_ads()
+    for level in ("campaign", "ad_set", "ad"):
+        customer.state(level, "4")  # type: ignore[arg-type]
+
+
+def google_reports(transport: Transport) -> None:
+    customer = GoogleAds("http://127.0.0.1:9", "t", "1", transport, App("c", "s", "d"), currency="USD")
+    customer._api._access, customer._api._good_until = "a", float("inf")
+    list(customer.delivery(SINCE, TODAY))
+    list(customer.breakdowns(SINCE, TODAY))
+
 
 def everything_meta(transport: Transport) -> None:
     account = MetaAds("http://127.0.0.1:9", "t", "1", transport)
@@ -126,6 +160,8 @@ READERS: list[tuple[Callable[[Transport], None], Any]] = [
     (meta_report, META_PAGE),
     (everything_shopify, STORE_PAGE),
     (everything_stripe, STRIPE_PAGE),
+    (everything_google, GOOGLE_PAGE),
+    (google_reports, [GOOGLE_PAGE]),
 ]
 
 
@@ -151,7 +187,12 @@ def test_a_broken_answer_gives_rows_or_a_connector_error(
 @given(body=st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()), status=STATUSES)
 def test_any_bytes_are_an_answer_that_can_be_judged(body: bytes, status: int) -> None:
     answer = parsed(status, {}, body)
-    for dialect in (meta_graph.MetaDialect(), shopify_graph.ShopifyDialect(), stripe_lists.StripeDialect()):
+    for dialect in (
+        meta_graph.MetaDialect(),
+        shopify_graph.ShopifyDialect(),
+        stripe_lists.StripeDialect(),
+        GoogleDialect(),
+    ):
         with suppress(ConnectorError):
             dialect.judge(answer)
             judge_status(answer, dialect.provider)

@@ -1,0 +1,185 @@
+"""One Google Ads customer: its entities, its daily delivery by ad, what is live there and what is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import date
+from functools import cached_property
+
+from connectors import google_queries, google_rows
+from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Window, chunks, days_of
+from connectors.apps import App
+from connectors.errors import Malformed, Refused
+from connectors.google_api import GoogleApi
+from connectors.google_rows import NOUNS
+from connectors.transport import Transport
+
+# the rows of one answer grow with the days
+DAYS_AT_ONCE = 30
+LONGEST_ID = 19
+
+
+class GoogleAds:
+    """One customer of the Google Ads API, `base_url` without the version. Raises ConnectorErrors only.
+
+    `currency` is the account's, asked for when it is not given and somebody needs it.
+    """
+
+    platform = google_rows.PLATFORM
+
+    def __init__(
+        self,
+        base_url: str,
+        refresh_token: str,
+        account_id: str,
+        transport: Transport,
+        app: App,
+        *,
+        reached_through: str | None = None,
+        currency: str | None = None,
+    ) -> None:
+        self.account_id = account_id.replace("-", "")
+        self._given_currency = currency
+        self._api = GoogleApi(
+            base_url, refresh_token, app, transport, customer_id=self.account_id, login_customer_id=reached_through
+        )
+
+    def __repr__(self) -> str:
+        return f"<GoogleAds {self.account_id}>"
+
+    def entities(self) -> dict[str, list[Row]]:
+        """The latest state of the customer and all it holds, what was removed too."""
+        account = self._account()
+        asked = {"campaign": google_queries.CAMPAIGNS, "ad_group": google_queries.AD_GROUPS, "ad": google_queries.ADS}
+        found = {name: self._api.search(query) for name, query in asked.items()}
+        with _as_promised():
+            currency = account["customer"]["currencyCode"]
+            creatives = [row for row in map(google_rows.creative, found["ad"]) if row is not None]
+            return {
+                "ad_accounts": [google_rows.ad_account(account)],
+                "campaigns": _once(
+                    (google_rows.campaign(row, self.account_id, currency) for row in found["campaign"]), "campaign_id"
+                ),
+                "ad_sets": _once(map(google_rows.ad_set, found["ad_group"]), "ad_set_id"),
+                "ads": _once(map(google_rows.ad, found["ad"]), "ad_id"),
+                "creatives": _once(creatives, "creative_id"),
+            }
+
+    def delivery(self, day_from: date, day_to: date) -> Iterator[tuple[date, list[Row]]]:
+        """Each day of the closed range with its ad_delivery rows, by ad.
+
+        Claims are asked for beside the spend, since Google tells none of the two by kinds of the other; a day is
+        there when both are.
+        """
+        for since, until in chunks(day_from, day_to, DAYS_AT_ONCE):
+            shown = self._api.stream(google_queries.delivery(since, until))
+            claimed = self._api.stream(google_queries.claims(since, until))
+            yield from self._by_day(shown, claimed, since, until)
+
+    def breakdowns(self, day_from: date, day_to: date) -> Iterator[Row]:
+        """ad_delivery_breakdowns rows of the closed range by network; places are told of no single ad."""
+        for since, until in chunks(day_from, day_to, DAYS_AT_ONCE):
+            found = self._api.stream(google_queries.networks(since, until))
+            with _as_promised():
+                rows = [google_rows.breakdown(row) for row in found]
+            yield from {(row["ad_id"], row["date"], row["value"]): row for row in rows}.values()
+
+    def studies(self, today: date) -> dict[str, list[Row]]:
+        """None: what Google calls experiments splits campaigns, not people who see an ad or none."""
+        return {}
+
+    def reach(self, windows: Iterable[Window]) -> Iterator[Row]:
+        """None: Google tells how many people an ad reached for few kinds of campaigns, and of no single ad."""
+        return iter(())
+
+    def state(self, level: Level, platform_id: str) -> LiveState | None:
+        """One campaign, ad group or ad as Google shows it now; None for an id that is none of that level."""
+        row = self._live(level, platform_id)
+        with _as_promised():
+            return google_rows.live_state(row, level) if row else None
+
+    def pause(self, level: Level, platform_id: str) -> None:
+        """Set the status to PAUSED."""
+        self._set_status(level, platform_id, "PAUSED")
+
+    def resume(self, level: Level, platform_id: str) -> None:
+        """Set the status to ENABLED."""
+        self._set_status(level, platform_id, "ENABLED")
+
+    def set_budget(self, level: Level, platform_id: str, kind: BudgetType, amount_minor: int) -> None:
+        """Set the amount of the campaign's budget, unless other campaigns share it; nothing else has one."""
+        row = self._found(level, platform_id)
+        with _as_promised():
+            node = row.get("campaignBudget") or {}
+            if level != "campaign" or node.get("explicitlyShared"):
+                raise Refused("google", "there is no budget of its own", reason="no_budget")
+            member = "amountMicros" if kind == "daily" else "totalAmountMicros"
+            micros = google_rows.spelled_micros(amount_minor, str(row["customer"]["currencyCode"]))
+            resource = str(node["resourceName"])
+        self._api.change("campaignBudgets", resource, {member: micros})
+
+    def linked_ads(self) -> list[LinkedAd]:
+        """Every ad that is not removed, nor under something that is, with where it leads."""
+        found = self._api.search(google_queries.LINKED_ADS)
+        with _as_promised():
+            return list({google_rows.ad_id(row): google_rows.linked_ad(row) for row in found}.values())
+
+    def _account(self) -> Row:
+        found = self._api.search(google_queries.ACCOUNT)
+        if not found:
+            raise Refused("google", "the token does not open this customer", reason="not_found")
+        return found[0]
+
+    @cached_property
+    def _currency(self) -> str:
+        with _as_promised():
+            return self._given_currency or str(self._account()["customer"]["currencyCode"])
+
+    def _live(self, level: Level, platform_id: str) -> Row | None:
+        if not (platform_id.isascii() and platform_id.isdigit() and len(platform_id) <= LONGEST_ID):
+            return None
+        found = self._api.search(google_queries.live(level, platform_id))
+        return found[0] if found else None
+
+    def _found(self, level: Level, platform_id: str) -> Row:
+        row = self._live(level, platform_id)
+        if row is None:
+            raise Refused("google", "the customer has nothing of this id", reason="not_found")
+        return row
+
+    def _set_status(self, level: Level, platform_id: str, status: str) -> None:
+        noun, collection = NOUNS[level]
+        row = self._found(level, platform_id)
+        with _as_promised():
+            resource = str(row[noun]["resourceName"])
+        self._api.change(collection, resource, {"status": status})
+
+    def _by_day(
+        self, shown: Iterable[Row], claimed: Iterable[Row], since: date, until: date
+    ) -> Iterator[tuple[date, list[Row]]]:
+        """All days of the range; of an ad-day that came twice the later row stands."""
+        days: dict[date, dict[str, Row]] = {day: {} for day, _ in days_of(since, until)}
+        with _as_promised():
+            for row in (google_rows.delivery(row, self.account_id, self._currency) for row in shown):
+                days[row["date"]][row["ad_id"]] = row
+            for row in claimed:
+                # an ad may have sold on a day on which it was not shown
+                day, ad = google_rows.day(row), google_rows.ad_id(row)
+                bare = google_rows.delivery({**row, "metrics": {}}, self.account_id, self._currency)
+                days[day].setdefault(ad, bare).update(google_rows.claims(row))
+        for day, rows in days.items():
+            yield day, [rows[ad] for ad in sorted(rows)]
+
+
+def _once(rows: Iterable[Row], key: str) -> list[Row]:
+    return list({row[key]: row for row in rows}.values())
+
+
+@contextmanager
+def _as_promised() -> Iterator[None]:
+    """Turns a missing or odd field into Malformed."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Malformed("google", f"a row is not as promised ({type(error).__name__}: {error})") from None

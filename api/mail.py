@@ -64,4 +64,4 @@ def queue(
 
 def on_one_line(text: str) -> str:
     """Text for a header: names are other people's data, and a line break in one would begin a header of their own."""
-    return re.sub(r"[\x00-\x1f\x7f\u2028\u2029]+", " ", text).strip()[:LONGEST_SUBJECT]
+    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text).strip()[:LONGEST_SUBJECT]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -11,9 +12,10 @@ from tests.connectors import fault_plan
 from tests.connectors.fault_plan import FAULTS
 from tests.connectors.walks import WALKS, small_pages
 from tests.factories.addresses import ADDRESSES
+from tests.factories.hostile import HOSTILE
+from tests.hostile_outputs import NEVER, OUTPUTS
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "faults.md"
-NEVER = "-"
 _HEAD = """# What goes wrong outside, and what comes of it
 
 Written by `python -m tests.faults_page`, which makes each of these things happen; the tests hold every cell.
@@ -42,6 +44,14 @@ Each form of an address, at each place where one comes in that we would call. Re
 pictures of ads, pages to return to and what clients of OAuth name of themselves are passed on, never fetched; a shop is
 named by its provider, by a handle of letters, digits and hyphens. A name is resolved once, checked, and dialled as it
 was checked; redirects are not followed.
+
+"""
+
+_NAMES = f"""## Names of ads that are meant to do something
+
+Somebody who can write an ad chooses its name. Each of these was given to ads (campaigns, where a report lists those)
+and followed to every place where it is shown. Text: the page is built as with harmless names, and the name is among its
+words. A name that the lake refuses comes out nowhere (`{NEVER}`).
 
 """
 
@@ -85,9 +95,19 @@ def of_addresses() -> str:
     return _ADDRESSES + table(["Address", *doors.DOORS], rows)
 
 
+def of_names() -> str:
+    """The table of hostile names and of the places where names come out."""
+    told: dict[str, dict[str, str]] = {}
+    for output, through in OUTPUTS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            told[output] = through(Path(folder))
+    rows = [[label, *(told[output].get(label, NEVER) for output in OUTPUTS)] for label in HOSTILE]
+    return _NAMES + table(["Name", *OUTPUTS], rows)
+
+
 def page() -> str:
     """The whole page."""
-    return (_HEAD + of_connectors() + of_addresses()).rstrip() + "\n"
+    return (_HEAD + of_connectors() + of_addresses() + of_names()).rstrip() + "\n"
 
 
 def main() -> None:

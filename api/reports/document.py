@@ -20,7 +20,10 @@ from api.reports.figures import Figures
 from api.reports.labels import Words
 
 COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%")
+# Excel reads full-width signs as the plain ones, and skips what nobody sees before them
+FORMULA = re.compile(
+    r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@|%\uff1d\uff0b\uff0d\uff20]|[\t\r\n]"
+)
 FONTS = {"regular": "DejaVuSans.ttf", "bold": "DejaVuSans-Bold.ttf"}
 
 
@@ -75,8 +78,7 @@ def render(order: Order, figures: Figures) -> bytes:
 
 def neutral(cell: Cell) -> Cell:
     """A cell for a spreadsheet: text that a spreadsheet would take for a formula is marked as text."""
-    # blanks before the sign do not stop every program
-    return f"'{cell}" if isinstance(cell, str) and cell.lstrip(" \u00a0\ufeff").startswith(FORMULA) else cell
+    return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
 
 
 def _csv(content: Content) -> bytes:

@@ -19,6 +19,7 @@ WINDOW = 60 * SECOND
 # built once: putting a statement together costs more than running it
 TABLE = cast(sa.Table, RateUse.__table__)
 READ = sa.select(TABLE.c.uses).where(TABLE.c.bucket == sa.bindparam("name")).with_for_update()
+NAMES = sa.select(TABLE.c.bucket).where(TABLE.c.bucket.in_(sa.bindparam("names", expanding=True)))
 READ_ALL = (
     sa.select(TABLE.c.bucket, TABLE.c.uses)
     .where(TABLE.c.bucket.in_(sa.bindparam("names", expanding=True)))
@@ -103,11 +104,8 @@ class Locked:
 
     def __init__(self, session: Session, names: Collection[str]) -> None:
         self._connection, ordered = session.connection(), sorted(names)
+        self._create(sorted(set(ordered) - self._known(ordered)))
         self._uses: dict[str, Uses] = self._read(ordered)
-        if missing := [{"bucket": name, "uses": []} for name in ordered if name not in self._uses]:
-            insert = CREATE[postgresql if self._connection.dialect.name == "postgresql" else sqlite]
-            self._connection.execute(insert, missing)
-            self._uses = self._read(ordered)
         self._changed: set[str] = set()
         self._moment = _now(self._connection)
 
@@ -123,6 +121,20 @@ class Locked:
         """Keep what was charged."""
         if self._changed:
             self._connection.execute(WRITE, [{"name": one, "after": self._uses[one]} for one in sorted(self._changed)])
+
+    def _known(self, names: Sequence[str]) -> set[str]:
+        return set(self._connection.scalars(NAMES, {"names": names})) if names else set()
+
+    def _create(self, missing: Sequence[str]) -> None:
+        if not missing:
+            return
+        rows = [{"bucket": name, "uses": []} for name in missing]
+        if self._connection.dialect.name != "postgresql":
+            self._connection.execute(CREATE[sqlite], rows)
+            return
+        # whoever held a new row here while waiting for one before it would be waited for in turn
+        with self._connection.engine.begin() as aside:
+            aside.execute(CREATE[postgresql], rows)
 
     def _read(self, names: Sequence[str]) -> dict[str, Uses]:
         if not names:

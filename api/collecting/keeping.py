@@ -25,9 +25,9 @@ PER_KEY, PER_ADDRESS = 6000, 300
 TABLE = cast(sa.Table, CollectedEvent.__table__)
 # built once: putting a statement together costs more than running it
 INSERT = {
-    kind.__name__.rpartition(".")[2]: kind.insert(TABLE).on_conflict_do_nothing(
-        index_elements=["profile_id", "event_id"]
-    )
+    kind.__name__.rpartition(".")[2]: kind.insert(TABLE)
+    .on_conflict_do_nothing(index_elements=["profile_id", "event_id"])
+    .returning(TABLE.c.id)
     for kind in (sqlite, postgresql)
 }
 _SEEN = sa.select(
@@ -66,20 +66,104 @@ def keep(session: Session, deliveries: Sequence[Delivery]) -> list[errors.ApiErr
 
     An event that came before is not kept again and not refused.
     """
-    sites = sites_of(session, {one.key for one in deliveries})
-    refusals = [_unwelcome(one, sites.get(one.key)) for one in deliveries]
-    welcome = [one for one, refusal in zip(deliveries, refusals, strict=True) if refusal is None]
-    names = {name for one in welcome for name in (_of_address(one), _of_key(one))}
-    buckets = rate_limit.Locked(session, names)
-    outcomes: dict[int, errors.ApiError | None] = {}
-    # in one order everywhere, so that two transactions with the same events never wait for each other
-    turns = sorted(range(len(deliveries)), key=lambda turn: _order(deliveries[turn]))
-    for turn in turns:
-        one = deliveries[turn]
-        outcomes[turn] = refusals[turn] or _charged(buckets, one) or _kept(session, sites[one.key], one)
-    buckets.write()
-    mark_seen(session, {sites[one.key]: one.received_at for one in welcome})
-    return [outcomes[turn] for turn in range(len(deliveries))]
+    return _Keeping(session, deliveries).outcomes()
+
+
+class _Keeping:
+    """One transaction's work: what its deliveries have in common is asked once."""
+
+    def __init__(self, session: Session, deliveries: Sequence[Delivery]) -> None:
+        self._session, self._connection, self._deliveries = session, session.connection(), deliveries
+        self._sites = sites_of(self._connection, {one.key for one in deliveries})
+        self._erased: dict[str, frozenset[str]] = {}
+
+    def outcomes(self) -> list[errors.ApiError | None]:
+        refusals = [_unwelcome(one, self._sites.get(one.key)) for one in self._deliveries]
+        welcome = [one for one, refusal in zip(self._deliveries, refusals, strict=True) if refusal is None]
+        buckets = rate_limit.Locked(
+            self._session, {name for one in welcome for name in (_of_address(one), _of_key(one))}
+        )
+        # in one order everywhere, so that two transactions with the same events never wait for each other
+        for turn in sorted(range(len(refusals)), key=lambda turn: _order(self._deliveries[turn])):
+            one = self._deliveries[turn]
+            refusals[turn] = refusals[turn] or _charged(buckets, one) or self._taken(self._sites[one.key], one)
+        buckets.write()
+        mark_seen(self._connection, {self._sites[one.key]: one.received_at for one in welcome})
+        return refusals
+
+    def _taken(self, site: Site, one: Delivery) -> errors.ApiError | None:
+        if isinstance(one.told, errors.ApiError):
+            return one.told
+        if isinstance(one.told, Signal):
+            self._keep_signal(site, one.told)
+        else:
+            self._keep_event(site, one.told, one)
+        return None
+
+    def _keep_signal(self, site: Site, signal: Signal) -> None:
+        if site.captures_typed and not (signal.signals_gpc and site.respects_gpc):
+            stated = records.identities(signal.anonymous_id, {signal.kind: signal.value}, signal.at, typed=True)
+            accept(self._session, profile_id=site.profile_id, dataset="identities", records=stated)
+
+    def _keep_event(self, site: Site, event: Told, one: Delivery) -> None:
+        visit = uuid_v8(site.profile_id, "visit", f"{event.anonymous_id}\0{event.session_id}")
+        consent = False if event.signals_gpc and site.respects_gpc else event.consent
+        occasion = self._occasion(site, event, visit)
+        goal = site.goal_of(event.name)
+        told = {"device": one.device, "consent_marketing": consent, "linked_identifier_id": one.linked}
+        body = records.page_event(event, site.profile_id, opens_visit=occasion is not None, told=told)
+        if not self._insert(site, event, visit, goal.conversion_key if goal else None, body):
+            return
+        becoming: dict[str, list[records.Record]] = {}
+        if occasion is not None:
+            becoming["touches"] = [records.touch(event, visit=visit, occasion=occasion, consent=consent)]
+        if goal is not None:
+            becoming["conversions"] = [records.conversion(event, goal)]
+        if event.known:
+            becoming["identities"] = records.identities(event.anonymous_id, dict(event.known), event.occurred_at)
+        for dataset, made_of in becoming.items():
+            accept(self._session, profile_id=site.profile_id, dataset=dataset, records=made_of)
+
+    def _insert(self, site: Site, event: Told, visit: str, conversion_type: str | None, body: records.Record) -> bool:
+        """Keep the event itself; False when it is here already."""
+        left = self._of_nobody_erased(site.profile_id, body)
+        is_known = left.get("anonymous_id") is not None
+        row = {
+            "profile_id": site.profile_id,
+            "event_id": event.event_id,
+            "event_name": event.name,
+            "conversion_type": conversion_type,
+            "occurred_at": event.occurred_at,
+            "received_at": event.received_at,
+            "visitor": identifier_id(site.profile_id, "anonymous_id", event.anonymous_id) if is_known else None,
+            "visit": visit if is_known else None,
+            "body": left,
+        }
+        return self._connection.execute(INSERT[self._connection.dialect.name], row).first() is not None
+
+    def _occasion(self, site: Site, event: Told, visit: str) -> str | None:
+        """What opens a visit here; None for an event that goes on with one.
+
+        Parameters in the page's address always do, since somebody followed a link again; their touch is the same for
+        pages of the same visit. Else the first event does, and the first one after the visitor was away for long.
+        """
+        if event.page.parameters:
+            return "parameters"
+        if records.is_return(event):
+            return None
+        before, events = self._connection.execute(_SEEN, {"visit": visit, "at": event.occurred_at}).one()
+        if before is not None and event.occurred_at - before < site.idle:
+            return None
+        return event.event_id if events else "first"
+
+    def _of_nobody_erased(self, profile_id: str, body: records.Record) -> Mapping[str, Any]:
+        if profile_id not in self._erased:
+            self._erased[profile_id] = erased_digests(self._session, profile_id)
+        erased = self._erased[profile_id]
+        if not erased:
+            return body
+        (left,) = admitted([body], profile_id=profile_id, key=load().signing_key(), erased=erased)
+        return left
 
 
 def _unwelcome(one: Delivery, site: Site | None) -> errors.ApiError | None:
@@ -112,84 +196,3 @@ def _charged(buckets: rate_limit.Locked, one: Delivery) -> errors.ApiError | Non
 
 def _order(one: Delivery) -> tuple[str, str]:
     return one.key, one.told.event_id if isinstance(one.told, Told) else ""
-
-
-def _kept(session: Session, site: Site, one: Delivery) -> errors.ApiError | None:
-    if isinstance(one.told, errors.ApiError):
-        return one.told
-    if isinstance(one.told, Signal):
-        _keep_signal(session, site, one.told)
-    else:
-        _keep_event(session, site, one.told, one)
-    return None
-
-
-def _keep_signal(session: Session, site: Site, signal: Signal) -> None:
-    if site.captures_typed and not (signal.signals_gpc and site.respects_gpc):
-        stated = records.identities(signal.anonymous_id, {signal.kind: signal.value}, signal.at, typed=True)
-        accept(session, profile_id=site.profile_id, dataset="identities", records=stated)
-
-
-def _keep_event(session: Session, site: Site, event: Told, one: Delivery) -> None:
-    visit = uuid_v8(site.profile_id, "visit", f"{event.anonymous_id}\0{event.session_id}")
-    consent = False if event.signals_gpc and site.respects_gpc else event.consent
-    occasion = _occasion(session, site, event, visit)
-    goal = site.goal_of(event.name)
-    body = _of_nobody_erased(
-        session,
-        site.profile_id,
-        records.page_event(
-            event,
-            site.profile_id,
-            opens_visit=occasion is not None,
-            device=one.device,
-            consent=consent,
-            linked=one.linked,
-        ),
-    )
-    is_known = body.get("anonymous_id") is not None
-    row = {
-        "profile_id": site.profile_id,
-        "event_id": event.event_id,
-        "event_name": event.name,
-        "conversion_type": goal and goal.conversion_key,
-        "occurred_at": event.occurred_at,
-        "received_at": event.received_at,
-        "visitor": identifier_id(site.profile_id, "anonymous_id", event.anonymous_id) if is_known else None,
-        "visit": visit if is_known else None,
-        "body": body,
-    }
-    connection = session.connection()
-    if connection.execute(INSERT[connection.dialect.name], row).rowcount == 0:
-        return
-    becoming: dict[str, list[records.Record]] = {}
-    if occasion is not None:
-        becoming["touches"] = [records.touch(event, visit=visit, occasion=occasion, consent=consent)]
-    if goal is not None:
-        becoming["conversions"] = [records.conversion(event, goal)]
-    if event.known:
-        becoming["identities"] = records.identities(event.anonymous_id, dict(event.known), event.occurred_at)
-    for dataset, made_of in becoming.items():
-        accept(session, profile_id=site.profile_id, dataset=dataset, records=made_of)
-
-
-def _occasion(session: Session, site: Site, event: Told, visit: str) -> str | None:
-    """What opens a visit here; None for an event that goes on with one.
-
-    Parameters in the page's address always do, since somebody followed a link again; their touch is the same for pages
-    of the same visit. Else the first event does, and the first one after the visitor was away for long.
-    """
-    before, events = session.execute(_SEEN, {"visit": visit, "at": event.occurred_at}).one()
-    if event.page.parameters:
-        return "parameters"
-    if records.is_return(event) or (before is not None and event.occurred_at - before < site.idle):
-        return None
-    return event.event_id if events else "first"
-
-
-def _of_nobody_erased(session: Session, profile_id: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
-    erased = erased_digests(session, profile_id)
-    if not erased:
-        return body
-    (left,) = admitted([body], profile_id=profile_id, key=load().signing_key(), erased=erased)
-    return left

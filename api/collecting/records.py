@@ -104,10 +104,8 @@ def identities(anonymous_id: str, known: Mapping[str, str], at: datetime, *, typ
     ]
 
 
-def page_event(
-    event: Told, profile_id: str, *, opens_visit: bool, device: str | None, consent: bool | None, linked: str | None
-) -> Record:
-    """The record of the internal set page_events."""
+def page_event(event: Told, profile_id: str, *, opens_visit: bool, told: Mapping[str, Any]) -> Record:
+    """The record of the internal set page_events; `told` are columns that the event itself does not tell."""
     parameters = arrival(event)
     return _given(
         event_id=event.event_id,
@@ -122,9 +120,7 @@ def page_event(
         referrer_host=event.referrer,
         **{f"utm_{name}": parameters.utm.get(name) for name in ("source", "medium", "campaign")},
         channel=channel_of(parameters, outside(event)) if opens_visit else None,
-        device=device,
-        consent_marketing=consent,
-        linked_identifier_id=linked,
+        **told,
         x_raw=event.raw or None,
     )
 

@@ -8,6 +8,7 @@ import ipaddress
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from flask import Response, request
@@ -22,6 +23,7 @@ from api.collecting.together import together
 from api.guard import public
 from api.http import Blueprint
 from api.writing import unkeyed
+from touchledger.settings import Settings
 
 bp = Blueprint("collecting", __name__, description="What trackers send.")
 
@@ -129,7 +131,13 @@ def _place(address: str | None) -> str:
     except ValueError:
         return "unknown"
     network = str(parsed) if parsed.version == 4 else str(ipaddress.ip_network(f"{parsed}/64", strict=False))
-    return hmac.new(context.settings().signing_key(), f"address\0{network}".encode(), hashlib.sha256).hexdigest()
+    return hmac.new(_secret(context.settings()), f"address\0{network}".encode(), hashlib.sha256).hexdigest()
+
+
+@cache
+def _secret(settings: Settings) -> bytes:
+    # a file otherwise read with each event
+    return settings.signing_key()
 
 
 def _device(agent: str) -> str | None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import cast
+from typing import Any, cast
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
 
 from api import errors
 from api.goals import BUILT_IN, Goal
 from api.models import Profile, TrackingKey, Workspace
-from api.reach import is_healthcare
 
 IDLE = timedelta(minutes=30)
 # how exactly a key tells when it was last seen
@@ -21,7 +19,15 @@ SEEN_STEP = timedelta(minutes=1)
 ORDER = "order_placed"
 
 _SOUGHT = (
-    sa.select(TrackingKey, Profile, Workspace)
+    sa.select(
+        TrackingKey.key,
+        TrackingKey.id.label("key_id"),
+        TrackingKey.allowed_hosts,
+        TrackingKey.last_seen_at,
+        Profile.id.label("profile_id"),
+        sa.or_(TrackingKey.revoked_at.is_not(None), Profile.archived_at.is_not(None)).label("is_closed"),
+        sa.or_(Workspace.is_healthcare_agency, Profile.privacy_mode != "standard").label("is_healthcare"),
+    )
     .join(Profile, Profile.id == TrackingKey.profile_id)
     .join(Workspace, Workspace.id == Profile.workspace_id)
     .where(TrackingKey.key.in_(sa.bindparam("keys", expanding=True)))
@@ -65,27 +71,26 @@ class Site:
         return any(host == one or host.endswith(f".{one}") for one in self.hosts)
 
 
-def sites_of(session: Session, keys: Collection[str]) -> dict[str, Site]:
+def sites_of(connection: sa.Connection, keys: Collection[str]) -> dict[str, Site]:
     """The sites of these keys; a key that nobody has is not in it."""
-    found = session.execute(_SOUGHT, {"keys": sorted(keys)})
-    return {key.key: _site(key, profile, workspace) for key, profile, workspace in found}
+    return {row.key: _site(row) for row in connection.execute(_SOUGHT, {"keys": sorted(keys)})}
 
 
-def mark_seen(session: Session, used: Mapping[Site, datetime]) -> None:
+def mark_seen(connection: sa.Connection, used: Mapping[Site, datetime]) -> None:
     """Note when keys were used, at most once a minute each."""
     due = {
         site.key_id: at for site, at in used.items() if site.last_seen_at is None or at - site.last_seen_at >= SEEN_STEP
     }
     for key_id in sorted(due):
-        session.execute(_MARK, {"key_id": key_id, "at": due[key_id]})
+        connection.execute(_MARK, {"key_id": key_id, "at": due[key_id]})
 
 
-def _site(key: TrackingKey, profile: Profile, workspace: Workspace) -> Site:
+def _site(row: Any) -> Site:
     return Site(
-        key_id=key.id,
-        profile_id=profile.id,
-        hosts=tuple(host.lower().removeprefix("*.") for host in key.allowed_hosts),
-        is_closed=key.revoked_at is not None or profile.archived_at is not None,
-        last_seen_at=key.last_seen_at,
-        captures_typed=not is_healthcare(workspace, profile),
+        key_id=row.key_id,
+        profile_id=row.profile_id,
+        hosts=tuple(host.lower().removeprefix("*.") for host in row.allowed_hosts),
+        is_closed=bool(row.is_closed),
+        last_seen_at=row.last_seen_at,
+        captures_typed=not row.is_healthcare,
     )

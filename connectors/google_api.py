@@ -16,6 +16,7 @@ VERSION = "v26"
 LIVE, LIVE_TOKENS = "https://googleads.googleapis.com", "https://oauth2.googleapis.com/token"
 RESTARTS = 2
 REPEATED_PAGES = 3
+_OF_LISTS = {"results", "nextPageToken", "fieldMask", "requestId", "totalResultsCount", "queryResourceConsumption"}
 # an access token is renewed this many seconds before its hour is over
 EARLY = 60.0
 
@@ -140,7 +141,9 @@ def token_address(base_url: str) -> str:
 
 
 def _results(body: Any) -> Sequence[Row]:
-    rows = body.get("results", []) if isinstance(body, dict) else None
+    # Google leaves out what is empty; an object that has nothing of a list is none
+    is_list = isinstance(body, dict) and (not body or bool(body.keys() & _OF_LISTS))
+    rows = body.get("results", []) if is_list else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise Malformed(PROVIDER, "a list without results")
     return rows

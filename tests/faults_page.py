@@ -80,7 +80,7 @@ def of_connectors() -> str:
             for fault in FAULTS:
                 happens = fault_plan.happens(fault, walk)
                 case = fault_plan.played(sandbox, walk, fault, pages) if happens else None
-                column.append(fault_plan.told(fault, case) if case else NEVER)
+                column.append(fault_plan.told(fault, walk, case) if case else NEVER)
             columns.append([*column, str(pages) if "revised" in walk.has else NEVER])
     names = ["none", *(fault.name for fault in FAULTS), fault_plan.REVISION]
     ends = ["reads all", *(fault_plan.ending(fault) for fault in FAULTS), "reads all, as it is now"]

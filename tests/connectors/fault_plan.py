@@ -20,6 +20,8 @@ ATTEMPTS, PASSING = 4, 2
 POLICY = Policy(attempts=ATTEMPTS, longest_wait=120.0, first_backoff=0.01, longest_backoff=0.02, read_timeout=10.0)
 IMPATIENT = Policy(attempts=2, first_backoff=0.01, longest_backoff=0.02, read_timeout=0.3)
 REVISION = "figures of the last 28 days revised"
+# where answers carry a code and pages their number and size, what does not fit is asked for again
+COUNTED = {"JSON of another shape", "every row twice"}
 RESTARTED = 1 + max(meta_graph.RESTARTS, stripe_lists.RESTARTS)
 
 
@@ -62,7 +64,8 @@ FAULTS = (
           "throttled", told_wait=7.0),
     Fault("429 without a wait", {"kind": "status", "status": 429}, "throttled"),
     Fault("the platform's own throttling", {"kind": "throttled", "wait": 60}, "throttled", told_wait=60.0),
-    Fault("throttled for longer than a run waits", {"kind": "throttled", "wait": 600}, "throttled", ends_at_once=True),
+    Fault("throttled for longer than a run waits", {"kind": "throttled", "wait": 600}, "throttled", ends_at_once=True,
+          needs="waits"),
     Fault("500", {"kind": "status", "status": 500}, "transient"),
     Fault("503", {"kind": "status", "status": 503}, "transient"),
     Fault("HTML instead of JSON, 502", {"kind": "html"}, "transient"),
@@ -73,11 +76,11 @@ FAULTS = (
           retries=2),
     Fault("connection reset", {"kind": "reset"}, "connection"),
     Fault("JSON of another shape", {"kind": "shape"}, "malformed", ends_at_once=True),
-    Fault("expired cursor", {"kind": "cursor_expires"}, "cursor_expired", needs="list", times=RESTARTED,
+    Fault("expired cursor", {"kind": "cursor_expires"}, "cursor_expired", needs="cursor", times=RESTARTED,
           after=0),
-    Fault("repeated page", {"kind": "duplicate_page"}, "malformed", needs="list"),
-    Fault("every row twice", {"kind": "double_rows"}, needs="list"),
-    Fault("rows in another order", {"kind": "reorder"}, needs="list"),
+    Fault("repeated page", {"kind": "duplicate_page"}, "malformed", needs="pages"),
+    Fault("every row twice", {"kind": "double_rows"}, needs="rows"),
+    Fault("rows in another order", {"kind": "reorder"}, needs="rows"),
     Fault("token revoked mid-walk", {"kind": "revoked"}, "connection_revoked", ends_at_once=True),
     Fault("report run fails", {"kind": "report_failed", "method": "POST"}, "report_failed", needs="report", times=2,
           after=1),
@@ -154,11 +157,20 @@ def played(sandbox: RunningSandbox, walk: Walk, fault: Fault, pages: int) -> Pla
     return Played(passed, stayed, undisturbed(sandbox, walk) if stayed.ended else stayed, most(fault, pages))
 
 
-def told(fault: Fault, case: Played) -> str:
+def expected(fault: Fault, walk: Walk) -> tuple[str | None, bool]:
+    """How the walk ends while the fault lasts, and whether one strike is enough."""
+    if "numbered" in walk.has and fault.name in COUNTED:
+        return "malformed", False
+    return fault.ends, fault.ends_at_once
+
+
+def told(fault: Fault, walk: Walk, case: Played) -> str:
     """The case as the page shows it; how often a slow answer is given up depends on the machine."""
     if fault.policy is IMPATIENT:
         return f"at most {case.most}"
-    return f"{case.passing.requests} and {case.lasting.requests} of {case.most}"
+    numbers = f"{case.passing.requests} and {case.lasting.requests} of {case.most}"
+    ends, at_once = expected(fault, walk)
+    return numbers if (ends, at_once) == (fault.ends, fault.ends_at_once) else f"{numbers}; while it lasts: {ends}"
 
 
 def ending(fault: Fault) -> str:

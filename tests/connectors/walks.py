@@ -6,21 +6,29 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from connectors import meta_ads, meta_graph, shopify_graph, stripe_lists
+from connectors import google_ads, meta_ads, meta_graph, shopify_graph, stripe_lists, tiktok_ads, tiktok_api
 from connectors.ad_platform import days_of
+from connectors.apps import OF_SANDBOX
+from connectors.google_ads import GoogleAds
 from connectors.meta_ads import MetaAds
 from connectors.shopify import Shopify
 from connectors.stripe import Stripe
+from connectors.tiktok_ads import TikTokAds
 from connectors.transport import Transport
+from sandbox import google_world, tiktok_world
+from sandbox.ad_catalogue import ACCOUNTS
 from sandbox.faces import TOKENS
 from sandbox.world import World
 from tests.connectors import truths
 from tests.fixtures.sandbox import TODAY
 
+NUMBERED = frozenset({"rows", "pages", "numbered"})
+CURSORS = frozenset({"rows", "pages", "cursor", "waits"})
 Units = Iterator[tuple[str, Any]]
 SYNC_SINCE, REPORT_SINCE = TODAY - timedelta(days=3), TODAY - timedelta(days=5)
 SIZES = (
@@ -31,6 +39,9 @@ SIZES = (
     (meta_ads, "REPORT_DAYS", 3),
     (shopify_graph, "PAGE", 6),
     (stripe_lists, "PAGE", 10),
+    (google_ads, "DAYS_AT_ONCE", 2),
+    (tiktok_ads, "DAYS_AT_ONCE", 2),
+    (tiktok_api, "PAGE", 6),
 )
 
 
@@ -48,8 +59,8 @@ class Walk:
     """One way of reading. `read` gives, by unit, what came; a unit is there whole or not at all.
 
     `route` is where faults strike, `midway` how many calls there pass before one that lasts begins. `has` tells
-    what the walk is made of: a `list` has pages and cursors, a `report` a run that is waited for, `revised` figures
-    that the provider changes for 28 days.
+    what the walk is made of: `rows` in lists, `pages` of them, found by `cursor` or `numbered`, a `report` that is
+    waited for, `waits` that the provider states, `revised` figures, which it changes for 28 days.
     """
 
     name: str
@@ -57,7 +68,7 @@ class Walk:
     midway: int
     read: Callable[[str, Transport], Units]
     truth: Callable[[World], dict[str, Any]]
-    has: frozenset[str] = frozenset({"list"})
+    has: frozenset[str] = CURSORS
 
 
 def _meta(url: str, transport: Transport) -> MetaAds:
@@ -66,8 +77,6 @@ def _meta(url: str, transport: Transport) -> MetaAds:
 
 def meta_ads_account() -> str:
     """The ad account that is read."""
-    from sandbox.ad_catalogue import ACCOUNTS
-
     return ACCOUNTS[0].id
 
 
@@ -87,23 +96,61 @@ def _true_insights(since: Any) -> Callable[[World], dict[str, Any]]:
     return truth
 
 
-def _entities(url: str, transport: Transport) -> Units:
-    found = _meta(url, transport).entities()
-    names = {"campaigns": "campaign_id", "ad_sets": "ad_set_id", "ads": "ad_id"}
-    for dataset, key in names.items():
+def _named(found: dict[str, Any]) -> Units:
+    """The entities of any ad platform, once each."""
+    for dataset, key in (("campaigns", "campaign_id"), ("ad_sets", "ad_set_id"), ("ads", "ad_id")):
         rows = found[dataset]
         assert len({row[key] for row in rows}) == len(rows)
-        yield dataset, {row[key]: (row["name"], row["status"]) for row in rows}
+        yield dataset, {row[key]: row["name"] for row in rows}
+
+
+def _true_names(tree: Any, account: str) -> dict[str, Any]:
+    kinds = ("campaigns", "ad_sets", "ads")
+    return {kind: {row.id: row.name for row in getattr(tree, kind) if row.account_id == account} for kind in kinds}
+
+
+def _entities(url: str, transport: Transport) -> Units:
+    found = _meta(url, transport).entities()
+    yield from _named(found)
     yield "creatives", {row["creative_id"]: (row["format"], row["title"]) for row in found["creatives"]}
 
 
 def _true_entities(world: World) -> dict[str, Any]:
-    def own(rows: Any, *names: str) -> dict[str, Any]:
-        chosen = [row for row in rows if row.account_id == meta_ads_account()]
-        return {row.id: tuple(getattr(row, name) for name in names) for row in chosen}
+    own = [row for row in world.creatives if row.account_id == meta_ads_account()]
+    return {**_true_names(world, meta_ads_account()), "creatives": {row.id: (row.format, row.title) for row in own}}
 
-    named = {kind: own(getattr(world, kind), "name", "status") for kind in ("campaigns", "ad_sets", "ads")}
-    return {**named, "creatives": own(world.creatives, "format", "title")}
+
+def _google(url: str, transport: Transport) -> GoogleAds:
+    return GoogleAds(f"{url}/google", TOKENS["google"], google_world.CUSTOMERS[0].id, transport, OF_SANDBOX)
+
+
+def _tiktok(url: str, transport: Transport) -> TikTokAds:
+    return TikTokAds(f"{url}/tiktok", TOKENS["tiktok"], tiktok_world.ADVERTISERS[0].id, transport)
+
+
+def _spent(open_: Callable[[str, Transport], Any]) -> Callable[[str, Transport], Units]:
+    """What each ad-day cost and claims, where a platform tells no more."""
+
+    def read(url: str, transport: Transport) -> Units:
+        for day, rows in open_(url, transport).delivery(SYNC_SINCE, TODAY):
+            names = ("spend", "impressions", "clicks", "platform_conversions", "platform_conversion_value")
+            assert len({row["ad_id"] for row in rows}) == len(rows)
+            yield str(day), {row["ad_id"]: tuple(row[name] for name in names) for row in rows}
+
+    return read
+
+
+def _true_spent(build: Callable[[World], Any], account: str, parts: int) -> Callable[[World], dict[str, Any]]:
+    def truth(world: World) -> dict[str, Any]:
+        found: dict[str, Any] = {str(day): {} for day, _ in days_of(SYNC_SINCE, TODAY)}
+        for row in build(world).seen(account, SYNC_SINCE, TODAY, world.as_of):
+            found[str(row.day)][row.ad_id] = (
+                Decimal(row.spend_minor) / 100, row.impressions, row.clicks,
+                Decimal(row.claimed_purchases) / parts, Decimal(row.claimed_value_minor) / 100,
+            )  # fmt: skip
+        return found
+
+    return truth
 
 
 def _store(url: str, transport: Transport) -> Shopify:
@@ -147,14 +194,23 @@ def _true_payments(world: World) -> dict[str, Any]:
 
 
 _REPORTS, _TRUE_REPORTS = _insights(REPORT_SINCE), _true_insights(REPORT_SINCE)
+_CUSTOMER, _ADVERTISER = google_world.CUSTOMERS[0].id, tiktok_world.ADVERTISERS[0].id
 WALKS = (
     Walk("Meta insights, pages", "/insights$", 5, _insights(SYNC_SINCE), _true_insights(SYNC_SINCE),
-         frozenset({"list", "revised"})),
+         CURSORS | {"revised"}),
     Walk("Meta insights, rows of a report run", r"/\d{6,}/insights$", 6, _REPORTS, _TRUE_REPORTS,
-         frozenset({"list", "revised"})),
+         CURSORS | {"revised"}),
     Walk("Meta insights, waiting for a report run", r"/act_\d+/insights$|/87\d+$", 6, _REPORTS, _TRUE_REPORTS,
-         frozenset({"report"})),
+         frozenset({"report", "waits"})),
     Walk("Meta entities", "/ads$", 1, _entities, _true_entities),
+    Walk("Google delivery, streams", ":searchStream$", 3, _spent(_google),
+         _true_spent(google_world.build, _CUSTOMER, google_world.PARTS), frozenset({"rows", "waits", "revised"})),
+    Walk("Google entities", ":search$", 2, lambda url, transport: _named(_google(url, transport).entities()),
+         lambda world: _true_names(google_world.build(world).tree, _CUSTOMER)),
+    Walk("TikTok report", "/report/integrated/get/$", 3, _spent(_tiktok),
+         _true_spent(tiktok_world.build, _ADVERTISER, 1), NUMBERED | {"revised"}),
+    Walk("TikTok entities", "/ad/get/$", 1, lambda url, transport: _named(_tiktok(url, transport).entities()),
+         lambda world: _true_names(tiktok_world.build(world).tree, _ADVERTISER), NUMBERED),
     Walk("Shopify orders", "/graphql.json$", 1, _orders, _true_orders),
     Walk("Shopify products", "/graphql.json$", 1, _catalogue, _true_catalogue),
     Walk("Stripe payments", "/v1/charges$", 1, _payments, _true_payments),

@@ -77,7 +77,7 @@ def chores(settings: Settings) -> list[Chore]:
         Chore("match_conversions", matching.match_all),
         Chore("send_conversions", sending.send_due),
         Chore("give_up_exports", sending.give_up, every=HOURLY),
-        Chore("deliver_webhooks", delivering.deliver),
+        Chore("deliver_webhooks", delivering.sending()),
         Chore("forget_old_webhooks", delivering.forget_old, every=DAILY),
         Chore("note_newcomers", newcomers.noting()),
         Chore("lapse_plans", lapses.lapse, every=HOURLY),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 
 import sqlalchemy as sa
 import structlog
@@ -22,10 +22,11 @@ from touchledger.settings import Settings
 
 log = structlog.get_logger("api.webhooks")
 
-AT_ONCE = 8
-# of one receiver in one round: a slow one does not keep the others waiting
+AT_ONCE = 16
+# of one receiver at once: a slow one does not keep the others waiting
 OF_ONE = 2
-ROUND = 16
+# seconds that a round waits for its attempts; slower ones go on beside whatever else there is to do
+PATIENCE = 2.0
 WAITS = (
     timedelta(seconds=5),
     timedelta(minutes=5),
@@ -51,16 +52,38 @@ class Attempt:
 
 
 def deliver(settings: Settings, egress: Egress | None = None) -> int:
-    """Try what is due; the number of deliveries that were taken. Safe in several processes at once."""
-    attempts = [one for one in map(partial(_claimed, settings), _due(settings)) if one is not None]
-    if not attempts:
-        return 0
+    """Try what is due, to the end; the number of deliveries that were taken. Safe in several processes at once."""
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
-        outcomes = list(pool.map(partial(_tried, settings, egress or Egress()), attempts))
-    for attempt, outcome in zip(attempts, outcomes, strict=True):
-        with db.transaction(settings.operational_url) as session:
-            _settle(session, attempt, outcome)
-    return sum(_is_taken(outcome) for outcome in outcomes)
+        return sum(one.result() for one in _begun(settings, pool, egress or Egress(), AT_ONCE))
+
+
+def sending(egress: Egress | None = None) -> Callable[[Settings], int]:
+    """A `deliver` that is called again and again and takes at most `PATIENCE` each time, however slow receivers are.
+
+    What is not answered by then goes on, and counts among those at once; the number is of those that ended meanwhile.
+    """
+    pool, way_out = ThreadPoolExecutor(max_workers=AT_ONCE), egress or Egress()
+    open_: set[Future[bool]] = set()
+
+    def round_(settings: Settings) -> int:
+        open_.update(_begun(settings, pool, way_out, AT_ONCE - len(open_)))
+        ended, _ = wait(open_, timeout=PATIENCE)
+        open_.difference_update(ended)
+        return sum(one.result() for one in ended)
+
+    return round_
+
+
+def _begun(settings: Settings, pool: ThreadPoolExecutor, egress: Egress, most: int) -> list[Future[bool]]:
+    attempts = [_claimed(settings, one) for one in _due(settings, most)] if most else []
+    return [pool.submit(_delivered, settings, egress, one) for one in attempts if one is not None]
+
+
+def _delivered(settings: Settings, egress: Egress, attempt: Attempt) -> bool:
+    outcome = _tried(settings, egress, attempt)
+    with db.transaction(settings.operational_url) as session:
+        _settle(session, attempt, outcome)
+    return _is_taken(outcome)
 
 
 def forget_old(settings: Settings) -> None:
@@ -82,8 +105,9 @@ def wait_before(attempts: int, chance: float) -> timedelta | None:
     return WAITS[attempts - 1] * (1 - JITTER + 2 * JITTER * chance)
 
 
-def _due(settings: Settings) -> list[str]:
-    """Ids of what is due, oldest first, a few of each receiver."""
+def _due(settings: Settings, most: int) -> list[str]:
+    """Ids of what is due, oldest first, a few of each receiver, less those on their way to it."""
+    at = db.now()
     of_receiver = (
         sa.func.row_number()
         .over(
@@ -92,14 +116,19 @@ def _due(settings: Settings) -> list[str]:
         .label("place")
     )
     ripe = (
-        sa.select(WebhookDelivery.id, WebhookDelivery.next_attempt_at, of_receiver)
+        sa.select(WebhookDelivery.id, WebhookDelivery.subscription_id, WebhookDelivery.next_attempt_at, of_receiver)
         .join(WebhookSubscription, WebhookSubscription.id == WebhookDelivery.subscription_id)
-        .where(_is_due(db.now()), WebhookSubscription.status == "active")
+        .where(_is_due(at), WebhookSubscription.status == "active")
         .subquery()
     )
-    chosen = sa.select(ripe.c.id).where(ripe.c.place <= OF_ONE).order_by(ripe.c.next_attempt_at, ripe.c.id)
+    under_way = (
+        sa.select(sa.func.count())
+        .where(WebhookDelivery.subscription_id == ripe.c.subscription_id, WebhookDelivery.claimed_until >= at)
+        .scalar_subquery()
+    )
+    chosen = sa.select(ripe.c.id).where(ripe.c.place + under_way <= OF_ONE)
     with db.transaction(settings.operational_url, durable=False) as session:
-        return list(session.scalars(chosen.limit(ROUND)))
+        return list(session.scalars(chosen.order_by(ripe.c.next_attempt_at, ripe.c.id).limit(most)))
 
 
 def _is_due(at: datetime) -> sa.ColumnElement[bool]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any
 
 from flask import Flask, Response, request
@@ -25,6 +27,9 @@ class Receiver:
     url: str = ""
     answers: list[int] = field(default_factory=lambda: [200])
     came: list[tuple[bytes, dict[str, str]]] = field(default_factory=list)
+    # set unless it is to keep its callers waiting
+    answering: threading.Event = field(default_factory=threading.Event)
+    is_endless: bool = False
 
     @property
     def egress(self) -> Egress:
@@ -44,13 +49,15 @@ class Receiver:
 def receiving() -> Iterator[Receiver]:
     """A receiver on a free loopback port."""
     app, receiver = Flask("receiver"), Receiver()
+    receiver.answering.set()
 
     @app.post("/hook")
     def hook() -> Response:
         receiver.came.append((request.get_data(), dict(request.headers)))
+        receiver.answering.wait(30)
         status = receiver.answers.pop(0) if len(receiver.answers) > 1 else receiver.answers[0]
         headers = {"Location": f"{receiver.url}/hook"} if 300 <= status < 400 else {}
-        return Response(b"x" * 100_000, status, headers)
+        return Response(repeat(b"x" * 100_000) if receiver.is_endless else b"x" * 100_000, status, headers)
 
     with served(app) as url:
         receiver.url = url

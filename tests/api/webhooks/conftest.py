@@ -25,6 +25,8 @@ def listening() -> Iterator[Receiver]:
 @pytest.fixture
 def receiver(listening: Receiver) -> Receiver:
     listening.answers, listening.came = [200], []
+    listening.is_endless = False
+    listening.answering.set()
     return listening
 
 

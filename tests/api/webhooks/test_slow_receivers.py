@@ -1,0 +1,71 @@
+"""Receivers that are slow, silent or talk without end: what they cost the others, and the worker beside them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from api import db
+from api.models import Profile, WebhookSubscription
+from api.webhooks import delivering, egress
+from api.webhooks.delivering import OF_ONE, sending
+from api.webhooks.egress import Egress, Outcome
+from tests.api.webhooks.conftest import subscribed
+from tests.api.webhooks.test_delivering import deliveries, emitted
+from tests.factories.receivers import Receiver, receiving
+from touchledger.settings import Settings
+
+SLOW = "https://slow.example/hook"
+
+
+@pytest.fixture
+def slow() -> Iterator[Receiver]:
+    """A receiver that answers nobody until it is told to."""
+    with receiving() as listening:
+        listening.answering.clear()
+        yield listening
+        listening.answering.set()
+
+
+def test_a_slow_receiver_holds_neither_the_round_nor_the_others(
+    settings: Settings, profile: Profile, subscription: WebhookSubscription, receiver: Receiver, slow: Receiver,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(delivering, "PATIENCE", 0.3)
+    with db.transaction(settings.operational_url) as session:
+        session.get_one(WebhookSubscription, subscription.id).url = SLOW
+    for number in range(OF_ONE + 3):
+        emitted(settings, subscription, number=number)
+    other = subscribed(settings, profile, profile_id=None)
+    emitted(settings, subscription)
+    deliver = sending(Egress({"https://receiver.example": receiver.url, "https://slow.example": slow.url}))
+    taken = 0
+    for _ in range(3):
+        begun = time.monotonic()
+        taken += deliver(settings)
+        assert time.monotonic() - begun < 3
+    told = [(row.subscription_id, row.status) for row in deliveries(settings) if row.status == "delivered"]
+    assert (taken, told) == (1, [(other.id, "delivered")])
+    # no more than two of its own wait at the slow one, however often there is a round
+    assert len(slow.came) == OF_ONE
+    slow.answering.set()
+    for _ in range(20):
+        taken += deliver(settings)
+    assert taken == len(deliveries(settings)) == len(receiver.came) + len(slow.came)
+    assert {row.status for row in deliveries(settings)} == {"delivered"}
+
+
+def test_a_receiver_that_never_answers_is_given_up(slow: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(egress, "WHOLE_SECONDS", egress.CONNECT_SECONDS + 0.1)
+    begun = time.monotonic()
+    assert slow.egress.post("https://receiver.example/hook", b"{}", {}) == Outcome(error="timeout")
+    assert time.monotonic() - begun < 3
+
+
+def test_an_answer_without_end_is_taken_by_its_status(receiver: Receiver) -> None:
+    receiver.is_endless = True
+    begun = time.monotonic()
+    assert receiver.egress.post("https://receiver.example/hook", b"{}", {}) == Outcome(200)
+    assert time.monotonic() - begun < 3

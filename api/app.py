@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache, partial
 
 from api import chat_media, logos, logs, operations, responses, usage
+from api.collecting import beacon
 from api.collecting import routes as collecting
 from api.docs_pages import pages
 from api.guard import MEBIBYTE
@@ -48,6 +49,7 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
     api.register_blueprint(payments.bp)
     api.register_blueprint(store.bp)
     api.register_blueprint(collecting.bp)
+    api.register_blueprint(beacon.bp)
     # relative unless a public address is set: "Try it out" then asks the host the page came from
     app.extensions["openapi"] = lru_cache(
         partial(operations.described, api, server=settings.base_url if settings.public_url else "/")

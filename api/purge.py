@@ -28,6 +28,7 @@ from api.models import (
     ErasedIdentifier,
     Event,
     FinishedStudy,
+    GoalRow,
     Handoff,
     Import,
     IngestedRecord,
@@ -45,7 +46,9 @@ from api.models import (
     Report,
     ReportSchedule,
     StoreDelivery,
+    TrackerSettings,
     TrackingKey,
+    TrackingVerification,
     UtmScan,
     WebhookSubscription,
 )
@@ -76,6 +79,9 @@ DATA: tuple[type[Base], ...] = (
     FinishedStudy,
     ChatTemplate,
     ChatMedia,
+    GoalRow,
+    TrackerSettings,
+    TrackingVerification,
 )
 
 

@@ -24,6 +24,12 @@ CONVERSION_TYPES = (
     "payment_received",
     "quote_presented",
 )
+REVENUE_TYPES = ("cash", "pipeline", "gross")
+# the columns that count outcomes: the seven types, and a profile's own goals by what they are worth
+OUTCOMES = (*CONVERSION_TYPES, *(f"custom_{worth}" for worth in REVENUE_TYPES))
+# SQL over those columns
+ALL_OUTCOMES = " + ".join(OUTCOMES)
+PAYMENTS = "payment_received + custom_cash"
 CHANNELS = ("chatapp", "social", "pagechat", "web", "other")
 ORIGINS = ("partner_ad_referral", "conversation_referral", "web", "other")
 UNNAMED = ("no_ad_parameter", "macro_not_expanded", "malformed_ad_id", "unknown_ad_id", "parent_only")
@@ -47,12 +53,14 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     ),
     "entity_reach": ("profile_key", "level", "entity_key", "date_from", "date_to", "reach"),
     "credit_daily": (
-        "profile_key", "model", "level", "day", "entity_key", *CONVERSION_TYPES, "cash_minor", "pipeline_minor",
+        "profile_key", "model", "level", "day", "entity_key", "custom_type", *OUTCOMES, "cash_minor",
+        "pipeline_minor",
     ),
-    "unattributed_daily": ("profile_key", "model", "level", "day", "reason", *CONVERSION_TYPES, "cash_minor"),
-    "outcomes_daily": ("profile_key", "day", *CONVERSION_TYPES, "cash_minor"),
+    "unattributed_daily": ("profile_key", "model", "level", "day", "reason", "custom_type", *OUTCOMES, "cash_minor"),
+    "outcomes_daily": ("profile_key", "day", "custom_type", *OUTCOMES, "cash_minor"),
+    "declared_sources": ("profile_key", "day", "answer_key", "answers", "conversions", "cash_minor"),
     "platforms": ("profile_key", "platform", "reported_basis", "delivery_through"),
-    "platform_credit_daily": ("profile_key", "model", "platform", "day", *CONVERSION_TYPES, "cash_minor"),
+    "platform_credit_daily": ("profile_key", "model", "platform", "day", *OUTCOMES, "cash_minor"),
     "unassigned_daily": (
         "profile_key", "model", "level", "platform", "day", "conversions", "cash_conversions", "cash_minor",
     ),
@@ -118,8 +126,8 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "customer_days": ("profile_key", "day", "person_key"),
     "conversions": (
         "profile_key", "day", "conversion_id", "conversion_key", "conversion_ref", "outcome_event_id", "event_key",
-        "source", "person_key", "person_ref", "conversion_type", "ts", "occurred_at", "is_cash", "cash_minor",
-        "refunded_minor", "pipeline_minor", "path_conversion_key", "inherited_from", "touches",
+        "source", "person_key", "person_ref", "conversion_type", "ts", "occurred_at", "is_cash", "revenue_type",
+        "cash_minor", "refunded_minor", "pipeline_minor", "path_conversion_key", "inherited_from", "touches",
         *(f"{model}_campaign" for model in MODELS),
     ),
     "touches": (

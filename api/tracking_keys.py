@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
@@ -11,9 +13,10 @@ from api.models import TrackingKey
 FIRST = "Site"
 
 
-def mint(session: Session, profile_id: str, *, name: str = FIRST) -> TrackingKey:
-    """A new key of the profile, for any host."""
-    made = TrackingKey(profile_id=profile_id, key=credentials.mint("trk_live"), name=name, allowed_hosts=[])
+def mint(session: Session, profile_id: str, *, name: str = FIRST, allowed_hosts: Sequence[str] = ()) -> TrackingKey:
+    """A new key of the profile, for these hosts or for any."""
+    hosts = list(allowed_hosts)
+    made = TrackingKey(profile_id=profile_id, key=credentials.mint("trk_live"), name=name, allowed_hosts=hosts)
     session.add(made)
     session.flush()
     return made

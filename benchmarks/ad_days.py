@@ -104,7 +104,8 @@ TABLES = {
     "intermediate.int_conversions": """
         select cast(conversion_key as int) as conversion_key, cast(conversion_key as int) as path_conversion_key,
             profile_key, day, epoch(day) as ts, case when is_cash then 'payment_received' else 'lead_created' end
-                as conversion_type
+                as conversion_type,
+            case when is_cash then 'cash' else 'pipeline' end as revenue_type
         from intermediate.orders
     """,
     "intermediate.int_paths": """
@@ -127,6 +128,7 @@ TABLES = {
             cast(0 as int) as appointment_attended, cast(0 as int) as appointment_booked, cast(0 as int) as closed_won,
             cast(0 as int) as dm_started, cast(count(*) filter (not is_cash) as int) as lead_created,
             cast(count(*) filter (is_cash) as int) as payment_received, cast(0 as int) as quote_presented,
+            cast(0 as int) as custom_cash, cast(0 as int) as custom_pipeline, cast(0 as int) as custom_gross,
             cast(coalesce(sum(cents) filter (is_cash), 0) as bigint) as cash_minor, cast(0 as bigint) as pipeline_minor
         from intermediate.orders
         group by profile_key, day, ad_key

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from api.db import transaction
 from api.models import CreativeAnalysis, PaymentPayer, Profile
 from data_contracts.formats import currency_digits
+from orchestration.goal_sets import land_goals
 from orchestration.lake import Lake, Landing
 
 DAY = 86_400
@@ -25,7 +26,7 @@ Stretch = tuple[int, int, int, int]
 
 
 def land_app_sets(url: str, lake: Lake) -> list[Landing]:
-    """Land `profiles`, `own_hosts`, `payment_payers` and `creative_attributes` whole, and `calendar` for every zone.
+    """Land profiles, their hosts and goals, payers and attributes of creatives whole, and `calendar` for every zone.
 
     An archived profile's row only says that it is no longer active.
     """
@@ -37,7 +38,7 @@ def land_app_sets(url: str, lake: Lake) -> list[Landing]:
         lake.land(dataset=name, profile_id=None, source=SOURCE, batch=name, records=records)
         for name, records in (("profiles", rows), ("own_hosts", hosts))
     ]
-    landed += [land_payers(url, lake), land_attributes(url, lake)]
+    landed += [land_payers(url, lake), land_attributes(url, lake), *land_goals(url, lake)]
     return [*landed, *(land_calendar(lake, zone) for zone in sorted({row["time_zone"] for row in rows}))]
 
 

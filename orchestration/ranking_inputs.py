@@ -85,10 +85,12 @@ order by p.profile_id, channel, objective, day, e.entity_id
 
 DELIVERY = """
 with outcomes as (
-    select profile_key, entity_key, day, payment_received as cash,
-        lead_created + appointment_booked + appointment_attended + quote_presented + closed_won as pipeline
+    select profile_key, entity_key, day, sum(payment_received + custom_cash) as cash,
+        sum(lead_created + appointment_booked + appointment_attended + quote_presented + closed_won
+            + custom_pipeline) as pipeline
     from marts.credit_daily
     where level = 'ad' and model = 'last_touch'
+    group by profile_key, entity_key, day
 )
 select d.profile_key, d.entity_key, d.day - date '1970-01-01' as day, d.spend_minor as spend, d.impressions,
     coalesce(r.reach, 0) as reach, coalesce(d.link_clicks, d.clicks, 0) as clicks, coalesce(o.cash, 0) as cash,

@@ -22,6 +22,7 @@ MAY_IMPORT = {
         "api.db",
         "api.erased",
         "api.erased_records",
+        "api.goals",
         "api.purge",
         "api.warehouse_ids",
         "api.webhooks",

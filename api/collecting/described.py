@@ -54,6 +54,15 @@ _SIGNAL: dict[str, Any] = {
         "capturedAt": _TIME,
     },
 }
+_NONCE: dict[str, Any] = {
+    "type": "object",
+    "required": ["nonce", "pageUrl"],
+    "properties": {
+        **_KEY,
+        "nonce": {"type": "string", "maxLength": 64, "description": "What the page's address holds as tl_verify."},
+        "pageUrl": _TEXT,
+    },
+}
 _RESPONSES: dict[int, dict[str, Any]] = {
     202: {
         "description": "Kept, or here before.",
@@ -76,3 +85,9 @@ def _operation(schema: dict[str, Any]) -> dict[str, Any]:
 
 COLLECT = _operation(_EVENT)
 SIGNAL = _operation(_SIGNAL)
+BEACON = _operation(_NONCE)
+BEACON["responses"] = {
+    **{status: _RESPONSES[status] for status in (202, 400, 401, 403, 410, 413)},
+    404: {"description": "No such nonce of this profile, or one older than fifteen minutes."},
+    422: {"description": "A field that cannot be, or a page on another host."},
+}

@@ -13,7 +13,7 @@ from api import click_ids
 from api.collecting.channels import channel_of
 from api.collecting.event import Told
 from api.collecting.page import Parameters, is_same_site
-from api.goals import Goal
+from api.goals import Goal, kept_type
 
 Record = dict[str, Any]
 
@@ -78,13 +78,14 @@ def conversion(event: Told, goal: Goal) -> Record:
         occurred_at=event.occurred_at.isoformat(),
         anonymous_id=event.anonymous_id,
         **dict(event.known),
-        conversion_type=goal.conversion_key,
+        conversion_type=kept_type(goal),
+        event_name=event.name,
+        event_origin="browser",
         value=None if event.value is None else str(event.value),
         currency=event.currency,
         order_ref=event.order_ref,
         **click,
         source="tracker",
-        x_event_name=event.name,
         **event.names,
     )
 

@@ -74,14 +74,15 @@ def open_to_pages(response: Response) -> Response:
 
 
 def _taken(read: Callable[[Body, datetime], Any]) -> Response:
-    delivery = _delivery(_body(), read)
+    delivery = _delivery(read_body(), read)
     refusal = together(context.settings().operational_url, keep)(delivery)
     if refusal is not None:
         raise refusal
     return Response(b"{}", 202, mimetype="application/json")
 
 
-def _body() -> Body:
+def read_body() -> Body:
+    """The body of a page's request, JSON told as such or as plain text; 400 and 413 for anything else."""
     asked.refuse_size(MOST_BYTES, sized=True)
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise errors.INVALID_REQUEST("Compressed request bodies are not accepted.", reason="content_encoding")

@@ -10,13 +10,12 @@ from typing import Any, cast
 import sqlalchemy as sa
 
 from api import errors
-from api.goals import BUILT_IN, Goal
-from api.models import Profile, TrackingKey, Workspace
+from api.goals import BUILT_IN, Goal, goal_of_browser_event, with_rows
+from api.models import GoalRow, Profile, TrackerSettings, TrackingKey, Workspace
+from api.tracker_settings import IDLE_MINUTES, tracker_as
 
-IDLE = timedelta(minutes=30)
 # how exactly a key tells when it was last seen
 SEEN_STEP = timedelta(minutes=1)
-ORDER = "order_placed"
 
 _SOUGHT = (
     sa.select(
@@ -27,10 +26,18 @@ _SOUGHT = (
         Profile.id.label("profile_id"),
         sa.or_(TrackingKey.revoked_at.is_not(None), Profile.archived_at.is_not(None)).label("is_closed"),
         sa.or_(Workspace.is_healthcare_agency, Profile.privacy_mode != "standard").label("is_healthcare"),
+        TrackerSettings.capture_typed_identity,
+        TrackerSettings.session_idle_minutes,
+        TrackerSettings.chat_token_enabled,
+        TrackerSettings.respect_gpc,
     )
     .join(Profile, Profile.id == TrackingKey.profile_id)
     .join(Workspace, Workspace.id == Profile.workspace_id)
+    .outerjoin(TrackerSettings, TrackerSettings.profile_id == Profile.id)
     .where(TrackingKey.key.in_(sa.bindparam("keys", expanding=True)))
+)
+_GOALS = sa.select(*GoalRow.__table__.columns).where(
+    GoalRow.profile_id.in_(sa.bindparam("profile_ids", expanding=True))
 )
 _TABLE = cast(sa.Table, TrackingKey.__table__)
 _MARK = sa.update(_TABLE).where(_TABLE.c.id == sa.bindparam("key_id")).values(last_seen_at=sa.bindparam("at"))
@@ -47,7 +54,7 @@ class Site:
     last_seen_at: datetime | None
     captures_typed: bool = True
     respects_gpc: bool = True
-    idle: timedelta = IDLE
+    idle: timedelta = timedelta(minutes=IDLE_MINUTES)
     goals: tuple[Goal, ...] = BUILT_IN
 
     def require(self, *hosts: str | None) -> None:
@@ -58,14 +65,8 @@ class Site:
             raise errors.FORBIDDEN("This key does not collect from this host.", reason="host_not_allowed")
 
     def goal_of(self, event_name: str) -> Goal | None:
-        """The goal that a browser's event counts for.
-
-        Anybody can read the key, so nothing it sends is cash: what would be a payment is an order placed.
-        """
-        named = [goal for goal in self.goals if event_name in goal.browser_events]
-        if any(goal.revenue_type == "cash" for goal in named):
-            return next(goal for goal in BUILT_IN if goal.conversion_key == ORDER)
-        return named[0] if named else None
+        """The goal that a browser's event counts for, which is never one of cash."""
+        return goal_of_browser_event(event_name, self.goals)
 
     def _allows(self, host: str) -> bool:
         return any(host == one or host.endswith(f".{one}") for one in self.hosts)
@@ -73,7 +74,11 @@ class Site:
 
 def sites_of(connection: sa.Connection, keys: Collection[str]) -> dict[str, Site]:
     """The sites of these keys; a key that nobody has is not in it."""
-    return {row.key: _site(row) for row in connection.execute(_SOUGHT, {"keys": sorted(keys)})}
+    found = connection.execute(_SOUGHT, {"keys": sorted(keys)}).all()
+    rows: dict[str, list[GoalRow]] = {}
+    for one in connection.execute(_GOALS, {"profile_ids": sorted({row.profile_id for row in found})}):
+        rows.setdefault(one.profile_id, []).append(GoalRow(**one._mapping))
+    return {row.key: _site(row, rows.get(row.profile_id, [])) for row in found}
 
 
 def mark_seen(connection: sa.Connection, used: Mapping[Site, datetime]) -> None:
@@ -85,12 +90,17 @@ def mark_seen(connection: sa.Connection, used: Mapping[Site, datetime]) -> None:
         connection.execute(_MARK, {"key_id": key_id, "at": due[key_id]})
 
 
-def _site(row: Any) -> Site:
+def _site(row: Any, goals: Collection[GoalRow]) -> Site:
+    is_set = row.session_idle_minutes is not None
+    tracker = tracker_as(row if is_set else None, is_healthcare=bool(row.is_healthcare))
     return Site(
         key_id=row.key_id,
         profile_id=row.profile_id,
         hosts=tuple(host.lower().removeprefix("*.") for host in row.allowed_hosts),
         is_closed=bool(row.is_closed),
         last_seen_at=row.last_seen_at,
-        captures_typed=not row.is_healthcare,
+        captures_typed=tracker.capture_typed_identity,
+        respects_gpc=tracker.respect_gpc,
+        idle=timedelta(minutes=tracker.session_idle_minutes),
+        goals=with_rows(goals),
     )

@@ -16,6 +16,7 @@ from api.models.dataset import DatasetTarget, PartnerAudience
 from api.models.entitlement import Entitlement
 from api.models.erasure import ErasedIdentifier, Erasure
 from api.models.export import ConversionCatalog, ExportDestination, ExportRow
+from api.models.goal import GoalRow
 from api.models.ingest import Event, Import, IngestedRecord
 from api.models.leader import FinishedStudy, Leader
 from api.models.oauth import DpaAcceptance, OAuthAuthorization
@@ -35,7 +36,7 @@ from api.models.request import AuditEntry, IdempotencyRecord, RateUse
 from api.models.seen import TabSeen
 from api.models.shared_snapshot import SharedSnapshot, SharedSnapshotProfile
 from api.models.store_delivery import StoreDelivery, StorePurge
-from api.models.tracking import TrackingKey
+from api.models.tracking import TrackerSettings, TrackingKey, TrackingVerification
 from api.models.usage import CredentialUse
 from api.models.utm_scan import UtmScan
 from api.models.webhook import WebhookDelivery, WebhookEvent, WebhookSubscription
@@ -68,6 +69,7 @@ __all__ = [
     "ExportDestination",
     "ExportRow",
     "FinishedStudy",
+    "GoalRow",
     "Handoff",
     "HookDelivery",
     "IdempotencyRecord",
@@ -104,7 +106,9 @@ __all__ = [
     "StorePurge",
     "Subscription",
     "TabSeen",
+    "TrackerSettings",
     "TrackingKey",
+    "TrackingVerification",
     "User",
     "UserSession",
     "UserToken",

@@ -17,7 +17,7 @@ class Profile(Base):
     """One profile; `lookback_days` and `half_life_days` are the attribution settings of `docs/models.md`.
 
     A profile that an app provisioned takes writes only while `attribution_enabled`. `monthly_budget` is in the
-    reporting currency.
+    reporting currency. `goals_version` counts the changes of its goals.
     """
 
     __tablename__ = "profiles"
@@ -39,6 +39,7 @@ class Profile(Base):
     website: Mapped[str | None] = mapped_column(sa.String(500))
     monthly_budget: Mapped[Decimal | None] = mapped_column(sa.Numeric(18, 4))
     outcome_target: Mapped[int | None]
+    goals_version: Mapped[int] = mapped_column(default=0, server_default="0")
     created_at: Mapped[datetime] = mapped_column(default=now)
     archived_at: Mapped[datetime | None]
 
@@ -53,4 +54,6 @@ class Profile(Base):
         """Hash of everything that changes figures; part of every ETag and stamped on every snapshot."""
         parts = [self.timezone, self.reporting_currency, self.lookback_days, self.half_life_days]
         parts += [self.inherit_recurring, sorted(self.own_domains), sorted(self.payment_hosts)]
+        # a profile whose goals nobody changed keeps the version it had before there were any to change
+        parts += [self.goals_version] if self.goals_version else []
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from api.http import Blueprint
 from api.v1 import ad_sets, ads, analytics, apps, campaigns, conversions, members, payments, quality, retired
 from api.v1.ads import changes as ad_changes
+from api.v1.analytics import declared, realtime
 from api.v1.attribution import ad_people, recompute, settings
 from api.v1.billing import handoffs
 from api.v1.billing import routes as billing
@@ -28,6 +29,7 @@ from api.v1.events import routes as events
 from api.v1.exports import ledger as export_ledger
 from api.v1.exports import routes as export_destinations
 from api.v1.exports import testing as export_tests
+from api.v1.goals import routes as goals
 from api.v1.imports import routes as imports
 from api.v1.partner import audiences as partner_audiences
 from api.v1.partner import routes as partner
@@ -43,6 +45,9 @@ from api.v1.snapshots import routes as snapshots
 from api.v1.top_performers import export as top_performers_export
 from api.v1.top_performers import routes as top_performers
 from api.v1.top_performers import workspace as top_performers_across
+from api.v1.tracking import keys as tracking_keys
+from api.v1.tracking import settings as tracker_settings
+from api.v1.tracking import verifications as tracking_verifications
 from api.v1.webhooks import routes as webhooks
 from api.v1.workspaces import compliance, currency, experiments, logs, pacing, tabs
 from api.v1.workspaces import routes as workspaces
@@ -67,8 +72,14 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     utm.bp,
     events.bp,
     analytics.bp,
+    declared.bp,
+    realtime.bp,
     settings.bp,
     recompute.bp,
+    goals.bp,
+    tracking_keys.bp,
+    tracker_settings.bp,
+    tracking_verifications.bp,
     partner.bp,
     erasures.bp,
     retired.bp,

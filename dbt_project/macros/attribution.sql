@@ -1,7 +1,12 @@
-{# The seven outcomes, in the order of the marts' columns. Of these only a payment carries cash. #}
+{# The seven outcomes that every profile knows. Of these only a payment carries cash. #}
 {% macro outcome_types() -%}
     {{ return(['appointment_attended', 'appointment_booked', 'closed_won', 'dm_started', 'lead_created',
                'payment_received', 'quote_presented']) }}
+{%- endmacro %}
+
+{# Columns of counts in the daily marts: the seven outcomes, and those of a profile's own goals by what they are worth. #}
+{% macro outcome_columns() -%}
+    {{ return(outcome_types() + ['custom_cash', 'custom_pipeline', 'custom_gross']) }}
 {%- endmacro %}
 
 {# The five models. A single-touch model picks the one destination whose flags in int_credits hold its bit; a

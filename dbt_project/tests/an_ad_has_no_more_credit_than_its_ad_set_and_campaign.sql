@@ -9,8 +9,9 @@ with credit as (
         level,
         day,
         entity_key,
+        custom_type,
         cash_minor,
-        {{ outcome_types() | join(' + ') }} as n
+        {{ outcome_columns() | join(' + ') }} as n
     from {{ ref('credit_daily') }}
 ),
 
@@ -19,13 +20,14 @@ children as (
         credit.profile_key,
         credit.model,
         credit.day,
+        credit.custom_type,
         case when credit.level = 'ad' then entities.ad_set_key else entities.campaign_key end as parent_key,
         sum(credit.cash_minor) as cash_minor,
         max(credit.n) as n
     from credit
     inner join {{ ref('int_entities') }} as entities on credit.entity_key = entities.entity_key
     where credit.level <> 'campaign'
-    group by 1, 2, 3, 4
+    group by 1, 2, 3, 4, 5
 )
 
 select children.*
@@ -35,6 +37,7 @@ left join credit as parents
         children.profile_key = parents.profile_key
         and children.model = parents.model
         and children.day = parents.day
+        and children.custom_type = parents.custom_type
         and children.parent_key = parents.entity_key
 where
     parents.entity_key is null

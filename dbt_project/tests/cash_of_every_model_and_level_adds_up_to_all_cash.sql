@@ -17,6 +17,12 @@ models as (
     {% endfor %}
 ),
 
+outcomes as (
+    select profile_key, day, sum(cash_minor) as cash_minor
+    from {{ ref('outcomes_daily') }}
+    group by profile_key, day
+),
+
 added as (
     select
         outcomes.profile_key,
@@ -26,7 +32,7 @@ added as (
         outcomes.cash_minor as all_cash,
         coalesce(sum(marts.cash_minor), 0) as added_cash,
         coalesce(min(marts.cash_minor), 0) as least_cash
-    from {{ ref('outcomes_daily') }} as outcomes
+    from outcomes
     cross join models
     left join marts
         on
@@ -46,6 +52,6 @@ union all
 select profile_key, day, model, level, 0 as all_cash, cash_minor as added_cash, 0 as least_cash
 from marts
 where not exists (
-    select 1 from {{ ref('outcomes_daily') }} as outcomes
+    select 1 from outcomes
     where outcomes.profile_key = marts.profile_key and outcomes.day = marts.day
 )

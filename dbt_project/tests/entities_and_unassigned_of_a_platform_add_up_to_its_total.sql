@@ -9,7 +9,7 @@ with parts as (
         credit.level,
         entities.platform,
         credit.day,
-        credit.{{ outcome_types() | join(' + credit.') }} as n,
+        credit.{{ outcome_columns() | join(' + credit.') }} as n,
         credit.cash_minor
     from {{ ref('credit_daily') }} as credit
     inner join {{ ref('entities') }} as entities on credit.entity_key = entities.entity_key
@@ -36,7 +36,7 @@ totals as (
         levels.level,
         credit.platform,
         credit.day,
-        credit.{{ outcome_types() | join(' + credit.') }} as n,
+        credit.{{ outcome_columns() | join(' + credit.') }} as n,
         credit.cash_minor
     from {{ ref('platform_credit_daily') }} as credit
     cross join levels

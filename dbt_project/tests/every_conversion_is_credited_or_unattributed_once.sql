@@ -22,20 +22,20 @@ truth as (
         select
             conversions.profile_key,
             conversions.day,
-            conversions.conversion_type,
+            conversions.outcome as conversion_type,
             '{{ level.name }}' as level,
             count(*) as n,
             sum(coalesce(credited.{{ level.name }}_n, 0)) as credited_n,
             sum(coalesce(credited.{{ level.name }}_pairs, 0)) as pairs
         from {{ ref('int_conversions') }} as conversions
         left join credited on conversions.path_conversion_key = credited.path_conversion_key
-        group by conversions.profile_key, conversions.day, conversions.conversion_type
+        group by conversions.profile_key, conversions.day, conversions.outcome
         {{ 'union all' if not loop.last }}
     {% endfor %}
 ),
 
 told as (
-    {% for outcome in outcome_types() -%}
+    {% for outcome in outcome_columns() -%}
         select profile_key, model, level, day, '{{ outcome }}' as conversion_type, {{ outcome }} as row_n, 0 as rest_n
         from {{ ref('credit_daily') }}
         union all

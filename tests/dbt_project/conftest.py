@@ -13,6 +13,7 @@ from tests.dbt_project import (
     canary,
     credit_cases,
     credit_worlds,
+    goals_world,
     judged_world,
     score_worlds,
     small_world,
@@ -39,6 +40,7 @@ def credited(tmp_path_factory: pytest.TempPathFactory) -> Project:
     credit_worlds.land(project)
     ad_people_worlds.land(project)
     canary.land(project)
+    goals_world.land(project)
     score_worlds.land(project)
     judged_world.land(project)
     project.build()

@@ -35,7 +35,7 @@ def build(settings: Settings, history: History, panel: Panel) -> date:
         warehouse.execute(
             "create or replace table marts.credit_daily (profile_key int, level varchar, model varchar, day date,"
             " entity_key int, payment_received int, lead_created int, appointment_booked int, appointment_attended int,"
-            " quote_presented int, closed_won int)"
+            " quote_presented int, closed_won int, custom_cash int, custom_pipeline int)"
         )
         warehouse.execute(
             "create or replace table marts.ad_creatives as select profile_key, entity_key, 'question' as hook_type,"

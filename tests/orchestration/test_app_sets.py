@@ -80,9 +80,11 @@ def test_profiles_and_the_calendar_of_their_zones_land_and_settle(database_url: 
         ("own_hosts", "own_hosts", 0),
         ("payment_payers", "payment_payers", 0),
         ("creative_attributes", "creative_attributes", 0),
+        ("goals", "goals", 0),
+        ("goal_events", "goal_events", 0),
         ("calendar", "UTC", 0),
     ]
-    assert [one.changed for one in land_app_sets(database_url, lake)] == [False] * 5
+    assert [one.changed for one in land_app_sets(database_url, lake)] == [False] * 7
     with transaction(database_url) as session:
         session.get_one(Profile, PROFILE).timezone = "America/New_York"
     changed = [(one.batch, one.changed) for one in land_app_sets(database_url, lake)]

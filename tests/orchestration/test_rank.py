@@ -186,7 +186,8 @@ def test_meetings_that_were_attended_are_responses_as_they_are_in_the_score(mine
         warehouse.execute(
             "insert into marts.credit_daily by name select profile_key, level, 'last_touch' as model, day, entity_key,"
             " 0 as payment_received, 0 as lead_created, 0 as appointment_booked, 2 as appointment_attended,"
-            " 0 as quote_presented, 0 as closed_won from marts.delivery_daily"
+            " 0 as quote_presented, 0 as closed_won, 0 as custom_cash, 0 as custom_pipeline"
+            " from marts.delivery_daily"
         )
     tables = read(mine)
     assert tables

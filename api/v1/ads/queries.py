@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from api.served import CONVERSION_TYPES, ProfileFacts, Reader
-from api.v1.campaigns.queries import Slice
+from api.served import OUTCOMES, ProfileFacts, Reader
+from api.v1.campaigns.queries import Slice, add_own
 
 MOST_ADS = 10
 
-_SUMMED_OR_ZERO = ", ".join(f"coalesce(sum({name}), 0) as {name}" for name in CONVERSION_TYPES)
+_SUMMED_OR_ZERO = ", ".join(f"coalesce(sum({name}), 0) as {name}" for name in OUTCOMES)
 
 _AD = """
 select
@@ -87,7 +87,9 @@ def delivered(reader: Reader, profile: ProfileFacts, of: Slice, key: int) -> dic
 
 def credited(reader: Reader, profile: ProfileFacts, of: Slice, key: int) -> dict[str, Any]:
     """Credit of one entity over the window: counts by type and cash."""
-    return reader.dicts(_CREDITED, {**of.parameters(profile), "key": key})[0]
+    found = [{**row, "entity_key": key} for row in reader.dicts(_CREDITED, {**of.parameters(profile), "key": key})]
+    add_own(reader, profile, of, found)
+    return found[0]
 
 
 def ads_of(reader: Reader, profile: ProfileFacts, ids: Sequence[str]) -> list[dict[str, Any]]:

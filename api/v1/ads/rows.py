@@ -10,7 +10,7 @@ import orjson
 
 from api.money import amount, ratio
 from api.reading import timestamp
-from api.v1.campaigns.rows import outcomes
+from api.v1.campaigns.rows import outcomes, payments
 
 Sums = Mapping[str, Any]
 
@@ -36,7 +36,7 @@ def detail(
         **_delivery(delivered, reach, digits),
         **outcomes(credited, digits),
         "roas": ratio(credited["cash_minor"], spend),
-        "cac": ratio(spend, 10**digits * credited["payment_received"]),
+        "cac": ratio(spend, 10**digits * payments(credited)),
         **_claims(delivered, digits),
         "score": score,
     }

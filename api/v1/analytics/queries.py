@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from api.served import CONVERSION_TYPES, REASONS, ProfileFacts, Reader
+from api.served import ALL_OUTCOMES, PAYMENTS, REASONS, ProfileFacts, Reader
 from api.windows import DateRange
-
-_OUTCOMES = " + ".join(CONVERSION_TYPES)
 
 # every campaign's spend counts once at campaign level, and what a campaign got is all there is less what none got
 _BY_DAY = f"""
@@ -18,11 +16,11 @@ select day, 'spend' as part, spend_minor as minor, 0 as payments, 0 as outcomes
 from delivery_daily
 where profile_key = $profile_key and level = 'campaign' and day between $date_from and $date_to
 union all
-select day, 'all', cash_minor, payment_received, {_OUTCOMES}
+select day, 'all', cash_minor, {PAYMENTS}, {ALL_OUTCOMES}
 from outcomes_daily
 where profile_key = $profile_key and day between $date_from and $date_to
 union all
-select day, reason, cash_minor, payment_received, {_OUTCOMES}
+select day, reason, cash_minor, {PAYMENTS}, {ALL_OUTCOMES}
 from unattributed_daily
 where profile_key = $profile_key and model = $model and level = 'campaign' and day between $date_from and $date_to
 """  # noqa: S608 - only names of `served.py` are set in; values are bound

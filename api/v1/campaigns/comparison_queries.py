@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from api.served import CONVERSION_TYPES, ProfileFacts, Reader
+from api.served import ALL_OUTCOMES, PAYMENTS, ProfileFacts, Reader
 from api.v1.campaigns.queries import Slice
-
-_CONVERSIONS = " + ".join(CONVERSION_TYPES)
 
 _PLATFORMS = f"""
 with delivered as (
@@ -23,7 +21,7 @@ with delivered as (
 ),
 credited as (
     select
-        platform, sum({_CONVERSIONS}) as conversions, sum(payment_received) as cash_conversions,
+        platform, sum({ALL_OUTCOMES}) as conversions, sum({PAYMENTS}) as cash_conversions,
         sum(cash_minor) as cash_minor
     from platform_credit_daily
     where profile_key = $profile_key and model = $model and day between $date_from and $date_to
@@ -67,7 +65,7 @@ from (
         from delivery_daily
         where profile_key = $profile_key and level = $level and day between $date_from and $date_to
         union all
-        select entity_key, 0, null, null, {_CONVERSIONS}, payment_received, cash_minor
+        select entity_key, 0, null, null, {ALL_OUTCOMES}, {PAYMENTS}, cash_minor
         from credit_daily
         where profile_key = $profile_key and model = $model and level = $level
             and day between $date_from and $date_to

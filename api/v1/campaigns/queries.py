@@ -6,14 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from api.served import CONVERSION_TYPES, ProfileFacts, Reader
+from api.served import ALL_OUTCOMES, OUTCOMES, PAYMENTS, ProfileFacts, Reader
 from api.windows import DateRange
 
-_CONVERSIONS = " + ".join(CONVERSION_TYPES)
-_COUNTS = ", ".join(CONVERSION_TYPES)
-_SUMMED_COUNTS = ", ".join(f"sum({name}) as {name}" for name in CONVERSION_TYPES)
-_SUMMED_OR_ZERO = ", ".join(f"coalesce(sum({name}), 0)" for name in CONVERSION_TYPES)
-_NO_COUNTS = ", ".join("0" for _ in CONVERSION_TYPES)
+_COUNTS = ", ".join(OUTCOMES)
+_SUMMED_COUNTS = ", ".join(f"sum({name}) as {name}" for name in OUTCOMES)
+_SUMMED_OR_ZERO = ", ".join(f"coalesce(sum({name}), 0)" for name in OUTCOMES)
+_NO_COUNTS = ", ".join("0" for _ in OUTCOMES)
 
 # one GROUP BY over the union: joining two aggregates takes half as long again, nearly all of it planning
 _RANKED = f"""
@@ -27,7 +26,7 @@ from (
     select
         entity_key, sum(spend_minor) as spend_minor, sum(impressions) as impressions, sum(clicks) as clicks,
         sum(conversations) as conversations, sum(cash_minor) as cash_minor,
-        sum({_CONVERSIONS}) as conversions, {_SUMMED_COUNTS}
+        sum({ALL_OUTCOMES}) as conversions, sum({PAYMENTS}) as payments, {_SUMMED_COUNTS}
     from (
         select
             entity_key, spend_minor, impressions, clicks,
@@ -51,14 +50,14 @@ _OF_CAMPAIGN = "and entities.campaign_platform_id = $campaign\n"
 _OF_AD_SET = "and entities.ad_set_platform_id = $ad_set\n"
 
 _AFTER = """
-where (-cash_minor, -payment_received, -conversions, -spend_minor, entity_id)
+where (-cash_minor, -payments, -conversions, -spend_minor, entity_id)
     > ($after_cash, $after_payments, $after_conversions, $after_spend, $after_id)
 """
 
 _SORT_KEY = ("after_cash", "after_payments", "after_conversions", "after_spend", "after_id")
 
 _BEST_FIRST = """
-order by cash_minor desc, payment_received desc, conversions desc, spend_minor desc, entity_id
+order by cash_minor desc, payments desc, conversions desc, spend_minor desc, entity_id
 limit $most
 """
 
@@ -93,6 +92,27 @@ union all
 select 'profile_total', coalesce(sum(cash_minor), 0), {_SUMMED_OR_ZERO}
 from outcomes_daily
 where profile_key = $profile_key and day between $date_from and $date_to
+"""  # noqa: S608 - as above
+
+_OWN = f"""
+select entity_key, custom_type, sum({ALL_OUTCOMES}) as n
+from credit_daily
+where profile_key = $profile_key and model = $model and level = $level and day between $date_from and $date_to
+    and custom_type <> '' and entity_key = any($keys)
+group by entity_key, custom_type
+"""  # noqa: S608 - as above
+
+_OWN_UNATTRIBUTED = f"""
+select reason, custom_type, sum({ALL_OUTCOMES}) as n
+from unattributed_daily
+where profile_key = $profile_key and model = $model and level = $level and day between $date_from and $date_to
+    and custom_type <> ''
+group by reason, custom_type
+union all
+select 'profile_total', custom_type, sum({ALL_OUTCOMES})
+from outcomes_daily
+where profile_key = $profile_key and day between $date_from and $date_to and custom_type <> ''
+group by custom_type
 """  # noqa: S608 - as above
 
 
@@ -134,12 +154,36 @@ def ranked_page(
         # the total counts all pages, so the rows already given leave after it was taken
         sql = f"select * from ({sql}) as ranked {_AFTER}"  # noqa: S608 - constants
         bound |= dict(zip(_SORT_KEY, after, strict=True))
-    return reader.dicts(sql + _BEST_FIRST, bound)
+    found = reader.dicts(sql + _BEST_FIRST, bound)
+    add_own(reader, profile, of, found)
+    return found
+
+
+def add_own(reader: Reader, profile: ProfileFacts, of: Slice, rows: Sequence[dict[str, Any]]) -> None:
+    """Give each row, of one `entity_key`, its counts by the profile's own goals, as `own`."""
+    some = [row["entity_key"] for row in rows if has_own(row)]
+    found = reader.rows(_OWN, {**of.parameters(profile), "keys": some}) if some else []
+    counts = by_place(found)
+    for row in rows:
+        row["own"] = counts.get(row["entity_key"], {})
+
+
+def has_own(sums: Mapping[str, Any]) -> bool:
+    """Whether outcomes of the profile's own goals are among the counts."""
+    return any(sums[name] for name in OUTCOMES if name.startswith("custom_"))
+
+
+def by_place(found: Sequence[tuple[Any, str, int]]) -> dict[Any, dict[str, int]]:
+    """Counts by type of each place, types in order."""
+    counts: dict[Any, dict[str, int]] = {}
+    for place, name, n in sorted(found, key=lambda row: row[1]):
+        counts.setdefault(place, {})[name] = int(n)
+    return counts
 
 
 def position(row: Mapping[str, Any]) -> list[Any]:
     """Where a row stands in the ranking: its sort key, ascending."""
-    measures = ("cash_minor", "payment_received", "conversions", "spend_minor")
+    measures = ("cash_minor", "payments", "conversions", "spend_minor")
     return [*(-row[name] for name in measures), row["entity_id"]]
 
 
@@ -167,4 +211,9 @@ def trend(reader: Reader, profile: ProfileFacts, of: Slice, entity_ids: Sequence
 
 def unattributed(reader: Reader, profile: ProfileFacts, of: Slice) -> dict[str, dict[str, Any]]:
     """Sums by reason, and the profile's own under `profile_total`; a reason without rows is absent."""
-    return {row.pop("reason"): row for row in reader.dicts(_UNATTRIBUTED, of.parameters(profile))}
+    found = {row.pop("reason"): row for row in reader.dicts(_UNATTRIBUTED, of.parameters(profile))}
+    if any(map(has_own, found.values())):
+        own = by_place(reader.rows(_OWN_UNATTRIBUTED, of.parameters(profile)))
+        for reason, row in found.items():
+            row["own"] = own.get(reason, {})
+    return found

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from api.money import amount, ratio
-from api.served import CONVERSION_TYPES, REASONS
+from api.served import CONVERSION_TYPES, OUTCOMES, REASONS
 from data_contracts.formats import currency_digits
 
 Sums = Mapping[str, Any]
 
-NOTHING: Sums = {"cash_minor": 0, **dict.fromkeys(CONVERSION_TYPES, 0)}
+NOTHING: Sums = {"cash_minor": 0, **dict.fromkeys(OUTCOMES, 0)}
 
 
 def outcomes(sums: Sums, digits: int) -> dict[str, Any]:
-    """Counts and cash of a set of conversions; a type with none is absent."""
-    by_type = {name: sums[name] for name in CONVERSION_TYPES if sums[name]}
+    """Counts and cash of a set of conversions; a type with none is absent.
+
+    `own` of the sums are the counts by the profile's own goals, which the columns of `OUTCOMES` count as well.
+    """
+    by_type = {name: sums[name] for name in CONVERSION_TYPES if sums[name]} | sums.get("own", {})
     return {
-        "outcome_count": sums["payment_received"],
+        "outcome_count": payments(sums),
         "outcome_value": amount(sums["cash_minor"], digits),
         "attributed_outcome_count": sum(by_type.values()),
         "attributed_outcomes_by_type": by_type,
     }
+
+
+def payments(sums: Sums) -> int:
+    """How many of the outcomes are cash."""
+    return int(sums["payment_received"] + sums["custom_cash"])
 
 
 def campaign_row(row: Sums, digits: int) -> dict[str, Any]:
@@ -52,7 +61,7 @@ def level_row(row: Sums, digits: int, level: str, reach: tuple[int, str] | None)
         "ctr": ratio(100 * clicks, impressions),
         "avg_cpm": ratio(1000 * spend, unit * impressions),
         "avg_cpc": ratio(spend, unit * clicks),
-        "cac": ratio(spend, unit * row["payment_received"]),
+        "cac": ratio(spend, unit * payments(row)),
         "status": row["status"],
         "objective": row["objective"],
         "daily_budget": _budget(row["daily_budget_minor"], row["budget_currency"]),
@@ -86,7 +95,10 @@ def unattributed_remainder(found: Mapping[str, Sums], digits: int, level: str) -
 
 
 def _total(parts: Sequence[Sums]) -> Sums:
-    return {name: sum(part[name] for part in parts) for name in NOTHING}
+    own: Counter[str] = Counter()
+    for part in parts:
+        own.update(part.get("own", {}))
+    return {**{name: sum(part[name] for part in parts) for name in NOTHING}, "own": dict(sorted(own.items()))}
 
 
 def _budget(minor: int | None, currency: str | None) -> float | None:

@@ -6,18 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from api.served import CONVERSION_TYPES, MODELS, ProfileFacts, Reader
+from api.served import CONVERSION_TYPES, MODELS, REVENUE_TYPES, ProfileFacts, Reader
 from api.windows import DateRange
 
 _COUNTED = "\nunion all ".join(
-    f"select day, '{name}', {name}, {'cash_minor' if name == 'payment_received' else '0'} from days"  # noqa: S608
-    for name in CONVERSION_TYPES
+    f"select day, {type_}, '{worth}', {name}, {'cash_minor' if worth == 'cash' else '0'} from days"  # noqa: S608
+    for name, type_, worth in (
+        *((name, f"'{name}'", "cash" if name == "payment_received" else "pipeline") for name in CONVERSION_TYPES),
+        *((f"custom_{worth}", "custom_type", worth) for worth in REVENUE_TYPES),
+    )
 )
 _DAYS = f"""
 with days as (
     select * from outcomes_daily where profile_key = $profile_key and day between $date_from and $date_to
 )
-select type, day, count, cash_minor from ({_COUNTED}) as counted (day, type, count, cash_minor) where count > 0
+select type, revenue_type, day, count, cash_minor
+from ({_COUNTED}) as counted (day, type, revenue_type, count, cash_minor)
+where count > 0
 """  # noqa: S608 - only names of `served.py` are set in; values are bound
 
 CONVERSION = """conversion_key, conversion_id, outcome_event_id, event_key, conversion_type, ts, day, is_cash,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from api import auth, context, errors, pagination
+from api import auth, context, db, errors, pagination
+from api.goals import goals_of
 from api.guard import guarded
 from api.http import Blueprint
 from api.reading import Source, published
 from api.scopes import Scope
+from api.served import CONVERSION_TYPES
 from api.v1.conversions import queries, rows
 from api.v1.conversions.schemas import ConversionCountRow, ConversionDayRow, Journey, ListQuery, ListRow
 from api.windows import DateRange, DateRangeQuery
@@ -53,6 +55,7 @@ def conversion_list(window: DateRange, query: dict[str, Any]) -> list[dict[str, 
 
     Tells no person. `credited` is whether any campaign has credit under the model.
     """
+    _refuse_unknown(query["type"])
     of = queries.Listed(window, query["model"], query["type"], query["credited"])
     listing = _listing(of)
     resume = pagination.read(_key(), listing, query["cursor"]) if query["cursor"] is not None else None
@@ -87,6 +90,17 @@ def journey_of(source: Source, found: dict[str, Any]) -> dict[str, Any]:
         total = queries.touches_in_window(reader, profile, found["path_conversion_key"])
     cents = queries.cents(reader, profile, found["conversion_key"])
     return rows.journey(found, path, cents, profile, touches_total=total)
+
+
+def _refuse_unknown(type_: str | None) -> None:
+    """400 for a type that is neither one of the seven nor a goal of the profile: a misspelt one has no rows."""
+    if type_ is None or type_ in CONVERSION_TYPES:
+        return
+    with db.transaction(context.settings().operational_url, durable=False) as reading:
+        own = [goal.conversion_key for goal in goals_of(reading, auth.current().profile.id) if not goal.is_built_in]
+    if type_ not in own:
+        known = ", ".join((*CONVERSION_TYPES, *own))
+        raise errors.INVALID_PARAMETER(f"type: must be one of {known}.")
 
 
 def _daily(source: Source, window: DateRange) -> list[dict[str, Any]]:

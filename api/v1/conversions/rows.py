@@ -12,7 +12,6 @@ from api.v1.conversions.split import Cents, shares, values
 
 Row = Mapping[str, Any]
 
-REVENUE_TYPES = {True: "cash", False: "pipeline"}
 MARKETING = (
     "channel", "origin", "platform", "source", "medium", "campaign_label", "campaign_id", "campaign_name", "ad_set_id",
     "ad_id", "ad_external_id", "ad_name", "is_direct", "is_paid",
@@ -80,9 +79,9 @@ def journey(
 
 def counts(days: Iterable[Row], digits: int) -> list[dict[str, Any]]:
     """Totals per type, most frequent first."""
-    totals: dict[str, list[int]] = {}
+    totals: dict[tuple[str, str], list[int]] = {}
     for row in days:
-        total = totals.setdefault(row["type"], [0, 0])
+        total = totals.setdefault((row["type"], row["revenue_type"]), [0, 0])
         total[0] += row["count"]
         total[1] += row["cash_minor"]
     ordered = sorted(totals.items(), key=lambda item: (-item[1][0], item[0]))
@@ -91,9 +90,9 @@ def counts(days: Iterable[Row], digits: int) -> list[dict[str, Any]]:
             "event_type": name,
             "count": count,
             "value": amount(cash, digits),
-            "revenue_type": REVENUE_TYPES[name == "payment_received"],
+            "revenue_type": worth,
         }
-        for name, (count, cash) in ordered
+        for (name, worth), (count, cash) in ordered
     ]
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import Schema, fields, validate
 
-from api.fields import Choice, Int
+from api.fields import TOKEN, Choice, Int
 from api.openapi import Meta
 from api.pagination import CursorQuery
-from api.served import CONVERSION_TYPES, MODELS
+from api.served import CONVERSION_TYPES, MODELS, REVENUE_TYPES
 
 CHANNELS = ("chatapp", "social", "pagechat", "web", "other")
 ORIGINS = ("partner_ad_referral", "conversation_referral", "web", "other")
+_TYPE: dict[str, Any] = {
+    "description": f"{', '.join(CONVERSION_TYPES)}, or the conversion_key of the profile's own goal."
+}
 _UUID: dict[str, Any] = {"format": "uuid"}
 _TIME: dict[str, Any] = {"format": "date-time", "description": "UTC, in the whole seconds that attribution compares."}
 
@@ -29,7 +32,11 @@ class TruthValue(Choice):
 
 
 class ListQuery(CursorQuery):
-    type = Choice(CONVERSION_TYPES, load_default=None, metadata={"description": "Only conversions of this type."})
+    type = fields.String(
+        load_default=None,
+        validate=validate.Regexp(f"{TOKEN.pattern}\\Z", error="is no conversion type"),
+        metadata={"description": "Only conversions of this type: one of the seven, or the profile's own goal's."},
+    )
     model = Choice(MODELS, load_default="last_touch", metadata={"description": "Model that campaign_id is told under."})
     credited = TruthValue(
         load_default=None, metadata={"description": "Only those with (true) or without (false) a credited campaign."}
@@ -45,17 +52,17 @@ class ConversionCountMeta(Meta):
 class ConversionCountRow(Schema):
     meta_schema = ConversionCountMeta
 
-    event_type = fields.String(required=True, metadata={"enum": list(CONVERSION_TYPES)})
+    event_type = fields.String(required=True, metadata=_TYPE)
     count = fields.Integer(required=True)
     value = fields.Float(required=True, metadata={"description": "Net cash; 0 for types that are no payments."})
-    revenue_type = fields.String(required=True, metadata={"enum": ["cash", "pipeline", "gross"]})
+    revenue_type = fields.String(required=True, metadata={"enum": list(REVENUE_TYPES)})
 
 
 class ConversionDayRow(Schema):
     meta_schema = ConversionCountMeta
 
     date = fields.Date(required=True)
-    event_type = fields.String(required=True, metadata={"enum": list(CONVERSION_TYPES)})
+    event_type = fields.String(required=True, metadata=_TYPE)
     count = fields.Integer(required=True)
 
 
@@ -64,7 +71,7 @@ class Named(Schema):
     outcome_event_id = fields.String(
         required=True, allow_none=True, metadata={**_UUID, "description": "Of POST /events; null for other sources."}
     )
-    type = fields.String(required=True, metadata={"enum": list(CONVERSION_TYPES)})
+    type = fields.String(required=True, metadata=_TYPE)
     occurred_at = fields.String(required=True, metadata=_TIME)
     date = fields.Date(required=True, metadata={"description": "Local date in the profile's time zone."})
     value = fields.Float(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,11 +11,11 @@ from typing import Any
 from marshmallow import ValidationError
 
 from api import click_ids, goals
+from api.goals import Goal
 from data_contracts.contract import inbound
 from data_contracts.judge import judge
 from data_contracts.records import as_json
 
-NO_GOAL = "unmapped_event"
 UNKEYED = "-"
 MONEY = ("value", "currency", "order_id", "payment_ref", "subscription_ref", "refunds_payment_ref")
 _FIELD = {
@@ -42,15 +42,20 @@ class Sent:
     is_test: bool
 
 
-def sent(body: Mapping[str, Any], at: datetime) -> Sent:
-    """The event of a parsed body; `at` stands in for a timestamp that was not sent. Raises ValidationError."""
-    goal = goals.goal_of_server_event(body["event_name"])
+def sent(body: Mapping[str, Any], at: datetime, known: Sequence[Goal] = goals.BUILT_IN) -> Sent:
+    """The event of a parsed body under the profile's goals; `at` stands in for a timestamp that was not sent.
+
+    Raises ValidationError.
+    """
+    goal = goals.goal_of_server_event(body["event_name"], known)
     is_refund = body["event_name"] == goals.REFUND
     properties = body["properties"] or {}
     record = _given(
         conversion_key=UNKEYED,
         occurred_at=(body["timestamp"] or at).isoformat(),
-        conversion_type=goals.REFUND if is_refund else goal.conversion_key if goal else NO_GOAL,
+        conversion_type=goals.REFUND if is_refund else goals.kept_type(goal),
+        event_name=body["event_name"],
+        event_origin="server",
         source="server_event",
         conversation_id=body["conversation_id"],
         **_person(body),
@@ -110,11 +115,10 @@ def _declared(answer: Mapping[str, Any]) -> Record:
 
 
 def _beside(body: Mapping[str, Any], properties: Mapping[str, Any]) -> Record:
-    """What the event said besides: kept raw, so that a goal defined later can still be counted."""
+    """What the event said besides, kept raw."""
     traits = body["user_traits"] or {}
     own = {name: value for name, value in properties.items() if name not in MONEY and value is not None}
     return {
-        "x_event_name": body["event_name"],
         "x_session_id": body["session_id"],
         "x_first_name": traits.get("first_name"),
         "x_last_name": traits.get("last_name"),
@@ -129,6 +133,7 @@ def _fingerprint(record: Record, *, is_dated: bool) -> str:
     for wrong in judged.rejected:
         raise ValidationError(wrong.reason, _FIELD.get(wrong.field or "", wrong.field or "_schema"))
     row = {name: value for name, value in judged.rows[0].items() if value is not None}
-    if not is_dated:
-        del row["occurred_at"]
+    # what the event counts as follows from its name and from the goals of the day, which are no part of its content
+    for name in ("conversion_type", "payment_status", *(() if is_dated else ("occurred_at",))):
+        row.pop(name, None)
     return hashlib.sha256(as_json(row).encode()).hexdigest()

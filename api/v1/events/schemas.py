@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 import orjson
 from marshmallow import INCLUDE, Schema, ValidationError, fields, post_load, validate, validates_schema
 
+from api import auth, context
 from api.arguments import depth
 from api.bodies import Email, Instant, Phone, Text
-from api.db import now
+from api.db import now, transaction
+from api.goals import Goal, goals_of
 from api.v1.events.records import sent
 
 ANSWERS = (
@@ -119,6 +121,12 @@ def _is_event_name(text: str) -> None:
 
 
 class EventBody(Schema):
+    """One event; it is judged by `known` goals, by those of the calling profile when none are given."""
+
+    def __init__(self, *, known: Sequence[Goal] | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.known = known
+
     event_name = fields.String(
         required=True,
         validate=_is_event_name,
@@ -150,7 +158,14 @@ class EventBody(Schema):
 
     @post_load
     def _judged(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
-        return {**data, "sent": sent(data, now())}
+        known = self.known if self.known is not None else _goals_of_caller()
+        return {**data, "sent": sent(data, now(), known)}
+
+
+def _goals_of_caller() -> Sequence[Goal]:
+    profile_id = auth.current().profile.id
+    with transaction(context.settings().operational_url, durable=False) as reading:
+        return goals_of(reading, profile_id)
 
 
 class IngestedEvent(Schema):

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from api.served import CONVERSION_TYPES, Reader
+from api.served import ALL_OUTCOMES, PAYMENTS, Reader
 from api.windows import DateRange
 
 MODEL = "last_touch"
 # the days whose mean is projected onto the days left
 RECENT = 7
 
-_CONVERSIONS = " + ".join(CONVERSION_TYPES)
 
 _FACTS = """
 select profile_key, profile_id, currency, currency_digits as digits, delivery_through, data_as_of
@@ -38,7 +37,7 @@ from (
     join asked using (profile_key)
     where level = 'campaign' and day between least($date_from, delivery_through - {RECENT}) and $latest
     union all
-    select profile_key, 0, 0, cash_minor, payment_received, {_CONVERSIONS}
+    select profile_key, 0, 0, cash_minor, {PAYMENTS}, {ALL_OUTCOMES}
     from credit_daily
     join asked using (profile_key)
     where model = $model and level = 'campaign' and day between $date_from and until

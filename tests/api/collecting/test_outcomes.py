@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api import db
-from api.models import Profile
+from api.models import GoalRow, Profile
 from data_contracts.contract import inbound
 from data_contracts.judge import judge
 from tests.factories import tracked
@@ -44,6 +44,22 @@ def test_an_event_that_a_goal_names_is_a_conversion_and_never_cash(
         assert told.items() <= row.items()
         assert "payment_ref" not in row
         assert judge(inbound()["conversions"], found).rejected == []
+
+
+def test_a_profiles_own_goals_count_its_browsers_events_and_none_of_them_is_cash(
+    tell: Tell, became: Became, settings: Settings, profile: Profile
+) -> None:
+    with db.transaction(settings.operational_url) as session:
+        for key, worth in (("trial_started", "pipeline"), ("deposit", "cash")):
+            goal = GoalRow(id=db.new_id(), profile_id=profile.id, conversion_key=key, display_name=key)
+            goal.source_event_names, goal.revenue_type, goal.attribution_eligible = [f"{key}_web"], worth, True
+            session.add(goal)
+    tell(eventName="trial_started_web")
+    tell(eventName="deposit_web", valueAmount=5, currency="USD", order_id="#1")
+    kept = [(row["conversion_type"], row["event_name"], row["event_origin"]) for row in became("conversions")]
+    assert kept == [
+        *(("unmapped_event", "trial_started_web", "browser"), ("order_placed", "deposit_web", "browser")),
+    ]
 
 
 def test_an_outcome_carries_the_click_that_metas_cookie_dates_and_no_undated_one(tell: Tell, became: Became) -> None:

@@ -1,3 +1,5 @@
+{% set is_custom = "numbered.conversion_type not in ('" ~ outcome_types() | join("', '") ~ "')" %}
+
 with profiles as (
     select * from {{ ref('int_profiles') }}
 ),
@@ -35,7 +37,7 @@ renewals as (
         on
             first_refs.profile_key = firsts.profile_key
             and first_refs.payment_ref = firsts.outcome_ref
-            and firsts.conversion_type = 'payment_received'
+            and firsts.revenue_type = 'cash'
     where recurring.billing_reason = 'cycle' and profiles.inherit_recurring
     group by refs.profile_key, refs.payment_ref
 )
@@ -49,6 +51,9 @@ select
     numbered.ts,
     numbered.day,
     numbered.conversion_type,
+    numbered.revenue_type,
+    case when {{ is_custom }} then 'custom_' || numbered.revenue_type else numbered.conversion_type end as outcome,
+    case when {{ is_custom }} then numbered.conversion_type else '' end as custom_type,
     numbered.cash_minor,
     numbered.refunded_minor,
     numbered.pipeline_minor,
@@ -62,7 +67,7 @@ from numbered
 inner join profiles on numbered.profile_key = profiles.profile_key
 left join renewals
     on
-        numbered.conversion_type = 'payment_received'
+        numbered.revenue_type = 'cash'
         and numbered.profile_key = renewals.profile_key
         and numbered.outcome_ref = renewals.payment_ref
 order by numbered.conversion_key

@@ -22,7 +22,7 @@ foreign_refunds as (
         on
             refunds.profile_key = outcomes.profile_key
             and refunds.payment_ref = outcomes.outcome_ref
-            and outcomes.conversion_type = 'payment_received'
+            and outcomes.revenue_type = 'cash'
             and refunds.currency <> outcomes.currency
     inner join profiles on outcomes.profile_key = profiles.profile_key
     left join rates
@@ -50,7 +50,7 @@ priced as (
             and profiles.currency = rates.quote
     left join foreign_refunds
         on
-            outcomes.conversion_type = 'payment_received'
+            outcomes.revenue_type = 'cash'
             and outcomes.profile_key = foreign_refunds.profile_key
             and outcomes.outcome_ref = foreign_refunds.outcome_ref
 )
@@ -58,19 +58,20 @@ priced as (
 select
     profile_key,
     conversion_type,
+    revenue_type,
     outcome_ref,
     person_key,
     ts,
     day,
     case
-        when conversion_type = 'payment_received' and minor is not null then greatest(minor - foreign_minor, 0)
+        when revenue_type = 'cash' and minor is not null then greatest(minor - foreign_minor, 0)
     end as cash_minor,
     case
-        when conversion_type = 'payment_received' and minor is not null
+        when revenue_type = 'cash' and minor is not null
             then coalesce(gross_minor, minor) - greatest(minor - foreign_minor, 0)
         else 0
     end as refunded_minor,
-    case when conversion_type <> 'payment_received' then minor end as pipeline_minor,
+    case when revenue_type = 'pipeline' then minor end as pipeline_minor,
     refunded > coalesce(value, 0) or coalesce(foreign_minor > minor, false) as is_refund_capped,
     (value is not null and minor is null) or unrated > 0 as is_rate_missing
 from priced

@@ -3,7 +3,7 @@
 with statements as (
     select
         profile_key,
-        'payment_received' as conversion_type,
+        true as is_cash,
         payment_ref as outcome_ref,
         source_rank,
         claim_key
@@ -13,7 +13,7 @@ with statements as (
 
     select
         profiles.profile_key,
-        conversions.conversion_type,
+        false as is_cash,
         conversions.conversion_key as outcome_ref,
         case conversions.source
             {%- for source in sources | unique %}
@@ -22,13 +22,9 @@ with statements as (
             else {{ sources | length }}
         end as source_rank,
         'conversion:' || conversions.conversion_key as claim_key
-    from {{ ref('stg_app__conversions') }} as conversions
+    from {{ ref('int_events') }} as conversions
     inner join {{ ref('int_profiles') }} as profiles on conversions.profile_id = profiles.profile_id
-    where conversions.conversion_type in (
-        {%- for outcome in outcome_types() if outcome != 'payment_received' -%}
-            '{{ outcome }}'{{ ', ' if not loop.last }}
-        {%- endfor -%}
-    )
+    where conversions.revenue_type in ('pipeline', 'gross')
 ),
 
 -- Ranks below 4 are the processor and the store: their keys are not the caller's own.
@@ -36,7 +32,7 @@ ranked as (
     select
         *,
         row_number() over (
-            partition by profile_key, conversion_type, outcome_ref
+            partition by profile_key, is_cash, outcome_ref
             order by case when source_rank >= 4 then 0 else 1 end, source_rank, claim_key
         ) as caller_turn
     from statements
@@ -45,18 +41,18 @@ ranked as (
 best as (
     select
         profile_key,
-        conversion_type,
+        is_cash,
         outcome_ref,
         min(source_rank) as source_rank,
         max(case when caller_turn = 1 and source_rank >= 4 then substr(claim_key, 12) end) as event_key,
         max(case when caller_turn = 1 then source_rank end) = 4 as is_event
     from ranked
-    group by profile_key, conversion_type, outcome_ref
+    group by profile_key, is_cash, outcome_ref
 )
 
 select
     best.profile_key,
-    best.conversion_type,
+    best.is_cash,
     best.outcome_ref,
     case best.source_rank
         {%- for source in sources %}

@@ -13,7 +13,8 @@ calendar as (
 outcomes as (
     select
         profile_key,
-        'payment_received' as conversion_type,
+        conversion_type,
+        'cash' as revenue_type,
         payment_ref as outcome_ref,
         person_key,
         ts,
@@ -27,28 +28,26 @@ outcomes as (
     select
         profiles.profile_key,
         conversions.conversion_type,
+        conversions.revenue_type,
         conversions.conversion_key as outcome_ref,
         people.person_key,
         conversions.occurred_s as ts,
         conversions.value,
         conversions.currency,
         cast(0 as decimal(18, 4)) as refunded
-    from {{ ref('stg_app__conversions') }} as conversions
+    from {{ ref('int_events') }} as conversions
     inner join profiles on conversions.profile_id = profiles.profile_id
     left join people
         on
             profiles.profile_key = people.profile_key
             and conversions.identity_key = people.identity_key
-    where conversions.conversion_type in (
-        {%- for outcome in outcome_types() if outcome != 'payment_received' -%}
-            '{{ outcome }}'{{ ', ' if not loop.last }}
-        {%- endfor -%}
-    )
+    where conversions.revenue_type in ('pipeline', 'gross')
 )
 
 select
     outcomes.profile_key,
     outcomes.conversion_type,
+    outcomes.revenue_type,
     outcomes.outcome_ref,
     outcomes.person_key,
     outcomes.ts,

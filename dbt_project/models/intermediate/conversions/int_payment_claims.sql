@@ -6,6 +6,7 @@ claims as (
     select
         profile_id,
         'conversion:' || conversion_key as claim_key,
+        conversion_type,
         case when payment_ref not like 'order:%' then payment_ref end as own_ref,
         coalesce(order_ref, case when payment_ref like 'order:%' then substr(payment_ref, 7) end) as order_ref,
         cast(null as {{ dbt.type_string() }}) as store_ref,
@@ -23,14 +24,15 @@ claims as (
         currency,
         cast(0 as decimal(18, 4)) as refunded,
         identity_key
-    from {{ ref('stg_app__conversions') }}
-    where conversion_type = 'payment_received'
+    from {{ ref('int_events') }}
+    where revenue_type = 'cash'
 
     union all
 
     select
         profile_id,
         'order:' || connection_ref || ':' || order_id as claim_key,
+        'payment_received' as conversion_type,
         payment_ref as own_ref,
         order_ref,
         'store:' || order_id as store_ref,
@@ -66,6 +68,7 @@ select
         claims.store_ref
     ) as payment_ref,
     claims.claim_key,
+    claims.conversion_type,
     claims.order_ref,
     claims.store_ref,
     claims.source_rank,

@@ -14,6 +14,9 @@ ranked as (
     select
         claims.*,
         people.person_key,
+        min(case when claims.conversion_type <> 'payment_received' then claims.conversion_type end) over (
+            partition by claims.profile_key, claims.payment_ref
+        ) as custom_type,
         row_number() over (
             partition by claims.profile_key, claims.payment_ref
             order by claims.source_rank, case when claims.is_captured then 0 else 1 end, claims.ts, claims.claim_key
@@ -37,6 +40,7 @@ ranked as (
 select
     best.profile_key,
     best.payment_ref,
+    coalesce(best.custom_type, 'payment_received') as conversion_type,
     coalesce(payers.person_key, known.person_key) as person_key,
     best.ts,
     best.value,

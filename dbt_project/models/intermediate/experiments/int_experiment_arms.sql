@@ -36,7 +36,8 @@ credited as (
     inner join {{ ref('int_credits') }} as credits
         on r.destination_key = credits.destination_key and credits.flags & {{ last_touch }} <> 0
     inner join {{ ref('int_conversions') }} as o
-        on credits.conversion_key = o.path_conversion_key and w.conversion_type = o.conversion_type
+        on credits.conversion_key = o.path_conversion_key
+        and w.conversion_type = case when o.revenue_type = 'cash' then 'payment_received' else o.conversion_type end
         and s.start_date <= o.day and (s.end_date is null or s.end_date >= o.day)
     group by w.profile_key, w.experiment_id, w.arm_id
 )

@@ -14,7 +14,7 @@ with orders as (
     inner join {{ ref('int_score_spans') }} as spans on days.span_key = spans.span_key
     inner join {{ ref('int_score_cohorts') }} as cohorts
         on spans.window_key = cohorts.window_key and destinations.ad_key = cohorts.ad_key
-    where cents.model = 'last_touch' and conversions.conversion_type = 'payment_received'
+    where cents.model = 'last_touch' and conversions.revenue_type = 'cash'
 ),
 
 ranked as (

@@ -20,7 +20,8 @@ select
     conversions.conversion_type,
     conversions.ts,
     {{ timestamp_of('conversions.ts') }} as occurred_at,
-    conversions.conversion_type = 'payment_received' as is_cash,
+    conversions.revenue_type = 'cash' as is_cash,
+    conversions.revenue_type,
     cast(conversions.cash_minor as bigint) as cash_minor,
     cast(conversions.refunded_minor as bigint) as refunded_minor,
     cast(conversions.pipeline_minor as bigint) as pipeline_minor,
@@ -34,7 +35,7 @@ from conversions
 inner join {{ ref('int_outcome_names') }} as names
     on
         conversions.profile_key = names.profile_key
-        and conversions.conversion_type = names.conversion_type
+        and (conversions.revenue_type = 'cash') = names.is_cash
         and conversions.outcome_ref = names.outcome_ref
 left join people on conversions.person_key = people.person_key
 left join conversions as firsts on conversions.path_conversion_key = firsts.conversion_key

@@ -6,7 +6,7 @@ reached as (
     select
         conversions.profile_key,
         conversions.day,
-        case when conversions.conversion_type = 'payment_received' then 1 else 0 end as is_cash,
+        case when conversions.revenue_type = 'cash' then 1 else 0 end as is_cash,
         credits.*
     from {{ ref('int_platform_credits') }} as credits
     inner join conversions on credits.conversion_key = conversions.path_conversion_key
@@ -28,7 +28,7 @@ split as (
     inner join {{ ref('int_destinations') }} as destinations on cents.destination_key = destinations.destination_key
     where
         destinations.ad_gap > 0 and destinations.platform <> ''
-        and conversions.conversion_type = 'payment_received'
+        and conversions.revenue_type = 'cash'
     group by
         conversions.profile_key,
         conversions.day,

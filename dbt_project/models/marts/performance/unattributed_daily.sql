@@ -8,7 +8,9 @@ with conversions as (
         conversions.conversion_key,
         conversions.profile_key,
         conversions.day,
-        conversions.conversion_type,
+        conversions.outcome,
+        conversions.custom_type,
+        conversions.revenue_type,
         conversions.cash_minor,
         gaps.conversion_key is null as is_none
         {%- for level in entity_levels() %}{% for family in families %},
@@ -22,6 +24,7 @@ split as (
     select
         conversions.profile_key,
         conversions.day,
+        conversions.custom_type,
         cents.model,
         {% for level in entity_levels() -%}
             destinations.{{ level.gap }},
@@ -30,10 +33,11 @@ split as (
     from {{ ref('int_credit_cents') }} as cents
     inner join conversions on cents.conversion_key = conversions.conversion_key
     inner join {{ ref('int_destinations') }} as destinations on cents.destination_key = destinations.destination_key
-    where destinations.ad_gap > 0 and conversions.conversion_type = 'payment_received'
+    where destinations.ad_gap > 0 and conversions.revenue_type = 'cash'
     group by
         conversions.profile_key,
         conversions.day,
+        conversions.custom_type,
         cents.model,
         destinations.campaign_gap,
         destinations.ad_set_gap,
@@ -43,17 +47,17 @@ split as (
 stacked as (
     {% for level in entity_levels() -%}
         select profile_key, model, '{{ level.name }}' as level, day, {{ level.gap }} as gap,
-            '' as conversion_type, 0 as n, cents
+            '' as outcome, custom_type, 0 as n, cents
         from split
         where {{ level.gap }} > 0
         union all
         {% for model in credit_models() -%}
             {% set gap = (model.name if model.bit else 'multi') ~ '_' ~ level.gap -%}
             select profile_key, '{{ model.name }}' as model, '{{ level.name }}' as level, day, {{ gap }} as gap,
-                conversion_type, count(*) as n, sum(case when is_none then cash_minor else 0 end) as cents
+                outcome, custom_type, count(*) as n, sum(case when is_none then cash_minor else 0 end) as cents
             from conversions
             where {{ gap }} > 0
-            group by profile_key, day, {{ gap }}, conversion_type
+            group by profile_key, day, {{ gap }}, outcome, custom_type
             {{ 'union all' if not loop.last }}
         {% endfor %}
         {{ 'union all' if not loop.last }}
@@ -72,10 +76,11 @@ select
             {%- endfor %}
         end as {{ dbt.type_string() }}
     ) as reason,
-    {% for outcome in outcome_types() -%}
-        cast(sum(case when conversion_type = '{{ outcome }}' then n else 0 end) as int) as {{ outcome }},
+    cast(custom_type as {{ dbt.type_string() }}) as custom_type,
+    {% for outcome in outcome_columns() -%}
+        cast(sum(case when outcome = '{{ outcome }}' then n else 0 end) as int) as {{ outcome }},
     {% endfor -%}
     cast(coalesce(sum(cents), 0) as bigint) as cash_minor
 from stacked
-group by profile_key, model, level, day, gap
-order by profile_key, model, level, day, gap
+group by profile_key, model, level, day, gap, custom_type
+order by profile_key, model, level, day, gap, custom_type

@@ -21,6 +21,8 @@ select
     payment_customer_id,
     {{ identity_key() }} as identity_key,
     conversion_type,
+    event_name,
+    event_origin,
     value,
     currency,
     payment_ref,

@@ -49,7 +49,8 @@ def test_an_event_is_accepted_with_its_ids(sender: Sender, landing: Landing, pro
             "value": 120.5,
             "currency": "USD",
             "payment_ref": "stripe:pi_1",
-            "x_event_name": "purchase",
+            "event_name": "purchase",
+            "event_origin": "server",
         }
     ]
 
@@ -95,7 +96,8 @@ def test_everything_an_event_says_is_kept(sender: Sender, landing: Landing) -> N
             "conversation_id": "conv-1",
             "answer_key": "other",
             "answer_text": "a billboard",
-            "x_event_name": "lead_submitted",
+            "event_name": "lead_submitted",
+            "event_origin": "server",
             "x_session_id": "s1",
             "x_first_name": "Ann",
             "x_last_name": "Lee",
@@ -107,7 +109,10 @@ def test_everything_an_event_says_is_kept(sender: Sender, landing: Landing) -> N
 
 @pytest.mark.parametrize(
     ("event_name", "conversion_type"),
-    [(name, goal.conversion_key) for goal in goals.BUILT_IN for name in goal.server_events] + [("page_scrolled", None)],
+    [
+        *((name, goal.conversion_key) for goal in goals.BUILT_IN[:-1] for name in goal.event_names),
+        *(("order_placed", "order_placed"), ("page_scrolled", None)),
+    ],
 )
 def test_goals_map_event_names_to_conversion_types(
     sender: Sender, landing: Landing, event_name: str, conversion_type: str | None
@@ -118,7 +123,7 @@ def test_goals_map_event_names_to_conversion_types(
 
 
 def test_names_of_events_are_those_of_the_interface() -> None:
-    assert {goal.conversion_key: goal.server_events for goal in goals.BUILT_IN} == {
+    assert {goal.conversion_key: goal.event_names for goal in goals.BUILT_IN} == {
         "payment_received": ("payment_received", "purchase", "invoice_paid"),
         "lead_created": ("lead_created", "lead_submitted", "registration_completed"),
         "appointment_booked": ("appointment_booked",),
@@ -126,7 +131,7 @@ def test_names_of_events_are_those_of_the_interface() -> None:
         "dm_started": ("dm_started",),
         "quote_presented": ("quote_presented",),
         "closed_won": ("closed_won",),
-        "order_placed": ("order_placed",),
+        "order_placed": ("order_placed", "purchase"),
     }
     by_revenue = {
         kind: {g.conversion_key for g in goals.BUILT_IN if g.revenue_type == kind} for kind in ("cash", "gross")

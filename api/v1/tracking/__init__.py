@@ -1,0 +1,1 @@
+"""Tracking keys, what trackers may do, and whether a page carries one."""

@@ -1,0 +1,75 @@
+with profiles as (
+    select * from {{ ref('int_profiles') }}
+),
+
+answers as (
+    select
+        profiles.profile_key,
+        calendar.local_date as day,
+        events.conversion_key,
+        events.occurred_s,
+        events.answer_key,
+        people.person_key
+    from {{ ref('int_events') }} as events
+    inner join profiles on events.profile_id = profiles.profile_id
+    inner join {{ ref('stg_app__calendar') }} as calendar
+        on
+            profiles.time_zone = calendar.time_zone
+            and cast(floor(events.occurred_s / 86400.0) as int) = calendar.utc_day
+            and events.occurred_s >= calendar.starts_at
+            and events.occurred_s < calendar.ends_at
+    left join {{ ref('int_identity_keys') }} as people
+        on
+            profiles.profile_key = people.profile_key
+            and events.identity_key = people.identity_key
+    where events.answer_key is not null
+),
+
+ranked as (
+    select
+        *,
+        row_number() over (partition by profile_key, person_key order by occurred_s, conversion_key) as turn
+    from answers
+    where person_key is not null
+),
+
+-- A conversion that was answered with goes by its own answer, any other of the person by the first one they ever gave.
+told as (
+    select profile_key, day, answer_key, 1 as answers, 0 as conversions, 0 as cash_minor
+    from answers
+    union all
+    select
+        conversions.profile_key,
+        conversions.day,
+        coalesce(own.answer_key, firsts.answer_key) as answer_key,
+        0 as answers,
+        1 as conversions,
+        coalesce(conversions.cash_minor, 0) as cash_minor
+    from {{ ref('int_conversions') }} as conversions
+    inner join {{ ref('int_outcome_names') }} as names
+        on
+            conversions.profile_key = names.profile_key
+            and (conversions.revenue_type = 'cash') = names.is_cash
+            and conversions.outcome_ref = names.outcome_ref
+    left join answers as own
+        on
+            conversions.profile_key = own.profile_key
+            and names.event_key = own.conversion_key
+    left join ranked as firsts
+        on
+            conversions.profile_key = firsts.profile_key
+            and conversions.person_key = firsts.person_key
+            and firsts.turn = 1
+    where coalesce(own.answer_key, firsts.answer_key) is not null
+)
+
+select
+    profile_key,
+    day,
+    cast(answer_key as {{ dbt.type_string() }}) as answer_key,
+    cast(sum(answers) as int) as answers,
+    cast(sum(conversions) as int) as conversions,
+    cast(sum(cash_minor) as bigint) as cash_minor
+from told
+group by profile_key, day, answer_key
+order by profile_key, day, answer_key

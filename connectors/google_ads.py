@@ -51,30 +51,34 @@ class GoogleAds:
     def entities(self) -> dict[str, list[Row]]:
         """The latest state of the customer and all it holds, what was removed too."""
         account = self._account()
-        asked = {"campaign": google_queries.CAMPAIGNS, "ad_group": google_queries.AD_GROUPS, "ad": google_queries.ADS}
-        found = {name: self._api.search(query) for name, query in asked.items()}
+        found = {name: self._api.search(query) for name, query in google_queries.ENTITIES.items()}
         with _as_promised():
             currency = account["customer"]["currencyCode"]
+            groups = [google_rows.asset_group(row) for row in found["asset_group"]]
             creatives = [row for row in map(google_rows.creative, found["ad"]) if row is not None]
             return {
                 "ad_accounts": [google_rows.ad_account(account)],
                 "campaigns": _once(
                     (google_rows.campaign(row, self.account_id, currency) for row in found["campaign"]), "campaign_id"
                 ),
-                "ad_sets": _once(map(google_rows.ad_set, found["ad_group"]), "ad_set_id"),
-                "ads": _once(map(google_rows.ad, found["ad"]), "ad_id"),
+                "ad_sets": _once(
+                    [*map(google_rows.ad_set, found["ad_group"]), *(own for own, _ in groups)], "ad_set_id"
+                ),
+                "ads": _once([*map(google_rows.ad, found["ad"]), *(ad for _, ad in groups)], "ad_id"),
                 "creatives": _once(creatives, "creative_id"),
             }
 
     def delivery(self, day_from: date, day_to: date) -> Iterator[tuple[date, list[Row]]]:
         """Each day of the closed range with its ad_delivery rows, by ad.
 
-        Claims are asked for beside the spend, since Google tells none of the two by kinds of the other; a day is
-        there when both are.
+        Claims are asked for beside the spend, since Google tells none of the two by kinds of the other, and asset
+        groups beside ads; a day is there when all of it is.
         """
         for since, until in chunks(day_from, day_to, DAYS_AT_ONCE):
-            shown = self._api.stream(google_queries.delivery(since, until))
-            claimed = self._api.stream(google_queries.claims(since, until))
+            shown, claimed = (
+                [row for resource in google_queries.DELIVERED for row in self._api.stream(ask(resource, since, until))]
+                for ask in (google_queries.delivery, google_queries.claims)
+            )
             yield from self._by_day(shown, claimed, since, until)
 
     def breakdowns(self, day_from: date, day_to: date) -> Iterator[Row]:

@@ -74,7 +74,7 @@ class GoogleApi:
 
     def customers(self) -> list[str]:
         """Ids of the customers that the token reaches directly, managers among them."""
-        names = self._ask("GET", "customers:listAccessibleCustomers").body.get("resourceNames", [])
+        names = _object(self._ask("GET", "customers:listAccessibleCustomers")).get("resourceNames", [])
         if not isinstance(names, list):
             raise Malformed(PROVIDER, "a list of customers that is no list")
         return [str(name).removeprefix("customers/") for name in names]
@@ -120,7 +120,7 @@ class GoogleApi:
                 "refresh_token": self._refresh_token,
                 "grant_type": "refresh_token",
             }
-            told = self._send(Request("POST", token_address(self._base_url), form=form)).body
+            told = _object(self._send(Request("POST", token_address(self._base_url), form=form)))
             access, lasts = told.get("access_token"), told.get("expires_in")
             if not isinstance(access, str) or not access or not isinstance(lasts, int):
                 raise Malformed(PROVIDER, "an access token is not as promised")
@@ -129,15 +129,18 @@ class GoogleApi:
 
     def _send(self, request: Request, *more: str) -> Answer:
         hidden = (self._refresh_token, self._app.client_secret, self._app.developer_token, *more)
-        answer = self._transport.send(request, self._dialect, secrets=hidden)
-        if not isinstance(answer.body, dict | list):
-            raise Malformed(PROVIDER, "the answer is not an object")
-        return answer
+        return self._transport.send(request, self._dialect, secrets=hidden)
 
 
 def token_address(base_url: str) -> str:
     """Where refresh tokens and codes are exchanged: at Google on another host than the API's."""
     return LIVE_TOKENS if base_url == LIVE else f"{base_url}/token"
+
+
+def _object(answer: Answer) -> Row:
+    if not isinstance(answer.body, dict):
+        raise Malformed(PROVIDER, "the answer is not an object")
+    return answer.body
 
 
 def _results(body: Any) -> Sequence[Row]:

@@ -22,21 +22,22 @@ def of(resource: str, *names: str) -> tuple[str, ...]:
     return tuple(f"{resource}.{name}" for name in names)
 
 
-def delivery(since: date, until: date) -> str:
-    """What each ad was shown and cost on each day."""
-    return _by_day(of("metrics", "cost_micros", "impressions", "clicks"), since, until)
+def delivery(resource: str, since: date, until: date) -> str:
+    """What each ad, or each asset group, was shown and cost on each day."""
+    return _by_day(resource, of("metrics", "cost_micros", "impressions", "clicks"), since, until)
 
 
-def claims(since: date, until: date) -> str:
-    """What Google claims of each ad and day; cost cannot be told beside a kind of conversion."""
+def claims(resource: str, since: date, until: date) -> str:
+    """What Google claims of each of them and day; cost cannot be told beside a kind of conversion."""
     category = "segments.conversion_action_category"
     figures = (category, *of("metrics", "conversions", "conversions_value"))
-    return _by_day(figures, since, until, f"{category} = '{CLAIMED_CATEGORY}'")
+    return _by_day(resource, figures, since, until, f"{category} = '{CLAIMED_CATEGORY}'")
 
 
 def networks(since: date, until: date) -> str:
     """On which network each ad was shown on each day."""
-    return _by_day(("segments.ad_network_type", *of("metrics", "cost_micros", "impressions")), since, until)
+    figures = ("segments.ad_network_type", *of("metrics", "cost_micros", "impressions"))
+    return _by_day("ad_group_ad", figures, since, until)
 
 
 def live(level: Level, platform_id: str) -> str:
@@ -45,12 +46,13 @@ def live(level: Level, platform_id: str) -> str:
     return select((*fields, *_ABOVE), resource, f"{number} = {platform_id}")
 
 
-def _by_day(figures: Sequence[str], since: date, until: date, *conditions: str) -> str:
+def _by_day(resource: str, figures: Sequence[str], since: date, until: date, *conditions: str) -> str:
     dates = f"segments.date BETWEEN '{since.isoformat()}' AND '{until.isoformat()}'"
-    return select(("segments.date", *_IDS, *figures), "ad_group_ad", dates, *conditions)
+    return select(("segments.date", "campaign.id", *DELIVERED[resource], *figures), resource, dates, *conditions)
 
 
-_IDS = ("campaign.id", "ad_group.id", "ad_group_ad.ad.id")
+# what delivers, with the ids that tell it
+DELIVERED = {"ad_group_ad": ("ad_group.id", "ad_group_ad.ad.id"), "asset_group": ("asset_group.id",)}
 _LINKS = ("final_url_suffix", "tracking_url_template")
 _TEXTS = ("headlines", "descriptions")
 _STATED = ("resource_name", "id", "name", "status", "primary_status")
@@ -85,6 +87,9 @@ CAMPAIGNS = select(
 )
 AD_GROUPS = select((*of("ad_group", "id", "name", "status"), "campaign.id"), "ad_group")
 ADS = select((*_SHOWN, "ad_group_ad.status", "ad_group.id", "campaign.id"), "ad_group_ad")
+# campaigns of Performance Max have these instead of ad groups with ads
+ASSET_GROUPS = select((*of("asset_group", "id", "name", "status", "final_urls"), "campaign.id"), "asset_group")
+ENTITIES = {"campaign": CAMPAIGNS, "ad_group": AD_GROUPS, "ad": ADS, "asset_group": ASSET_GROUPS}
 LINKED_ADS = select(
     (*_SHOWN, "campaign.name"),
     "ad_group_ad",

@@ -43,7 +43,6 @@ _GOALS = {
     **dict.fromkeys(("TARGET_SPEND", "MANUAL_CPC"), "traffic"),
     **dict.fromkeys(("TARGET_CPM", "MANUAL_CPM", "TARGET_IMPRESSION_SHARE", "TARGET_CPV", "MANUAL_CPV"), "awareness"),
 }
-_LANDING = "{lpurl}"
 
 
 def ad_account(row: Row) -> Row:
@@ -74,6 +73,13 @@ def ad_set(row: Row) -> Row:
     """An ad_sets row: an ad group, which has no budget of its own."""
     node = row["adGroup"]
     return _entity(node, {"ad_set_id": str(node["id"]), "campaign_id": str(row["campaign"]["id"])})
+
+
+def asset_group(row: Row) -> tuple[Row, Row]:
+    """The ad_sets and the ads row of an asset group, which is both: Google tells nothing of what is shown of it."""
+    node, campaign_id = row["assetGroup"], str(row["campaign"]["id"])
+    own = _entity(node, {"ad_set_id": str(node["id"]), "campaign_id": campaign_id})
+    return own, {**own, "ad_id": str(node["id"]), "creative_id": None, "landing_url": landing(node)}
 
 
 def ad(row: Row) -> Row:
@@ -116,7 +122,7 @@ def delivery(row: Row, account_id: str, currency: str) -> Row:
         "ad_id": ad_id(row),
         "date": day(row),
         "ad_account_id": account_id,
-        "ad_set_id": str(row["adGroup"]["id"]),
+        "ad_set_id": str((row.get("assetGroup") or row["adGroup"])["id"]),
         "campaign_id": str(row["campaign"]["id"]),
         "currency": currency,
         "spend": amount(metrics.get("costMicros", 0)),
@@ -206,7 +212,7 @@ def url_tags(row: Row) -> str | None:
     nodes = (row["adGroupAd"]["ad"], row.get("adGroup") or {}, row.get("campaign") or {}, row.get("customer") or {})
     suffix = next((str(node["finalUrlSuffix"]) for node in nodes if node.get("finalUrlSuffix")), "")
     template = next((str(node["trackingUrlTemplate"]) for node in nodes if node.get("trackingUrlTemplate")), "")
-    ours = template.removeprefix(_LANDING) if template.startswith(_LANDING) else ""
+    ours = template.removeprefix("{lpurl}") if template.startswith("{lpurl}") else ""
     found = "&".join(part for part in (ours.lstrip("?&"), suffix.lstrip("?&")) if part)
     return found or None
 
@@ -219,8 +225,7 @@ def landing(shown: Mapping[str, Any]) -> str | None:
 
 def ad_name(shown: Mapping[str, Any]) -> str:
     """Its name, else its first headline, else its id."""
-    named = shown.get("name") or next(iter(_texts(shown, "headlines")), None)
-    return str(named or f"Ad {shown['id']}")
+    return str(shown.get("name") or next(iter(_texts(shown, "headlines")), None) or f"Ad {shown['id']}")
 
 
 def form(shown: Mapping[str, Any]) -> str | None:
@@ -234,8 +239,8 @@ def status(text: object) -> str:
 
 
 def ad_id(row: Row) -> str:
-    """The ad that a row is about."""
-    return str(row["adGroupAd"]["ad"]["id"])
+    """The ad, or the asset group, that a row is about."""
+    return str((row.get("assetGroup") or row["adGroupAd"]["ad"])["id"])
 
 
 def day(row: Row) -> date:

@@ -93,7 +93,7 @@ def _rows(holder: WorldHolder, shelf: Shelf, live: Live, customer: str, query: Q
     found = list(google_rows.entities(holdings, live, _customer(customer), query.resource))
     if query.asked("metrics."):
         since, until = (date.fromisoformat(text) for text in query.dates() or ())
-        ads = {row["adGroupAd"]["ad"]["id"]: row for row in found}
+        ads = {(row.get("assetGroup") or row["adGroupAd"]["ad"])["id"]: row for row in found}
         found = list(google_rows.delivered(query, holdings.seen(customer, since, until, world.as_of), ads))
     return [query.picked(row) for row in found if query.admits(row)]
 

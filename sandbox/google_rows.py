@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sandbox.ads import Ad, AdAccount, AdSet, Campaign, Creative, Delivery
 from sandbox.gaql import BadQuery, Query
 from sandbox.google_live import Live
-from sandbox.google_world import CUSTOMERS, MANAGER, PARTS, SHARED_BUDGET, SUFFIX, TEMPLATES, Holdings
+from sandbox.google_world import ASSETS, CUSTOMERS, MANAGER, PARTS, SHARED_BUDGET, SUFFIX, TEMPLATES, Holdings
 
 Row = dict[str, Any]
 _LINKS = ("final_url_suffix", "tracking_url_template")
@@ -26,6 +26,7 @@ _FIELDS: Mapping[str, tuple[str, ...]] = {
     "campaign_budget": ("resource_name", "amount_micros", "total_amount_micros", "explicitly_shared"),
     "ad_group": _STATED,
     "ad_group_ad": ("resource_name", "status", "primary_status", *(f"ad.{name}" for name in _AD)),
+    "asset_group": (*_STATED[:5], "final_urls"),
     "segments": ("date", "ad_network_type", "conversion_action_category"),
     "metrics": ("cost_micros", "impressions", "clicks", "conversions", "conversions_value"),
 }
@@ -36,6 +37,7 @@ _BESIDE = {
     "campaign": ("campaign", "campaign_budget", "customer"),
     "ad_group": ("ad_group", "campaign", "customer"),
     "ad_group_ad": ("ad_group_ad", "ad_group", "campaign", "customer", "segments", "metrics"),
+    "asset_group": ("asset_group", "campaign", "customer", "segments", "metrics"),
 }
 _CATEGORY = "segments.conversion_action_category"
 
@@ -71,8 +73,10 @@ def entities(holdings: Holdings, live: Live, customer: AdAccount, resource: str)
 
 
 def delivered(query: Query, found: Iterator[Delivery], ads: Mapping[str, Row]) -> Iterator[Row]:
-    """Ad-days with the segments asked for, and the ad with all above it in each."""
+    """Ad-days with the segments asked for, and the ad with all above it in each; those of no such ad are left out."""
     for row in found:
+        if row.ad_id not in ads:
+            continue
         base = {**ads[row.ad_id], "segments": {"date": row.day.isoformat()}}
         if query.asked("segments.conversion_action_category"):
             claims = (("PURCHASE", row.claimed_purchases, row.claimed_value_minor),
@@ -130,6 +134,8 @@ def _nested(holdings: Holdings, live: Live, customer: AdAccount, row: Campaign |
         else next(one for one in holdings.tree.ad_sets if one.id == row.ad_set_id)
     )
     base = _nested(holdings, live, customer, above)
+    if holdings.plans[row.campaign_id].channel == ASSETS:
+        return _assets(live, base, customer, row)
     parent = base["campaign"] if isinstance(row, AdSet) else base["adGroup"]
     if isinstance(row, AdSet):
         resource = f"customers/{customer.id}/adGroups/{row.id}"
@@ -139,6 +145,13 @@ def _nested(holdings: Holdings, live: Live, customer: AdAccount, row: Campaign |
     shown = next(one for one in holdings.tree.creatives if one.id == row.creative_id)
     told = {name: own[name] for name in ("resourceName", "status", "primaryStatus") if name in own}
     return {**base, "adGroupAd": {**told, "ad": _ad(row, shown)}}
+
+
+def _assets(live: Live, base: Row, customer: AdAccount, row: AdSet | Ad) -> Row:
+    resource = f"customers/{customer.id}/assetGroups/{row.id}"
+    node = _stated(live, resource, row.id, row.name, row.status, base["campaign"]["primaryStatus"])
+    url = {"finalUrls": [row.landing_url]} if isinstance(row, Ad) else {}
+    return {**base, "assetGroup": {**node, **url}}
 
 
 def _stated(live: Live, resource: str, number: str, name: str, status: str, above: str | None) -> Row:
@@ -171,8 +184,13 @@ def _budget(holdings: Holdings, live: Live, row: Campaign) -> Row:
     return live.over(str(node["resourceName"]), node)
 
 
-_KINDS = {
+def _of_assets(holdings: Holdings, rows: Sequence[AdSet] | Sequence[Ad], *, wanted: bool) -> list[Any]:
+    return [row for row in rows if (holdings.plans[row.campaign_id].channel == ASSETS) is wanted]
+
+
+_KINDS: Mapping[str, Callable[[Holdings], Sequence[Any]]] = {
     "campaign": lambda holdings: holdings.tree.campaigns,
-    "ad_group": lambda holdings: holdings.tree.ad_sets,
-    "ad_group_ad": lambda holdings: holdings.tree.ads,
+    "ad_group": lambda holdings: _of_assets(holdings, holdings.tree.ad_sets, wanted=False),
+    "ad_group_ad": lambda holdings: _of_assets(holdings, holdings.tree.ads, wanted=False),
+    "asset_group": lambda holdings: _of_assets(holdings, holdings.tree.ads, wanted=True),
 }

@@ -31,6 +31,8 @@ LOOK_BACK_DAYS = 14
 PARTS = 1000
 # two campaigns live on one budget
 SHARED_BUDGET = "90000000007"
+# the channel whose campaigns have asset groups instead of ad groups
+ASSETS = "PERFORMANCE_MAX"
 _FIRST = 21_000_000_000
 
 
@@ -72,6 +74,10 @@ PLANS = (
     Plan(
         0, "Brand film | Video US", "VIDEO", "TARGET_CPM", "ENABLED", 5000,
         {"Outdoor interest": ("Where it starts, film",)}, lifetime_minor=900_000,
+    ),
+    Plan(
+        0, "Everything | Performance Max US", ASSETS, "MAXIMIZE_CONVERSIONS", "ENABLED", 7000,
+        {"All products": ("All products",), "Gifts": ("Gifts",)},
     ),
     Plan(0, "Summer sale | Search US", "SEARCH", "TARGET_SPEND", "REMOVED", 5000, {"Sale": ("Last pairs",)}),
     Plan(
@@ -167,7 +173,8 @@ def _ad_set(campaign: Campaign, plan: Plan, place: int, name: str) -> AdSet:
 def _ad(
     random: Random, ad_set: AdSet, plan: Plan, position: int, headline: str, world: World, days: int
 ) -> tuple[Ad, Creative]:
-    number = f"{int(ad_set.id) + 500_000_000_000 + position}"
+    # an asset group has no ads: it is what delivers
+    number = ad_set.id if plan.channel == ASSETS else f"{int(ad_set.id) + 500_000_000_000 + position}"
     form = "video" if plan.channel == "VIDEO" else "text"
     url = f"https://{SHOP_HOST}/{'es/' if plan.customer else ''}sales"
     video = f"yt{number}" if form == "video" else None

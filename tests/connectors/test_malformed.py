@@ -106,6 +106,7 @@ GOOGLE_ROW = {
     "customer": {"id": "1", "currencyCode": "USD", "timeZone": "UTC", "finalUrlSuffix": "a=1"},
     "campaign": {"id": "2", "name": "n", "status": "ENABLED", "resourceName": "customers/1/campaigns/2"},
     "campaignBudget": {"amountMicros": "5000000", "explicitlyShared": False, "resourceName": "customers/1/b/1"},
+    "assetGroup": {"id": "5", "name": "n", "status": "ENABLED"},
     "adGroup": {"id": "3", "name": "n", "status": "PAUSED"},
     "adGroupAd": {
         "status": "ENABLED",

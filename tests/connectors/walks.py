@@ -203,7 +203,7 @@ WALKS = (
     Walk("Meta insights, waiting for a report run", r"/act_\d+/insights$|/87\d+$", 6, _REPORTS, _TRUE_REPORTS,
          frozenset({"report", "waits"})),
     Walk("Meta entities", "/ads$", 1, _entities, _true_entities),
-    Walk("Google delivery, streams", ":searchStream$", 3, _spent(_google),
+    Walk("Google delivery, streams", ":searchStream$", 5, _spent(_google),
          _true_spent(google_world.build, _CUSTOMER, google_world.PARTS), frozenset({"rows", "waits", "revised"})),
     Walk("Google entities", ":search$", 2, lambda url, transport: _named(_google(url, transport).entities()),
          lambda world: _true_names(google_world.build(world).tree, _CUSTOMER)),

@@ -1,17 +1,27 @@
-"""The dbt project as Dagster reads it: a manifest in the state folder, parsed anew when a file changed."""
+"""The dbt project as Dagster and dbt read it: parsed once for the checkout, and copied into each state folder."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
 from pathlib import Path
 
 from touchledger.settings import REPOSITORY, Settings
 
 PROJECT = REPOSITORY / "dbt_project"
 SOURCES = (".sql", ".yml", ".csv")
+WRITTEN = ("target", "logs")
+# for every state folder of this checkout: what is parsed names the checkout's own path, and is of no use elsewhere
+KEPT = PROJECT / "target" / "parsed"
+KEPT_AT_MOST = 4
+STATE = "partial_parse.msgpack"
 
 
 class DbtParseError(RuntimeError):
@@ -28,47 +38,97 @@ def target(settings: Settings) -> Path:
     return settings.home / "dbt"
 
 
-def arguments(settings: Settings) -> list[str]:
+def arguments(settings: Settings, folder: Path | None = None) -> list[str]:
     """The folders dbt must be told, all absolute: a relative project folder poisons dbt's partial parse."""
-    folder = str(target(settings))
+    written = str(folder or target(settings))
     return [
         "--project-dir",
         str(PROJECT),
         "--profiles-dir",
         str(PROJECT),
         "--target-path",
-        folder,
+        written,
         "--log-path",
-        folder,
+        written,
     ]
 
 
-def run_dbt(settings: Settings, command: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run one dbt command to its end, with its output captured."""
+def run_dbt(settings: Settings, command: list[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run one dbt command to its end, with its output captured; it writes into `folder`, by default the target."""
     # dbt's process reads the settings itself: without this it would work on the folder of its own environment
     environment = {**os.environ, "TOUCHLEDGER_HOME": str(settings.home)}
     return subprocess.run(  # noqa: S603 - our own executable, no shell
-        [executable(), *command, *arguments(settings)], env=environment, capture_output=True, text=True, check=False
+        [executable(), *command, *arguments(settings, folder)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
 def ensure_manifest(settings: Settings) -> Path:
     """Path of an up-to-date manifest. Raises DbtParseError with dbt's words when the project cannot be parsed."""
-    manifest = target(settings) / "parsed.json"
-    if not manifest.exists() or manifest.stat().st_mtime < _changed_at():
-        done = run_dbt(settings, ["--quiet", "parse"])
-        if done.returncode != 0:
-            raise DbtParseError((done.stdout + done.stderr).strip())
-        _keep(target(settings) / "manifest.json", manifest)
+    key = fingerprint(PROJECT, settings)
+    # under a name of its own: every dbt command writes manifest.json anew, and one that is killed leaves half of it
+    manifest = target(settings) / f"parsed-{key}.json"
+    if not manifest.exists():
+        for old in target(settings).glob("parsed*.json"):
+            old.unlink(missing_ok=True)
+        try:
+            _take(KEPT / key, manifest)
+        except OSError:
+            with _parsed(settings, KEPT / key) as folder:
+                _take(folder, manifest)
     return manifest
 
 
-def _keep(written: Path, kept: Path) -> None:
-    # every dbt command writes its manifest anew, in place: one that is killed leaves half of it
-    copy = kept.with_suffix(f".{os.getpid()}")
-    shutil.copyfile(written, copy)
-    copy.replace(kept)
+def fingerprint(project: Path, settings: Settings) -> str:
+    """Changes with whatever dbt would parse the project anew for."""
+    of_profile = (settings.warehouse_threads, settings.warehouse_memory_limit)
+    text = repr((str(project), sys.version, version("dbt-core"), version("dbt-duckdb"), of_profile))
+    digest = hashlib.sha256(text.encode())
+    for path in sorted(_sources(project)):
+        digest.update(f"\0{path.relative_to(project)}\0".encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
-def _changed_at() -> float:
-    return max(path.stat().st_mtime for path in PROJECT.rglob("*") if path.suffix in SOURCES)
+def _sources(project: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(project):
+        folders[:] = [name for name in folders if name not in WRITTEN]
+        yield from (Path(folder, name) for name in names if name.endswith(SOURCES))
+
+
+@contextmanager
+def _parsed(settings: Settings, kept: Path) -> Iterator[Path]:
+    """A folder that a parse of its own has just filled; it stays as `kept` where the checkout can be written."""
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(prefix=".", dir=kept.parent))
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="touchledger-dbt-"))
+    try:
+        done = run_dbt(settings, ["--quiet", "parse"], folder)
+        if done.returncode != 0:
+            raise DbtParseError((done.stdout + done.stderr).strip())
+        yield folder
+        # another process may have kept the same meanwhile, or the folder is on another disk: ours is not needed
+        with suppress(OSError):
+            folder.rename(kept)
+            _forget_old(kept.parent)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _forget_old(parent: Path) -> None:
+    kept = [path for path in parent.iterdir() if not path.name.startswith(".")]
+    for path in sorted(kept, key=lambda path: path.stat().st_mtime)[:-KEPT_AT_MOST]:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _take(folder: Path, manifest: Path) -> None:
+    """Copy what is parsed beside and at `manifest`; the manifest last, for it tells that all is there."""
+    manifest.parent.mkdir(parents=True, exist_ok=True)
+    for name, final in ((STATE, manifest.with_name(STATE)), ("manifest.json", manifest)):
+        copy = final.with_name(f".{final.name}.{os.getpid()}")
+        shutil.copyfile(folder / name, copy)
+        copy.replace(final)

@@ -32,10 +32,12 @@ def main() -> None:
 
 
 def environment(settings: Settings) -> dict[str, str]:
-    """What profiles.yml and the sources read."""
+    """What profiles.yml and the sources read; the same text in every state folder, so that a parse serves them all."""
     return {
-        "TOUCHLEDGER_WAREHOUSE": str(settings.warehouse),
-        "TOUCHLEDGER_LAKE": str(settings.lake),
+        # dbt works in the project's folder, so a relative path leads nowhere; DuckDB reads ~ as this variable
+        "HOME": str(settings.home),
+        "TOUCHLEDGER_WAREHOUSE": f"~/{settings.warehouse.relative_to(settings.home)}",
+        "TOUCHLEDGER_LAKE": f"~/{settings.lake.relative_to(settings.home)}",
         "TOUCHLEDGER_WAREHOUSE_THREADS": str(settings.warehouse_threads),
         "TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT": settings.warehouse_memory_limit,
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 from orchestration.app_sets import land_calendar
-from orchestration.dbt_manifest import arguments, executable
+from orchestration.dbt_manifest import arguments, ensure_manifest, executable
 from orchestration.lake import Lake
 from touchledger.settings import Settings
 
@@ -45,6 +45,7 @@ class Project:
 
     def dbt(self, *command: str) -> str:
         """Run dbt to its end and hand back what it printed; fails the test when dbt fails."""
+        ensure_manifest(self.settings)
         environment = {**os.environ, "TOUCHLEDGER_HOME": str(self.settings.home)}
         done = subprocess.run(
             [executable(), *command, *arguments(self.settings)],

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 from data_contracts.contract import modelled
+from orchestration.dbt_manifest import target
 from tests.dbt_project.project import Project
 
 
@@ -24,3 +27,9 @@ def test_a_second_build_changes_no_row(world: Project) -> None:
     world.build()
     assert set(names) == set(modelled())
     assert {name: sorted(world.rows(f"select * from marts.{name}"), key=repr) for name in names} == before
+
+
+def test_the_project_was_not_parsed_anew_for_this_state_folder(world: Project) -> None:
+    told = json.loads((target(world.settings) / "perf_info.json").read_text())
+    assert told["path_count"] > 100
+    assert told["parsed_path_count"] == 0

@@ -1,11 +1,13 @@
-"""The manifest Dagster reads: whole, whatever became of the dbt command that ran last."""
+"""The manifest Dagster reads: whole, whatever became of the dbt command that ran last, and parsed once for all."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from orchestration.dbt_manifest import ensure_manifest, target
+from orchestration import dbt_manifest
+from orchestration.dbt_manifest import ensure_manifest, fingerprint, target
+from orchestration.dbt_process import environment
 from touchledger.settings import Settings
 
 
@@ -15,3 +17,31 @@ def test_a_manifest_that_a_killed_dbt_left_half_written_is_not_read(home: Path) 
     ensure_manifest(settings)
     (target(settings) / "manifest.json").write_text('{"nodes": {')
     assert json.loads(ensure_manifest(settings).read_text())["nodes"]
+
+
+def test_a_second_state_folder_starts_with_what_the_first_one_parsed(home: Path) -> None:
+    first, second = Settings(home=home / "first"), Settings(home=home / "second")
+    for name in ("metadata", "nodes"):
+        one, other = (json.loads(ensure_manifest(settings).read_text())[name] for settings in (first, second))
+        assert one == other
+    state = [(target(settings) / dbt_manifest.STATE).read_bytes() for settings in (first, second)]
+    assert state[0] == state[1]
+
+
+def test_dbt_is_told_the_same_in_every_state_folder_or_it_would_parse_anew(home: Path) -> None:
+    one, other = environment(Settings(home=home / "first")), environment(Settings(home=home / "second"))
+    assert {name for name in one if one[name] != other[name]} == {"HOME"}
+
+
+def test_any_changed_file_and_any_setting_of_the_profile_lead_to_a_new_parse(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    model = tmp_path / "models" / "one.sql"
+    model.write_text("select 1")
+    settings = Settings(home=tmp_path / "home")
+    before = fingerprint(tmp_path, settings)
+    (tmp_path / "target").mkdir()
+    (tmp_path / "target" / "one.sql").write_text("compiled")
+    assert fingerprint(tmp_path, settings) == before
+    assert fingerprint(tmp_path, Settings(home=tmp_path / "home", warehouse_threads=7)) != before
+    model.write_text("select 2")
+    assert fingerprint(tmp_path, settings) != before

@@ -38,6 +38,7 @@ COMPACTED = (
 PEOPLE = [
     "build",
     "--quiet",
+    "--no-write-json",
     "--resource-type",
     "model",
     "--resource-type",

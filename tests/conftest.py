@@ -31,6 +31,16 @@ def pytest_configure(config: pytest.Config) -> None:
         del os.environ[name]
     # sealed columns read the settings of the process, which without a folder would make one here
     os.environ["TOUCHLEDGER_TOKEN_KEY"] = "of tests"
+    _hash_cheaply()
+
+
+def _hash_cheaply() -> None:
+    # a password costs a quarter of a second of both cores, on purpose; tests/api/test_passwords.py asks for that
+    from argon2 import PasswordHasher
+
+    from api import passwords
+
+    passwords._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 @pytest.hookimpl(optionalhook=True)

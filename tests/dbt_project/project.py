@@ -59,11 +59,11 @@ class Project:
 
     def build(self) -> str:
         """Build models and data tests; unit tests have a run of their own."""
-        return self.dbt("build", "--exclude-resource-type", "unit_test")
+        return self.dbt("build", "--no-write-json", "--exclude-resource-type", "unit_test")
 
     def model(self) -> None:
         """Load the seeds and build the models, without any test."""
-        self.dbt("build", "--quiet", "--exclude-resource-type", "test", "unit_test")
+        self.dbt("build", "--quiet", "--no-write-json", "--exclude-resource-type", "test", "unit_test")
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Rows of a query on the warehouse."""

@@ -27,7 +27,7 @@ class Shop:
         self.folder = folder
         self.deployment = Deployment(folder / "home")
         create = ("profile", "create", "--name", "Shop", "--timezone", "UTC", "--currency", "USD", "--quiet")
-        self.profile = self.deployment.run(*create)
+        self.profile = self.deployment.run_here(*create)
         for dataset, text in (
             ("ad_accounts", ACCOUNTS),
             ("campaigns", CAMPAIGNS),
@@ -38,7 +38,7 @@ class Shop:
     def give(self, dataset: str, name: str, content: bytes, succeeds: bool = True) -> str:
         path = self.folder / f"{dataset}-{name}"
         path.write_bytes(content)
-        done = self.deployment.attempt("import", dataset, str(path), "--profile", self.profile, "--json")
+        done = self.deployment.attempt_here("import", dataset, str(path), "--profile", self.profile, "--json")
         assert (done.returncode == 0) is succeeds, done.stdout + done.stderr
         return done.stdout + done.stderr
 
@@ -82,8 +82,8 @@ def judged(shop: Shop) -> Judged:
     said["a truncated gzip"] = shop.give("ad_delivery", "cut.csv.gz", whole[: len(whole) // 2], succeeds=False)
     rows = b"".join(text.removeprefix(DELIVERY.encode()) for text, _ in BAD_ROWS.values())
     shop.give("ad_delivery", "rows.csv", DELIVERY.encode() + rows)
-    kept = json.loads(shop.deployment.run("status", "--json"))["quarantine"]
-    shop.deployment.run("build", "--quiet")
+    kept = json.loads(shop.deployment.run_here("status", "--json"))["quarantine"]
+    shop.deployment.run_here("build", "--quiet")
     return Judged(said, kept)
 
 

@@ -35,10 +35,10 @@ class Shop:
     def __init__(self, home: Path) -> None:
         self.deployment = Deployment(home)
         create = ("profile", "create", "--name", "Shop", "--timezone", "UTC", "--currency", "USD", "--quiet")
-        profile = self.deployment.run(*create)
+        profile = self.deployment.run_here(*create)
         names = ("events:write", "campaigns:read", "customers:read", "attribution:write")
         scopes = [word for name in names for word in ("--scope", name)]
-        self.key = self.deployment.run("key", "mint", "--profile", profile, *scopes, "--quiet").split()[-1]
+        self.key = self.deployment.run_here("key", "mint", "--profile", profile, *scopes, "--quiet").split()[-1]
 
     def client(self) -> FlaskClient:
         return client_of(self.deployment.home)
@@ -55,7 +55,7 @@ class Shop:
         self.send("/imports", data=form, content_type="multipart/form-data")
 
     def build(self) -> None:
-        self.deployment.run("build", "--quiet")
+        self.deployment.run_here("build", "--quiet")
 
     def campaigns(self, window: Mapping[str, str] = WINDOW) -> dict[str, tuple[float, int]]:
         """Cash and conversions by campaign under last_touch."""

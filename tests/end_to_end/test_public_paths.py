@@ -33,15 +33,17 @@ class Loaded:
     def __init__(self, home: Path) -> None:
         self.deployment = Deployment(home)
         name = ("--name", "Public paths", "--timezone", "UTC", "--currency", "USD")
-        self.profile = self.deployment.run("profile", "create", *name, "--quiet")
-        self.key = self.deployment.run("key", "mint", "--profile", self.profile, "--scope", "campaigns:read", "--quiet")
+        self.profile = self.deployment.run_here("profile", "create", *name, "--quiet")
+        self.key = self.deployment.run_here(
+            "key", "mint", "--profile", self.profile, "--scope", "campaigns:read", "--quiet"
+        )
         for dataset, file in FILES.items():
             self.import_file(dataset, DATA / file)
         self.deployment.run("build", "--quiet")
         self.client: FlaskClient = client_of(home)
 
     def import_file(self, dataset: str, path: Path) -> None:
-        self.deployment.run("import", dataset, str(path), "--profile", self.profile, "--quiet")
+        self.deployment.run_here("import", dataset, str(path), "--profile", self.profile, "--quiet")
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from api.collecting import beacon
 from api.collecting import routes as collecting
 from api.docs_pages import pages
 from api.guard import MEBIBYTE
-from api.hooks import payments, store
+from api.hooks import chat, payments, store
 from api.http import Api, Application, Blueprint
 from api.oauth import consent
 from api.oauth import routes as oauth
@@ -48,6 +48,7 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
         app.register_blueprint(plain)
     api.register_blueprint(payments.bp)
     api.register_blueprint(store.bp)
+    api.register_blueprint(chat.bp)
     api.register_blueprint(collecting.bp)
     api.register_blueprint(beacon.bp)
     # relative unless a public address is set: "Try it out" then asks the host the page came from

@@ -94,6 +94,12 @@ def erased_since(session: Session, reader: Reader, profile: ProfileFacts, person
     return {person for person, identifier in rows if digest(key, identifier) in gone}
 
 
+def erased_identifiers(session: Session, identifier_ids: Collection[str]) -> set[str]:
+    """Which of these identifiers (`identifier_id`) of the caller's profile are of people who asked to be forgotten."""
+    gone, key = erased_digests(session, auth.current().profile.id), context.settings().signing_key()
+    return {one for one in identifier_ids if gone and digest(key, one) in gone}
+
+
 def just_sent(session: Session, profile_id: str, external_ids: Collection[str]) -> set[str]:
     """Which own references stand in a record that came after the last publication began."""
     if not external_ids:

@@ -124,6 +124,11 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "touch_channels", "first_ad_external_id",
     ),
     "customer_days": ("profile_key", "day", "person_key"),
+    "visitors": (
+        "profile_key", "visitor_key", "visitor_id", "person_key", "person_ref", "last_seen", "sessions", "pageviews",
+        "channel", "source", "country", "device",
+    ),
+    "visitor_days": ("profile_key", "day", "visitor_key"),
     "conversions": (
         "profile_key", "day", "conversion_id", "conversion_key", "conversion_ref", "outcome_event_id", "event_key",
         "source", "person_key", "person_ref", "conversion_type", "ts", "occurred_at", "is_cash", "revenue_type",

@@ -16,6 +16,7 @@ from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
 from sandbox import (
     authorizing,
+    chat_messages,
     chatapp,
     google_ads,
     google_live,
@@ -67,6 +68,7 @@ def create_sandbox(holder: WorldHolder, bucket: shopify.Bucket | None = None) ->
     meta_conversions.control(app, conversions)
     meta_lists.control(app, lists)
     chatapp.control(app, chat)
+    chat_messages.control(app)
     stripe_selling.control(app, billing)
     tiktok_live.control(app, holder, presences, tiktok_changes)
     return app

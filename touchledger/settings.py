@@ -79,6 +79,7 @@ class Settings(BaseSettings):
 
     store_secret: SecretStr | None = None
     store_secret_before: SecretStr | None = None
+    chat_verify_token: SecretStr | None = None
 
     plan_limits: str = Field("on", pattern="^(on|off)$")
     log_level: str = Field("INFO", pattern="^(DEBUG|INFO|WARNING|ERROR)$")

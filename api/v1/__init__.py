@@ -48,6 +48,7 @@ from api.v1.top_performers import workspace as top_performers_across
 from api.v1.tracking import keys as tracking_keys
 from api.v1.tracking import settings as tracker_settings
 from api.v1.tracking import verifications as tracking_verifications
+from api.v1.visitors import routes as visitors
 from api.v1.webhooks import routes as webhooks
 from api.v1.workspaces import compliance, currency, experiments, logs, pacing, tabs
 from api.v1.workspaces import routes as workspaces
@@ -87,6 +88,7 @@ BLUEPRINTS: tuple[Blueprint, ...] = (
     imports.bp,
     conversions.bp,
     customers.bp,
+    visitors.bp,
     journeys.bp,
     commerce.bp,
     live.bp,

@@ -46,7 +46,7 @@ def publish(published: Path, rows: Rows, *, token: int = 1, snapshot_id: str | N
             "insert into snapshot values (?, ?, '2026-11-16 00:00:00+00', 'made by a test')", [snapshot_id, token]
         )
         connection.commit()
-    if {"customers", *NAMED} & rows.keys():
+    if {"customers", "visitors", *NAMED} & rows.keys():
         _publish_names(published / f"names-{snapshot_id}.duckdb", rows)
     point(published, snapshot_id, token=token)
     return snapshot_id

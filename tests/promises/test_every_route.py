@@ -29,7 +29,7 @@ PAGES |= {"/reset-password", "/reset-password/code", "/confirm-address", "/share
 PAGES |= {"/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource"}
 PAGES |= {"/oauth/register", "/oauth/authorize", "/oauth/token", "/oauth/revoke"}
 WITHOUT_VERSION = PAGES | {"/healthz", "/readyz", "/openapi.json", "/api/v1/openapi.json"}
-WITHOUT_VERSION |= {"/hooks/payments/<provider>", "/hooks/store/<connection_id>"}
+WITHOUT_VERSION |= {"/hooks/payments/<provider>", "/hooks/store/<connection_id>", "/hooks/chat/<connection_id>"}
 WITHOUT_VERSION |= {"/api/tracking/collect", "/api/tracking/identity-signal", "/api/tracking/verification/beacon"}
 PUBLIC = WITHOUT_VERSION | {f"/api/v1/auth/{act}" for act in OPEN_ACTS}
 

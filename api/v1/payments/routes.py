@@ -54,7 +54,7 @@ def payment_list(status: dict[str, Any], interval: dict[str, Any], query: dict[s
         if resume and reader is None:
             raise pagination.expired()
         facts = profile_facts(reader, _profile_id()) if reader else None
-        context.meta(snapshot_id=reader.snapshot_id if reader else None)
+        context.meta(snapshot_id=reader.snapshot_id if reader else None, pii_level_applied="masked")
         if reader is None or facts is None:
             return []
         found = queries.page(reader, facts, asked, most=query["limit"] + 1, after=resume.position if resume else None)

@@ -13,6 +13,18 @@ with seen as (
     select profile_key, person_key, {{ epoch_seconds('first_seen_at') }} as ts
     from {{ ref('int_person_identifiers') }}
     where first_seen_at is not null
+
+    union all
+
+    select identifiers.profile_key, identifiers.person_key, events.occurred_s as ts
+    from {{ ref('stg_app__page_events') }} as events
+    inner join {{ ref('int_profiles') }} as profiles on events.profile_id = profiles.profile_id
+    inner join {{ ref('int_person_identifiers') }} as identifiers
+        on
+            profiles.profile_key = identifiers.profile_key
+            and events.anonymous_id = identifiers.value
+            and identifiers.kind = 'anonymous_id'
+            and not identifiers.is_shared
 )
 
 select

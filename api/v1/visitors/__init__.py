@@ -1,0 +1,1 @@
+"""Visitors: the browsers that a tracker told of, and whose they are."""

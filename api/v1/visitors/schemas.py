@@ -1,0 +1,41 @@
+"""What GET /visitors accepts and answers, field by field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from api.fields import Int
+from api.pagination import CursorQuery
+from api.v1.customers.list_schemas import PeopleMeta
+
+CHANNELS = ("paid", "organic_search", "social", "email", "referral", "direct", "other")
+DEVICES = ("desktop", "mobile", "tablet")
+
+
+class VisitorsQuery(CursorQuery):
+    limit = Int(1, 200, load_default=50, metadata={"description": "Rows per page."})
+
+
+def _text(description: str, **metadata: Any) -> fields.String:
+    return fields.String(required=True, allow_none=True, metadata={"description": description, **metadata})
+
+
+class VisitorRow(Schema):
+    """One browser, with figures over all time."""
+
+    is_paged = True
+    meta_schema = PeopleMeta
+
+    visitor_id = fields.String(required=True, metadata={"format": "uuid", "description": "Pseudonym of the browser."})
+    customer_key = _text("`ck_…` of the person, once known by more than the browser.")
+    name = _text("Of that person.")
+    email = _text("Of that person, the one seen first.")
+    last_seen_at = fields.String(required=True, metadata={"format": "date-time"})
+    sessions = fields.Integer(required=True)
+    pageviews = fields.Integer(required=True)
+    channel = _text("Where the newest visit came from.", enum=[*CHANNELS, None])
+    source = _text("utm_source of the newest visit.")
+    country = _text("ISO 3166-1 alpha-2, where known.")
+    device = _text("Of the newest event.", enum=[*DEVICES, None])

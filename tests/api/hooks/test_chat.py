@@ -1,0 +1,174 @@
+"""Deliveries of the chat app: signed over the bytes; a message that an ad led to is a touch and an outcome, once."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+import sqlalchemy as sa
+import time_machine
+from flask.testing import FlaskClient
+from pydantic import SecretStr
+
+from api import db
+from api.http import Application
+from api.models import Connection, IngestedRecord, Profile
+from data_contracts.contract import inbound
+from data_contracts.judge import judge
+from sandbox.chat_messages import delivery, message
+from sandbox.chatapp import ACCOUNT
+from tests.factories import accounts
+from tests.fixtures.sandbox import RunningSandbox, served
+from touchledger.settings import Settings
+
+SECRET, WORD = "the-apps-secret", "a-word-both-know"
+AT = 1_772_323_200
+UNKNOWN = "01900000-0000-7000-8000-000000000000"
+
+Deliver = Callable[..., Any]
+
+
+@pytest.fixture
+def profile(settings: Settings) -> Profile:
+    return accounts.profile(settings.operational_url)
+
+
+@pytest.fixture
+def connection(settings: Settings, profile: Profile) -> Connection:
+    with db.transaction(settings.operational_url) as session:
+        made = Connection(profile_id=profile.id, provider="chatapp", kind="messaging", external_account_id=ACCOUNT)
+        made.display_name, made.base_url, made.token = "Alder & Finch", "http://127.0.0.1:9", "t"
+        session.add(made)
+    return made
+
+
+@pytest.fixture
+def client(assembled: Application, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> FlaskClient:
+    secrets = {"meta_app_secret": SecretStr(SECRET), "chat_verify_token": SecretStr(WORD)}
+    monkeypatch.setitem(assembled.config, "SETTINGS", settings.model_copy(update=secrets))
+    return assembled.test_client()
+
+
+@pytest.fixture
+def deliver(client: FlaskClient, connection: Connection) -> Deliver:
+    def sent(*messages: dict[str, Any], to: str | None = None, body: bytes | None = None, **options: Any) -> int:
+        content, headers = delivery(list(messages), **{"secret": SECRET, **options})
+        address = f"/hooks/chat/{to or connection.id}"
+        return client.post(address, data=content if body is None else body, headers=headers).status_code
+
+    return sent
+
+
+def kept(settings: Settings, dataset: str) -> list[dict[str, Any]]:
+    with db.transaction(settings.operational_url) as session:
+        chosen = sa.select(IngestedRecord).where(IngestedRecord.dataset == dataset).order_by(IngestedRecord.id)
+        rows = [dict(one.record) for one in session.scalars(chosen)]
+    assert not judge(inbound()[dataset], rows).rejected
+    return rows
+
+
+def test_a_message_from_an_ad_is_a_live_referral_and_a_started_conversation(
+    deliver: Deliver, settings: Settings
+) -> None:
+    assert deliver(message("HBgLMTQxNTU1", "14155550123", AT, ad_id="120", click_id="click-1")) == 200
+    (referral,), (outcome,) = kept(settings, "ad_referrals"), kept(settings, "conversions")
+    facts = {"ad_id": "120", "ad_platform": "meta", "channel": "chatapp", "click_id": "click-1", "seen_live": True}
+    said = {"phone": "+14155550123", "occurred_at": "2026-03-01T00:00:00+00:00"}
+    assert referral.items() >= {**facts, **said}.items()
+    assert outcome.items() >= {"conversion_type": "dm_started", "source": "chat", **said}.items()
+    assert outcome["conversation_id"] == referral["conversation_id"]
+    assert "Kerry" not in json.dumps([referral, outcome]) and "HBgL" not in json.dumps([referral, outcome])
+
+
+def test_what_comes_again_changes_nothing_and_another_click_is_another_conversation(
+    deliver: Deliver, settings: Settings
+) -> None:
+    first = message("1", "14155550123", AT, ad_id="120", click_id="click-1")
+    again = message("2", "14155550123", AT + 60, ad_id="120", click_id="click-1")
+    other = message("3", "14155550123", AT + 90, ad_id="121", click_id="click-2")
+    for messages in ([first], [first], [again, first], [other]):
+        assert deliver(*messages) == 200
+    outcomes = kept(settings, "conversions")
+    assert [one["occurred_at"][11:19] for one in outcomes] == ["00:00:00", "00:01:30"]
+    assert len({one["conversation_id"] for one in kept(settings, "ad_referrals")}) == 2
+
+
+def test_other_messages_and_other_news_are_answered_and_not_kept(deliver: Deliver, settings: Settings) -> None:
+    posted = message("1", "14155550123", AT, ad_id="120")
+    posted["referral"]["source_type"] = "post"
+    nobody, nameless = message("2", "", AT, ad_id="120"), message("3", "14155550123", AT, ad_id="a" * 200)
+    assert deliver(message("4", "14155550123", AT), posted, nobody, nameless) == 200
+    assert kept(settings, "ad_referrals") == kept(settings, "conversions") == []
+
+
+def test_a_clock_ahead_of_ours_makes_no_visit_of_tomorrow(deliver: Deliver, settings: Settings) -> None:
+    with time_machine.travel("2026-03-02T00:00:00Z", tick=False):
+        for number, at in (("1", AT + 10 * 86_400), ("2", 10**30)):
+            assert deliver(message(number, "14155550123", at, ad_id="120")) == 200
+    assert {one["occurred_at"] for one in kept(settings, "ad_referrals")} == {"2026-03-02T00:00:00+00:00"}
+
+
+def test_only_signed_deliveries_of_the_connections_own_account_are_taken(
+    deliver: Deliver, settings: Settings, connection: Connection, client: FlaskClient
+) -> None:
+    one = message("1", "14155550123", AT, ad_id="120")
+    for body in (b"{}", b"", delivery([one], secret=SECRET)[0] + b" "):
+        assert deliver(one, body=body) == 401
+    assert deliver(one, secret="another") == 401
+    assert client.post(f"/hooks/chat/{connection.id}", data=b"{}").status_code == 401
+    assert [deliver(one, to=where) for where in (UNKNOWN, "x")] == [404, 404]
+    assert deliver(one, account="999") == 404
+    assert kept(settings, "ad_referrals") == []
+
+
+def test_what_is_signed_and_no_delivery_is_refused(client: FlaskClient, connection: Connection) -> None:
+    for body in (b"[]", b"{", b'{"entry": 1}', b"null"):
+        signature = "sha256=" + hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
+        answer = client.post(f"/hooks/chat/{connection.id}", data=body, headers={"X-Hub-Signature-256": signature})
+        assert (answer.status_code, answer.json["error"]["code"]) == (400, "invalid_request"), body
+
+
+def test_a_disconnected_account_and_an_archived_profile_are_told_nothing_more(
+    deliver: Deliver, settings: Settings, connection: Connection, profile: Profile
+) -> None:
+    one = message("1", "14155550123", AT, ad_id="120")
+    with db.transaction(settings.operational_url) as session:
+        session.get_one(Connection, connection.id).status = "disconnected"
+    assert deliver(one) == 200
+    with db.transaction(settings.operational_url) as session:
+        session.get_one(Connection, connection.id).status = "healthy"
+        session.get_one(Profile, profile.id).archived_at = db.now()
+    assert deliver(one) == 200
+    assert kept(settings, "ad_referrals") == []
+
+
+def test_the_address_is_proved_by_the_word_that_was_agreed(
+    client: FlaskClient, connection: Connection, assembled: Application, settings: Settings
+) -> None:
+    def asked(word: str, challenge: str = "1158201444", mode: str = "subscribe", of: str = connection.id) -> Any:
+        query = {"hub.mode": mode, "hub.verify_token": word, "hub.challenge": challenge}
+        return client.get(f"/hooks/chat/{of}", query_string=query)
+
+    proved = asked(WORD)
+    assert (proved.status_code, proved.text, proved.mimetype) == (200, "1158201444", "text/plain")
+    refused = [asked("other"), asked(WORD, mode="unsubscribe"), asked(WORD, "<b>"), asked(WORD, of=UNKNOWN)]
+    assert [one.status_code for one in refused] == [401, 401, 401, 404]
+    assembled.config["SETTINGS"] = settings
+    assert asked(WORD).status_code == 503
+    assert client.post(f"/hooks/chat/{connection.id}", data=b"{}").status_code == 503
+
+
+def test_the_sandbox_delivers_what_people_write(
+    client: FlaskClient, sandbox: RunningSandbox, connection: Connection, settings: Settings
+) -> None:
+    with served(client.application) as url:
+        written = {"number": "1", "sender": "14155550123", "at": AT, "ad_id": "120"}
+        asked = {"to": f"{url}/hooks/chat/{connection.id}", "secret": SECRET, "times": 2, "messages": [written]}
+        told = httpx.post(f"{sandbox.url}/__sandbox__/chatapp/messages", json=asked, trust_env=False).json()
+    assert told == {"answers": [200, 200]}
+    assert len(kept(settings, "ad_referrals")) == len(kept(settings, "conversions")) == 1

@@ -32,7 +32,8 @@ class TikTokDialect:
     def judge(self, answer: Answer) -> None:
         if answer.is_json and not isinstance(answer.body, dict):
             raise Malformed(self.provider, "the answer is not an object", status=answer.status)
-        if not answer.is_json or ("code" not in answer.body and answer.status >= 300):
+        # what stands before TikTok's API says slow down by the status, and may say for how long
+        if not answer.is_json or answer.status == 429 or ("code" not in answer.body and answer.status >= 300):
             return
         code = _code(answer.body)
         if code is None:

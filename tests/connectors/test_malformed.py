@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from connectors import meta_ads, meta_graph, shopify, shopify_graph, stripe, stripe_lists
+from connectors import meta_ads, meta_graph, shopify, shopify_graph, stripe, stripe_lists, tiktok_dialect, tiktok_rows
 from connectors.apps import App
 from connectors.errors import ConnectorError, Malformed
 from connectors.google_ads import GoogleAds
@@ -21,6 +21,7 @@ from connectors.meta_ads import MetaAds
 from connectors.meta_datasets import MetaDatasets
 from connectors.shopify import Shopify
 from connectors.stripe import Stripe
+from connectors.tiktok_ads import TikTokAds
 from connectors.transport import Answer, Policy, Request, Transport, judge_status, parsed
 from tests.fixtures.sandbox import TODAY
 
@@ -101,6 +102,22 @@ CHARGE = {
     "payments": {"data": [{"status": "paid", "payment": {"type": "payment_intent", "payment_intent": "pi_1"}}]},
 }  # fmt: skip
 STRIPE_PAGE = {"object": "list", "has_more": False, "data": [CHARGE]}
+TIKTOK_ROW = {
+    "advertiser_id": "1", "name": "n", "currency": "USD", "timezone": "UTC", "status": "STATUS_ENABLE",
+    "campaign_id": "2", "campaign_name": "n", "adgroup_id": "3", "adgroup_name": "n", "ad_id": "4", "ad_name": "n",
+    "operation_status": "ENABLE", "secondary_status": "AD_STATUS_DELIVERY_OK", "create_time": "2026-01-01 00:00:00",
+    "budget_mode": "BUDGET_MODE_DAY", "budget": 50, "landing_page_url": "https://x.example/?a=b",
+    "utm_params": [{"key": "ad_id", "value": "__CID__"}],
+    "dimensions": {"campaign_id": "2", "adgroup_id": "3", "ad_id": "4", "stat_time_day": f"{TODAY} 00:00:00",
+                   "country_code": "US"},
+    "metrics": {"campaign_id": "2", "adgroup_id": "3", "spend": "1.50", "impressions": "9", "clicks": "1",
+                "reach": "8", "likes": "-", "complete_payment": "0", "total_complete_payment_rate": "0.00"},
+}  # fmt: skip
+TIKTOK_PAGE = {
+    "code": 0, "message": "OK", "data": {
+        "list": [TIKTOK_ROW], "page_info": {"page": 1, "page_size": 1000, "total_number": 1, "total_page": 1},
+    },
+}  # fmt: skip
 
 GOOGLE_ROW = {
     "customer": {"id": "1", "currencyCode": "USD", "timeZone": "UTC", "finalUrlSuffix": "a=1"},
@@ -156,6 +173,16 @@ def everything_stripe(transport: Transport) -> None:
     Stripe("http://127.0.0.1:9", "t", transport).payments()
 
 
+def everything_tiktok(transport: Transport) -> None:
+    account = TikTokAds("http://127.0.0.1:9", "t", "1", transport)
+    list(account.delivery(SINCE, TODAY))
+    list(account.breakdowns(SINCE, TODAY))
+    list(account.reach([(TODAY, TODAY), (SINCE, TODAY)]))
+    account.entities()
+    account.linked_ads()
+    account.state("ad", "4")
+
+
 READERS: list[tuple[Callable[[Transport], None], Any]] = [
     (everything_meta, META_PAGE),
     (meta_report, META_PAGE),
@@ -163,6 +190,7 @@ READERS: list[tuple[Callable[[Transport], None], Any]] = [
     (everything_stripe, STRIPE_PAGE),
     (everything_google, GOOGLE_PAGE),
     (google_reports, [GOOGLE_PAGE]),
+    (everything_tiktok, TIKTOK_PAGE),
 ]
 
 
@@ -193,6 +221,7 @@ def test_any_bytes_are_an_answer_that_can_be_judged(body: bytes, status: int) ->
         shopify_graph.ShopifyDialect(),
         stripe_lists.StripeDialect(),
         GoogleDialect(),
+        tiktok_dialect.TikTokDialect(),
     ):
         with suppress(ConnectorError):
             dialect.judge(answer)
@@ -203,7 +232,7 @@ def test_any_bytes_are_an_answer_that_can_be_judged(body: bytes, status: int) ->
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", "1e999999", "-1e400", "ten", ""])
 def test_figures_that_are_no_numbers_are_refused(text: str) -> None:
-    for amount in (meta_ads.meta_rows.number, shopify.amount):
+    for amount in (meta_ads.meta_rows.number, shopify.amount, tiktok_rows.number):
         with pytest.raises(ConnectorError):
             amount(text)
     with pytest.raises((ConnectorError, ValueError)):

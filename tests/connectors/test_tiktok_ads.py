@@ -201,6 +201,12 @@ def test_too_frequent_is_waited_out_a_longer_time_each_time(
     assert [int(seconds) for seconds in slept] == [1]
 
 
+def test_a_429_is_waited_out_as_long_as_it_says(sandbox: RunningSandbox, tiktok: TikTokAds, slept: list[float]) -> None:
+    sandbox.plan({"route": REPORT, "kind": "status", "status": 429, "headers": {"Retry-After": "7"}})
+    list(tiktok.delivery(TODAY, TODAY))
+    assert [int(seconds) for seconds in slept] == [7]
+
+
 @pytest.mark.parametrize(
     ("code", "error", "reason"),
     [

@@ -6,12 +6,12 @@ people, touches and figures stay as they are.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from random import Random
 
+from sandbox import derived
 from sandbox.ad_catalogue import SHOP_HOST, AdTree
 from sandbox.ad_delivery import build_delivery
 from sandbox.ads import Ad, AdAccount, AdSet, Campaign, Creative, Delivery
@@ -104,25 +104,14 @@ class Holdings:
 
     def seen(self, customer_id: str, since: date, until: date, as_of: date) -> Iterator[Delivery]:
         """A customer's ad-days of the closed range as Google shows them on `as_of`."""
-        low = bisect_left(self.deliveries, since, key=lambda row: row.day)
-        high = bisect_right(self.deliveries, until, key=lambda row: row.day)
-        for row in self.deliveries[low:high]:
-            seen = row.seen_at(as_of) if row.account_id == customer_id else None
-            if seen is not None:
-                yield seen
+        return derived.seen(self.deliveries, customer_id, since, until, as_of)
 
 
-class Shelf:
+class Shelf(derived.Derived[Holdings]):
     """The holdings of the world that is shown now, made when they are first asked for."""
 
     def __init__(self) -> None:
-        self._made: tuple[AdTree, Holdings] | None = None
-
-    def of(self, world: World) -> Holdings:
-        # a world seen as of another day is the same world
-        if self._made is None or self._made[0] is not world.tree:
-            self._made = (world.tree, build(world))
-        return self._made[1]
+        super().__init__(build)
 
 
 def build(world: World) -> Holdings:

@@ -51,7 +51,7 @@ _NAMES = f"""## Names of ads that are meant to do something
 
 Somebody who can write an ad chooses its name. Each of these was given to ads (campaigns, where a report lists those)
 and followed to every place where it is shown. Text: the page is built as with harmless names, and the name is among its
-words. A name that the lake refuses comes out nowhere (`{NEVER}`).
+words. A name that the lake refuses comes out nowhere (`{NEVER}`). The models of dbt hand each on as it is.
 
 """
 

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 from tests.dbt_project.project import DEFAULTS, Project
+from tests.factories.hostile import landed
 
 PROFILE = "judged"
 END = date(2026, 4, 30)
@@ -45,16 +46,25 @@ def ads(seed: int = 11) -> list[KnownAd]:
     ]
 
 
+def names() -> dict[str, str]:
+    """What the ads are called: hostile names in turn, which no model may trip over."""
+    hostile = list(landed().values())
+    return {ad.id: hostile[number % len(hostile)] for number, ad in enumerate(ads(11))}
+
+
 def land(project: Project, seed: int = 11) -> None:
     """Land the profile with what its ads delivered and sold."""
-    random, known = Random(seed + 1), ads(seed)
+    random, known, called = Random(seed + 1), ads(seed), names()
     settings = {**DEFAULTS, "profile_id": PROFILE, "workspace_id": "w-judged", "time_zone": "UTC"}
     project.land("profiles", [settings], profile_id=None, batch=PROFILE)
     own = {"platform": "meta", "name": "n", "status": "ACTIVE", "campaign_id": "jc"}
     found: dict[str, list[dict[str, Any]]] = {
         "campaigns": [{**own, "ad_account_id": "ja", "objective_group": "sales"}],
         "ad_sets": [{**own, "ad_set_id": f"js-{one}", "audience_warmth": one} for one in AUDIENCES],
-        "ads": [{**own, "ad_set_id": f"js-{ad.warmth}", "ad_id": ad.id, "creative_id": ad.id} for ad in known],
+        "ads": [
+            {**own, "ad_set_id": f"js-{ad.warmth}", "ad_id": ad.id, "creative_id": ad.id, "name": called[ad.id]}
+            for ad in known
+        ],
         "creatives": [{"platform": "meta", "creative_id": ad.id, "format": ad.format} for ad in known],
     }
     days = [END - timedelta(days=number) for number in range(DAYS)]

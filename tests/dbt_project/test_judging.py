@@ -31,6 +31,14 @@ def test_every_ad_of_the_world_has_a_score(judged: list[Judged]) -> None:
     assert len(judged) == judged_world.ADS
 
 
+def test_hostile_names_pass_the_models_as_they_are(credited: Project) -> None:
+    named = """
+        select platform_id, name from marts.entities join marts.profiles using (profile_key)
+        where profile_id = 'judged' and level = 'ad'
+    """
+    assert dict(credited.rows(named)) == judged_world.names()
+
+
 def test_the_composite_ranks_nearer_to_the_truth_than_raw_rates(judged: list[Judged]) -> None:
     truth = [one.quality for one in judged]
     found = [spearman(truth, [one.values[measure] for one in judged]) for measure in range(4)]

@@ -11,7 +11,7 @@ export DO_NOT_TRACK := 1
 export GX_ANALYTICS_ENABLED := False
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test check fix bench laws skill mutation docs clean fuzz faults lock
+.PHONY: help setup up test check fix bench laws skill mutation docs clean fuzz faults visit lock
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)$$/make \1|\2/' | column -t -s '|'
@@ -62,6 +62,9 @@ fuzz: setup  ## schemathesis at depth over every operation, what fits and what d
 
 faults: setup  ## kill the build at random moments, more often than make check does (KILLS=40)
 	@TOUCHLEDGER_KILLS=$(or $(KILLS),40) $(BIN)/python -m pytest tests/end_to_end/test_kills.py
+
+visit: setup  ## a browser clicks on an ad, asks and buys; the next snapshot credits its campaign (needs Chromium)
+	@$(BIN)/python -m tests.end_to_end.visit
 
 lock:  ## resolve the pins of pyproject.toml into requirements.lock (hashed, names no index)
 	@.boot/bin/uv pip compile pyproject.toml --extra postgres --group dev --universal --python-version 3.11 \

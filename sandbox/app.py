@@ -27,6 +27,7 @@ from sandbox import (
     meta_live,
     shop,
     shopify,
+    storefront,
     stripe,
     stripe_selling,
     tiktok_ads,
@@ -71,6 +72,7 @@ def create_sandbox(holder: WorldHolder, bucket: shopify.Bucket | None = None) ->
     chat_messages.control(app)
     stripe_selling.control(app, billing)
     tiktok_live.control(app, holder, presences, tiktok_changes)
+    storefront.install(app, holder)
     return app
 
 

@@ -7,8 +7,10 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 from sqlalchemy.orm import Session
 
+from api import tracking_keys
 from api.credentials import digest, is_well_formed, mint_api_key
 from api.db import transaction
 from api.models import ApiKey, Connection, Profile, Workspace
@@ -31,10 +33,11 @@ class OtherDemoError(Exception):
 
 @dataclass(frozen=True)
 class Demo:
-    """The demo's profile, and the key that opens it."""
+    """The demo's profile, the key that opens it, and the one that its shop's pages show."""
 
     profile_id: str
     api_key: str
+    tracking_key: str
 
     def __repr__(self) -> str:
         return f"<Demo {self.profile_id}>"
@@ -65,10 +68,17 @@ def ensure_demo(settings: Settings) -> Demo:
         ensure_person(session, settings.home, DEMO_WORKSPACE_ID)
         _connect(session, settings)
         key = _key(session, settings.home / "demo.key")
+        site = tracking_keys.oldest(session, DEMO_PROFILE_ID) or tracking_keys.mint(session, DEMO_PROFILE_ID)
         if is_new or not is_made:
             _send(session, settings)
     _write(made, asked.encode())
-    return Demo(DEMO_PROFILE_ID, key)
+    return Demo(DEMO_PROFILE_ID, key, site.key)
+
+
+def put_tracker_on_shop(settings: Settings, demo: Demo) -> None:
+    """Let the pages of the sandbox's shop carry the demo's tracker. Raises httpx.HTTPError where no sandbox answers."""
+    told = {"tracker": f"{settings.base_url}/tracker.js?key={demo.tracking_key}"}
+    httpx.put(f"{settings.sandbox_url}/__sandbox__/storefront", json=told, trust_env=False).raise_for_status()
 
 
 def _asked(settings: Settings) -> str:

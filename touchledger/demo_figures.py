@@ -76,6 +76,7 @@ API        {base}/api/v1
 Reference  {base}/docs
 Errors     {base}/docs/errors
 Data docs  {base}/docs/data
+Shop       {settings.sandbox_url}/storefront
 Dagster    http://127.0.0.1:{settings.dagster_port}
 API key    {found.key}
 Sign in    {base}/sign-in as {EMAIL}, password in {settings.home / NAME}

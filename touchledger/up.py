@@ -12,7 +12,7 @@ import click
 from orchestration.dbt_manifest import DbtParseError, ensure_manifest
 from touchledger import serving
 from touchledger.data_docs import write_data_docs
-from touchledger.demo import Demo, OtherDemoError, ensure_demo
+from touchledger.demo import Demo, OtherDemoError, ensure_demo, put_tracker_on_shop
 from touchledger.demo_figures import addresses, figures, table_of
 from touchledger.output import Output
 from touchledger.pipeline_commands import run_shown
@@ -93,6 +93,7 @@ def _serve(output: Output, settings: Settings, supervisor: Supervisor, demo: Dem
         serving.wait_for(supervisor, api, f"{serving.api_address(settings)}/readyz")
     with output.working("Start Dagster"):
         serving.wait_for(supervisor, dagster, f"{serving.dagster_address(settings)}/server_info")
+    put_tracker_on_shop(settings, demo)
     output.result(found.bare, found.data, table_of(found), addresses(found, settings))
     serving.watch(output, supervisor, api)
     output.say("Ended; nothing is left running.")

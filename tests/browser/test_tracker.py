@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.browser.tracked import AGENT, Shop, served
+from tests.browser.tracked import AGENT, WAITING, Shop, served
 
 pytestmark = pytest.mark.browser
 
 AD = "utm_source=meta&utm_medium=paid&utm_campaign=autumn&ad_platform=meta&campaign_id=c1&ad_set_id=s1&ad_id=a1"
-WAITING = "Object.keys(localStorage).filter((name) => name.includes('waiting')).length"
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,8 @@ from tests.factories.deployments import migrate
 from touchledger.settings import Settings
 
 PATIENCE = 10
+# how many events the page's collector has not confirmed
+WAITING = "Object.keys(localStorage).filter((name) => name.includes('waiting')).length"
 # a collector takes Chromium without a window for an automated visitor, which it is
 AGENT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from flask.testing import FlaskClient
 
 from tests.end_to_end.command import Deployment
 from tests.end_to_end.served import all_campaigns, answer, client_of
+from tests.end_to_end.visit import Site
 
 WINDOW = {"date_from": "2026-03-01", "date_to": "2026-03-31"}
 FILES = {
@@ -76,6 +78,7 @@ class Story:
     def __init__(self, shop: Shop) -> None:
         self.shop, self.before = shop, shop.campaigns()
         self._send()
+        self.site = self._visited()
         shop.build()
         self.first = self._figures()
         self.again = shop.send("/events", json=PURCHASE)
@@ -90,6 +93,14 @@ class Story:
         for event in SENT:
             assert self.shop.send("/events", json=event)["status"] == "accepted"
         self.shop.upload("orders", ",".join(ORDER) + "\n" + ",".join(ORDER.values()) + "\n")
+
+    def _visited(self) -> Site | None:
+        """Another profile of the same deployment, and somebody who buys in its shop with a real browser."""
+        if shutil.which("chromium") is None:
+            return None
+        site = Site(self.shop.deployment.home)
+        site.pay(site.visit())
+        return site
 
     def _hand_over(self) -> None:
         self.shop.send("/partner/ad-referrals", json={"referrals": [REFERRAL]})
@@ -152,3 +163,15 @@ def test_a_payer_and_a_refund_entered_by_hand_are_in_the_next_snapshot(story: St
     rows = answer(story.shop.client(), story.shop.key, "/payments")["data"]
     (row,) = [one for one in rows if one["payment_ref"] == "store:o1"]
     assert (row["customer_key"], row["refunded_value"]) == (story.payer["customer_key"], "35.00")
+
+
+@pytest.mark.browser
+def test_a_visit_in_a_browser_ends_as_a_credited_lead_and_its_payment(story: Story) -> None:
+    if story.site is None:
+        pytest.skip("no Chromium on this machine (Debian package: chromium)")
+    site = story.site
+    row = site.campaigns()[site.ad.campaign_id]
+    # the order of the browser is no cash; the processor's payment is, once
+    assert row["attributed_outcomes_by_type"] == {"lead_created": 1, "payment_received": 1}
+    assert row["outcome_value"] == 189.0
+    assert [other for other in site.campaigns().values() if other["attributed_outcome_count"]] == [row]

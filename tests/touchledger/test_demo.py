@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import httpx
 import pytest
 import sqlalchemy as sa
 from pydantic import SecretStr
@@ -14,8 +15,9 @@ from api.migrate import upgrade
 from api.models import ApiKey, Connection, IngestedRecord, Profile
 from sandbox.shop_records import events
 from sandbox.world import build
+from tests.fixtures.sandbox import RunningSandbox
 from touchledger import demo_person
-from touchledger.demo import DEMO_PROFILE_ID, Demo, OtherDemoError, ensure_demo
+from touchledger.demo import DEMO_PROFILE_ID, Demo, OtherDemoError, ensure_demo, put_tracker_on_shop
 from touchledger.settings import Settings
 
 
@@ -81,7 +83,7 @@ def test_a_new_database_takes_the_key_of_the_folder(settings: Settings) -> None:
     other.home.mkdir()
     (other.home / "demo.key").write_text(demo.api_key)
     upgrade(other.operational_url)
-    assert ensure_demo(other) == demo
+    assert ensure_demo(other).api_key == demo.api_key
 
 
 def test_interrupted_before_the_end_it_is_finished_by_the_next_call(settings: Settings) -> None:
@@ -131,3 +133,13 @@ def test_the_demos_owner_signs_in_with_the_password_of_the_state_folder(settings
     assert path.stat().st_mode & 0o777 == 0o600
     ensure_demo(settings)
     assert path.read_text() == body["password"]
+
+
+def test_the_sandboxs_shop_carries_the_demos_tracker(settings: Settings, sandbox: RunningSandbox) -> None:
+    demo = ensure_demo(settings)
+    assert ensure_demo(settings).tracking_key == demo.tracking_key
+    put_tracker_on_shop(settings.model_copy(update={"sandbox_port": int(sandbox.url.rpartition(":")[2])}), demo)
+    source = f'src="{settings.base_url}/tracker.js?key={demo.tracking_key}"'
+    page = httpx.get(f"{sandbox.url}/storefront", trust_env=False).text
+    httpx.put(f"{sandbox.url}/__sandbox__/storefront", json={"tracker": None}, trust_env=False)
+    assert source in page

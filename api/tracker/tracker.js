@@ -113,7 +113,9 @@
       const [path, body] = read(underWay) || [];
       const isLate = Date.now() - underWay.split(".")[1] > LATE;
       // another tab may have sent it meanwhile
-      if (path && !isLate && isForLater(await post(path, body))) break;
+      const status = path && !isLate ? await post(path, body) : 202;
+      if (isForLater(status)) break;
+      if (status >= 400) console.warn(`touchledger: the collector refused an event with ${status}`);
       forget(underWay);
       pause = 2000;
     }

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
+from api.served import ALL_OUTCOMES
 from tests.dbt_project.project import Project
 
-_COUNT = (
-    "appointment_attended + appointment_booked + closed_won + dm_started + lead_created + payment_received"
-    " + quote_presented"
-)
 _FROM_CLICKS = """
 select profile_key, day, case when reason = 'no_ad_parameter' then 'without' else 'named wrongly' end as kind,
     sum(conversions), sum(cash_minor)
@@ -16,7 +13,7 @@ group by all
 """
 _FROM_CREDIT = f"""
 select profile_key, day, case when reason = 'paid_without_ad' then 'without' else 'named wrongly' end as kind,
-    sum({_COUNT}), sum(cash_minor)
+    sum({ALL_OUTCOMES}), sum(cash_minor)
 from marts.unattributed_daily
 where model = 'last_touch' and level = 'ad' and reason in ('paid_without_ad', 'unknown_ad', 'parent_only')
 group by all

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,17 @@ from typing import Any
 import orjson
 import sqlalchemy as sa
 from flask import Blueprint, Response, request
-from sqlalchemy.orm import Session
 from werkzeug.exceptions import NotFound
 
 from api import context, db, responses
 from api.guard import public
-from api.models import Profile, TrackingKey, Workspace
-from api.reach import is_healthcare
+from api.models import Profile, TrackingKey
+from api.tracker_settings import tracker_of
 
 SCRIPT = Path(__file__).with_name("tracker.js")
 # where the settings stand in the script
 PLACE = "null /* the settings of the key */"
+TOLD = ("capture_typed_identity", "session_idle_minutes", "respect_gpc")
 # a site's visitors follow a changed setting after this long
 CACHING = "public, max-age=600"
 
@@ -60,13 +61,5 @@ def _settings(key: str) -> dict[str, Any]:
         profile = session.scalars(live).one_or_none()
         if profile is None:
             raise NotFound()
-        return {"key": key, **_of(session, profile)}
-
-
-def _of(session: Session, profile: Profile) -> dict[str, Any]:
-    workspace = session.get_one(Workspace, profile.workspace_id)
-    return {
-        "capture_typed_identity": not is_healthcare(workspace, profile),
-        "session_idle_minutes": 30,
-        "respect_gpc": True,
-    }
+        known = asdict(tracker_of(session, profile))
+        return {"key": key, **{name: known[name] for name in TOLD}}

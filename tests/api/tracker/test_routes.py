@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api import db, tracking_keys
-from api.models import Profile, TrackingKey
+from api.models import Profile, TrackerSettings, TrackingKey
 from api.tracker.routes import SCRIPT
 from touchledger.settings import Settings
 
@@ -56,10 +56,14 @@ def test_a_changed_setting_is_another_script(
 ) -> None:
     before = asked(client, key)
     with db.transaction(settings.operational_url) as session:
-        session.get_one(Profile, profile.id).privacy_mode = "hipaa"
+        session.add(TrackerSettings(profile_id=profile.id, session_idle_minutes=5, respect_gpc=False))
     after = asked(client, key, **{"If-None-Match": before.headers["ETag"]})
     assert after.status_code == 200
-    assert settings_in(after)["capture_typed_identity"] is False
+    changed = settings_in(after)
+    assert (changed["session_idle_minutes"], changed["respect_gpc"]) == (5, False)
+    with db.transaction(settings.operational_url) as session:
+        session.get_one(Profile, profile.id).privacy_mode = "hipaa"
+    assert settings_in(asked(client, key))["capture_typed_identity"] is False
 
 
 def test_a_key_that_collects_nothing_has_no_script(

@@ -16,8 +16,9 @@ from flask import Response, request
 from api import asked, context, credentials, db, errors
 from api.arguments import parse_json
 from api.collecting import automated, described
-from api.collecting.event import identifier, moment, page, text, told
+from api.collecting.event import Told, identifier, moment, page, text, told
 from api.collecting.keeping import Delivery, Signal, keep
+from api.collecting.links import linked_identifier
 from api.collecting.page import host_of
 from api.collecting.together import together
 from api.guard import public
@@ -114,6 +115,7 @@ def _delivery(body: Body, read: Callable[[Body, datetime], Any]) -> Delivery:
         device=_device(agent),
         received_at=received_at,
         told=content,
+        linked=linked_identifier(context.settings(), key, content.page.token) if isinstance(content, Told) else None,
     )
 
 

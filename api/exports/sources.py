@@ -20,6 +20,7 @@ SOURCES = (
 )
 # what the snapshot calls the source of a conversion
 _TOLD_BY = {
+    "browser_tracker": "tracker",
     "server_events": "server_event",
     "payments": "payments",
     "store": "store",
@@ -119,8 +120,9 @@ def kept(session: Session, profile: Profile, seen: dict[str, Seen], at: datetime
     files.day = sum(one.rows_loaded for one in recent if one.created_at >= at - DAY)
     keys = session.scalars(sa.select(TrackingKey).where(TrackingKey.profile_id == profile.id)).all()
     looked = [one.last_seen_at for one in keys if one.last_seen_at and one.revoked_at is None]
-    is_off = bool(keys) and all(one.revoked_at for one in keys)
-    seen["browser_tracker"] = Seen(last=max(looked, default=None), is_off=is_off)
+    tracker = seen.setdefault("browser_tracker", Seen())
+    tracker.last = max(looked, default=None)
+    tracker.is_off = bool(keys) and all(one.revoked_at for one in keys)
     return seen
 
 

@@ -30,8 +30,7 @@ touches as (
         touches.touch_key,
         touches.occurred_s,
         touches.click_id_type,
-        touches.click_id,
-        touches.consent_marketing
+        touches.click_id
     from {{ ref('stg_app__touches') }} as touches
     inner join {{ ref('int_profiles') }} as profiles on touches.profile_id = profiles.profile_id
     inner join {{ ref('int_identity_keys') }} as people
@@ -52,9 +51,8 @@ consents as (
     select
         person_key,
         consent_marketing,
-        row_number() over (partition by person_key order by occurred_s desc, touch_key asc) as recency
-    from touches
-    where consent_marketing is not null
+        row_number() over (partition by person_key order by occurred_s desc, answer_key asc) as recency
+    from {{ ref('int_consent_answers') }}
 ),
 
 refusals as (

@@ -129,3 +129,13 @@ def test_a_tracker_whose_keys_are_all_revoked_is_off(key: Caller, url: str, prof
     assert reasons(key)["browser_tracker"] == "disabled"
     add(url, TrackingKey(profile_id=profile.id, key="two", name="site", last_seen_at=db.now()))
     assert reasons(key)["browser_tracker"] is None
+
+
+def test_a_tracker_is_told_by_when_its_key_was_seen_and_by_the_outcomes_it_brought(
+    key: Caller, url: str, profile: Profile, settings: Settings
+) -> None:
+    publish(settings, profile, conversion(1, "tracker", person_key=1), conversion(2, "tracker", hours_ago=48))
+    add(url, TrackingKey(profile_id=profile.id, key="one", name="site", last_seen_at=db.now()))
+    row = told(key)["browser_tracker"]
+    assert (row["status"], row["events_24h"], row["events_7d"]) == ("ready", 1, 2)
+    assert row["match_keys"]["email_pct"] == 50.0

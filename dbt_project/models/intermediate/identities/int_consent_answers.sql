@@ -1,0 +1,29 @@
+-- Somebody may answer on a later page than the one that the visit opened with.
+select
+    people.person_key,
+    touches.occurred_s,
+    'touch:' || touches.touch_key as answer_key,
+    touches.consent_marketing
+from {{ ref('stg_app__touches') }} as touches
+inner join {{ ref('int_profiles') }} as profiles on touches.profile_id = profiles.profile_id
+inner join {{ ref('int_identity_keys') }} as people
+    on
+        profiles.profile_key = people.profile_key
+        and touches.identity_key = people.identity_key
+where touches.consent_marketing is not null
+
+union all
+
+select
+    people.person_key,
+    events.occurred_s,
+    'event:' || events.event_id as answer_key,
+    events.consent_marketing
+from {{ ref('stg_app__page_events') }} as events
+inner join {{ ref('int_profiles') }} as profiles on events.profile_id = profiles.profile_id
+inner join {{ ref('int_person_identifiers') }} as people
+    on
+        profiles.profile_key = people.profile_key
+        and people.kind = 'anonymous_id'
+        and events.anonymous_id = people.value
+where events.consent_marketing is not null

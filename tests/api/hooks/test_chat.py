@@ -108,9 +108,9 @@ def test_other_messages_and_other_news_are_answered_and_not_kept(deliver: Delive
 
 def test_a_clock_ahead_of_ours_makes_no_visit_of_tomorrow(deliver: Deliver, settings: Settings) -> None:
     with time_machine.travel("2026-03-02T00:00:00Z", tick=False):
-        for number, at in (("1", AT + 10 * 86_400), ("2", 10**30)):
+        for number, at in (("1", AT + 36 * 3_600), ("2", 10**30)):
             assert deliver(message(number, "14155550123", at, ad_id="120")) == 200
-    assert {one["occurred_at"] for one in kept(settings, "ad_referrals")} == {"2026-03-02T00:00:00+00:00"}
+    assert [one["occurred_at"] for one in kept(settings, "ad_referrals")] == ["2026-03-02T00:00:00+00:00"] * 2
 
 
 def test_only_signed_deliveries_of_the_connections_own_account_are_taken(

@@ -16,8 +16,8 @@ from api import context
 from api.credentials import PATTERN
 from connectors.redaction import HIDDEN, redact
 
-# query values that name a person
-PERSONAL = frozenset({"email", "phone", "customer_key", "search"})
+# query values that name a person, and those with which a provider sends somebody back: who has them can take the place
+UNTOLD = frozenset({"email", "phone", "customer_key", "search", "code", "auth_code", "state"})
 SENSITIVE = re.compile(r"(?i)authorization|password|secret|token|cookie")
 EMAIL = re.compile(r"[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)+")
 PHONE = re.compile(r"(?:\+|%2B)[1-9]\d{7,14}\b")
@@ -85,7 +85,7 @@ def start_clock() -> None:
 def access(response: Response) -> Response:
     """After each request: one line with what was asked, by whom, and how it ended."""
     principal = g.get("principal")
-    query = {name: HIDDEN if name in PERSONAL else values for name, values in request.args.lists()}
+    query = {name: HIDDEN if name in UNTOLD else values for name, values in request.args.lists()}
     log.info(
         "request",
         request_id=context.request_id(),

@@ -12,6 +12,7 @@ import structlog
 from structlog.stdlib import ProcessorFormatter
 
 from api import credentials, logs
+from connectors.redaction import HIDDEN
 from tests.api.conftest import Caller
 
 
@@ -45,6 +46,14 @@ def test_the_token_of_an_address_that_opens_something_stays_out(caller: Caller, 
     caller.client.get("/media/aGVsbG8.signature")
     (line,) = [line for line in lines(written) if line["event"] == "request"]
     assert line["path"] == "/media/<token>"
+
+
+@pytest.mark.parametrize("name", ["code", "auth_code", "state"])
+def test_what_a_provider_sends_somebody_back_with_stays_out(caller: Caller, written: io.StringIO, name: str) -> None:
+    caller.client.get(f"/connect/meta/callback?{name}=AQD-one-use")
+    (line,) = [line for line in lines(written) if line["event"] == "request"]
+    assert line["query"] == {name: HIDDEN}
+    assert "AQD-one-use" not in written.getvalue()
 
 
 def test_no_canary_is_ever_written(caller: Caller, written: io.StringIO) -> None:

@@ -6,7 +6,7 @@ from typing import Literal
 
 from sqlalchemy.orm import Session
 
-from api import context, credentials
+from api import auth, context, credentials, db
 from api.auth import Kind, Principal
 from api.models import ApiKey, PiiAccess, Profile, UserToken
 
@@ -47,6 +47,23 @@ def record(
             request_id=context.request_id(),
         )
     )
+
+
+def listed(route: str, subject: Subject, count: int, level: Level) -> None:
+    """Log a list of `count` records that the present caller reads of its profile, in a transaction of its own."""
+    caller = auth.current()
+    with db.transaction(context.settings().operational_url) as session:
+        record(
+            session,
+            principal=caller,
+            route=route,
+            method="GET",
+            profile_id=caller.profile.id,
+            subject=subject,
+            customer_key=None,
+            record_count=count,
+            pii_level=level,
+        )
 
 
 def _prefix(session: Session, principal: Principal) -> str | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from api import auth, connections, context, db, errors, pagination, pii_log
+from api import auth, connections, context, errors, pagination, pii_log
 from api.connections import PATIENCE, asking
 from api.guard import guarded
 from api.http import Blueprint
@@ -71,7 +71,7 @@ def live_orders(query: dict[str, Any]) -> list[dict[str, Any]]:
     """
     with _asked(ORDERS, query) as asked:
         found = _page(ORDERS, asked, lambda store: store.orders_page)
-        _log(len(found))
+        pii_log.listed(ORDERS, "order", len(found), "full")
         return [rows.live_order(row, asked.connection.id) for row in found]
 
 
@@ -138,21 +138,6 @@ def _patiently() -> Iterator[None]:
 def _come_back(seconds: int) -> errors.ApiError:
     headers = {"Retry-After": str(max(1, seconds))}
     return errors.SERVICE_UNAVAILABLE("The store could not be read in time; try again later.", headers=headers)
-
-
-def _log(count: int) -> None:
-    with db.transaction(context.settings().operational_url) as unit:
-        pii_log.record(
-            unit,
-            principal=auth.current(),
-            route=ORDERS,
-            method="GET",
-            profile_id=auth.current().profile.id,
-            subject="order",
-            customer_key=None,
-            record_count=count,
-            pii_level="full",
-        )
 
 
 def _listing(route: str) -> pagination.Listing:

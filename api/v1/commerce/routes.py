@@ -120,20 +120,8 @@ def _selectors(query: Mapping[str, Any]) -> dict[str, str | None]:
 
 
 def _log(query: Mapping[str, Any], count: int) -> None:
-    if all(query[kind] is None for kind in PERSONAL):
-        return
-    with db.transaction(context.settings().operational_url) as unit:
-        pii_log.record(
-            unit,
-            principal=auth.current(),
-            route=ORDERS,
-            method="GET",
-            profile_id=_profile_id(),
-            subject="order",
-            customer_key=None,
-            record_count=count,
-            pii_level="masked",
-        )
+    if any(query[kind] is not None for kind in PERSONAL):
+        pii_log.listed(ORDERS, "order", count, "masked")
 
 
 def _told(value: Any) -> Any:

@@ -45,7 +45,7 @@ def customer_list(window: DateRange, query: dict[str, Any]) -> list[dict[str, An
         context.meta(date_from=window.date_from, date_to=window.date_to, pii_level_applied=level)
         context.paginate(cursor=None, has_next=False)
         found = _page(source, window, query, level, listing, resume) if source else []
-    _log(len(found), level)
+    pii_log.listed(ROUTE, "customer", len(found), level)
     return found
 
 
@@ -92,21 +92,6 @@ def _figures(row: dict[str, Any], source: Source) -> dict[str, Any]:
         "touch_channels": channels.split(",") if channels else [],
         "first_ad_external_id": row["first_ad_external_id"],
     }
-
-
-def _log(count: int, level: Level) -> None:
-    with db.transaction(context.settings().operational_url) as unit:
-        pii_log.record(
-            unit,
-            principal=auth.current(),
-            route=ROUTE,
-            method="GET",
-            profile_id=auth.current().profile.id,
-            subject="customer",
-            customer_key=None,
-            record_count=count,
-            pii_level=level,
-        )
 
 
 def _key() -> bytes:

@@ -41,7 +41,7 @@ def visitor_list(window: DateRange, query: dict[str, Any]) -> list[dict[str, Any
         context.meta(date_from=window.date_from, date_to=window.date_to, pii_level_applied="full")
         context.paginate(cursor=None, has_next=False)
         found = _page(source, window, query["limit"], listing, resume) if source else []
-    _log(len(found))
+    pii_log.listed(ROUTE, "visitor", len(found), "full")
     return found
 
 
@@ -78,21 +78,6 @@ def _rows(source: Source, page: Collection[dict[str, Any]]) -> list[dict[str, An
             }
         )
     return rows
-
-
-def _log(count: int) -> None:
-    with db.transaction(context.settings().operational_url) as unit:
-        pii_log.record(
-            unit,
-            principal=auth.current(),
-            route=ROUTE,
-            method="GET",
-            profile_id=auth.current().profile.id,
-            subject="visitor",
-            customer_key=None,
-            record_count=count,
-            pii_level="full",
-        )
 
 
 def _key() -> bytes:

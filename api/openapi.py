@@ -90,6 +90,10 @@ class Meta(ma.Schema):
     delivery_through = fields.Date(
         allow_none=True, metadata={"description": "Last day with complete delivery from every ad account."}
     )
+    pii_level_applied = fields.String(
+        validate=ma.validate.OneOf(["masked", "full"]),
+        metadata={"description": "Whether who a row is about is told in full."},
+    )
     rows_total = fields.Integer(metadata={"description": "Rows on all pages together."})
     next_cursor = fields.String(
         allow_none=True, metadata={"description": "Send it as `cursor` for the next page; null on the last."}

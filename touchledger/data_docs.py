@@ -30,7 +30,7 @@ class DataDocsError(click.ClickException):
 
 def write_data_docs(settings: Settings) -> None:
     """Write the page of the last build's models. Raises DataDocsError with dbt's words."""
-    done = run_dbt(settings, ["--quiet", "docs", "generate", "--no-compile"])
+    done = run_dbt(settings, ["--quiet", "docs", "generate"])
     artifacts = [target(settings) / name for name in ("manifest.json", "catalog.json")]
     if done.returncode != 0 or not all(path.exists() for path in artifacts):
         raise DataDocsError(f"the data docs could not be written:\n{(done.stdout + done.stderr).strip()}")

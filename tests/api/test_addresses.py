@@ -27,6 +27,7 @@ CALLERS = {
     "api/webhooks/egress.py": "users', checked",
     "connectors/downloads.py": "the platform's, checked by connectors/chatapp.py",
     "connectors/transport.py": "providers', fixed",
+    "touchledger/demo.py": "our own",
     "touchledger/doctor.py": "our own",
     "touchledger/supervisor.py": "our own",
 }

@@ -27,7 +27,7 @@ TIMES = {"profiles": ("data_as_of",)}
 
 # tables of data sets that nothing is told of here
 UNTOLD = {"entity_reach", "ad_creatives", "person_identifiers", "experiments", "experiment_arms", "match_keys"}
-UNTOLD |= {"products", "variants", "orders", "order_lines"}
+UNTOLD |= {"products", "variants", "orders", "order_lines", "declared_sources", "visitors", "visitor_days"}
 
 
 @dataclass(frozen=True)

@@ -62,32 +62,3 @@
         else 0
     end
 {%- endmacro %}
-
-{# The finest ad a row names, as text that is equal where the ad is the same; null when it names none. #}
-{% macro named_ad() -%}
-    coalesce('ad:' || ad_id, 'ad_set:' || ad_set_id, 'campaign:' || campaign_id)
-{%- endmacro %}
-
-{# Campaign parameters of a row as one text, null when it has none. #}
-{% macro utm_text() -%}
-    nullif(concat_ws(
-        chr(31)
-        {%- for part in ['source', 'medium', 'campaign', 'content', 'term', 'id'] %},
-        'utm_{{ part }}:' || utm_{{ part }}
-        {%- endfor %}
-    ), '')
-{%- endmacro %}
-
-{# Platform that issues a kind of click id, null for other kinds: such an id proves a paid click. #}
-{% macro click_platform(click_id_type) -%}
-    case
-        when {{ click_id_type }} in ('fbclid', 'fbc') then 'meta'
-        when {{ click_id_type }} in ('gclid', 'wbraid', 'gbraid', 'dclid') then 'google'
-        when {{ click_id_type }} = 'ttclid' then 'tiktok'
-    end
-{%- endmacro %}
-
-{# Values of utm_medium that say a visit was paid for. #}
-{% macro paid_media() -%}
-    {{ return(['cpc', 'ppc', 'paid', 'paid_social', 'paidsocial', 'cpm', 'display', 'banner', 'retargeting']) }}
-{%- endmacro %}

@@ -73,14 +73,15 @@
 {# Standard score of P(a typical ad's rate < this ad's rate) for two gammas of shapes s0 and s1 whose means are as 1 to
    r; the cube root of a gamma is nearly normal (Wilson and Hilferty 1931, Paulson 1942). #}
 {% macro cube_root_score(r, s0, s1) -%}
-    (cbrt({{ r }}) * (1 - 1 / (9 * ({{ s1 }}))) - (1 - 1 / (9 * ({{ s0 }}))))
-    / sqrt(cbrt({{ r }}) * cbrt({{ r }}) / (9 * ({{ s1 }})) + 1 / (9 * ({{ s0 }})))
+    {%- set root = cube_root(r) -%}
+    ({{ root }} * (1 - 1 / (9 * ({{ s1 }}))) - (1 - 1 / (9 * ({{ s0 }}))))
+    / sqrt({{ root }} * {{ root }} / (9 * ({{ s1 }})) + 1 / (9 * ({{ s0 }})))
 {%- endmacro %}
 
 {# Upper tail of the normal distribution for z >= 0, to 7.5e-8: Abramowitz and Stegun 26.2.17. #}
 {% macro normal_tail(z) -%}
     {%- set t = '(1 / (1 + 0.2316419 * ' ~ z ~ '))' -%}
-    exp(-{{ z }} * {{ z }} / 2) * 0.3989422804014327 * {{ t }} * (
+    {{ exp_of_minus(z ~ ' * ' ~ z ~ ' / 2') }} * 0.3989422804014327 * {{ t }} * (
         0.319381530 + {{ t }} * (-0.356563782 + {{ t }} * (1.781477937 + {{ t }} * (
             -1.821255978 + {{ t }} * 1.330274429)))
     )

@@ -27,7 +27,9 @@ def render(file: str, macro: str, *arguments: Any) -> str:
         raise Answer(value)
 
     environment = jinja2.Environment(extensions=["jinja2.ext.do"])
-    template = environment.from_string((PROJECT / "macros" / file).read_text())
+    # a macro may call one of another file; the file named stands last, so that its own come first
+    files = sorted((PROJECT / "macros").glob("*.sql"), key=lambda path: path.name == file)
+    template = environment.from_string("".join(path.read_text() for path in files))
     module: Any = template.make_module({"return": answer})
     template.globals["adapter"] = _Adapter(module)
     module = template.make_module({"return": answer, "adapter": _Adapter(module)})

@@ -7,7 +7,7 @@ with profiles as (
 numbered as (
     select
         cast(row_number() over (
-            order by profile_key, person_key, ts, conversion_type, outcome_ref
+            order by profile_key, person_key nulls last, ts, conversion_type, outcome_ref
         ) as int) as conversion_key,
         *
     from {{ ref('int_outcome_money') }}

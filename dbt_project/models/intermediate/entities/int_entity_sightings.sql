@@ -38,7 +38,12 @@ best as (
     select *,
         row_number() over (
             partition by profile_id, level, platform, platform_id
-            order by rank asc, seen_on desc nulls last, campaign_id asc, ad_set_id asc, ad_account_id asc
+            order by
+                rank asc,
+                seen_on desc nulls last,
+                campaign_id asc nulls last,
+                ad_set_id asc nulls last,
+                ad_account_id asc nulls last
         ) as choice
     from sightings
     where platform_id is not null

@@ -49,7 +49,7 @@ ratios as (
     select
         *,
         (cast(k_t as double) / n_t) / (cast(k_c as double) / n_c) as ratio,
-        1.96 * sqrt(1e0 / k_t - 1e0 / n_t + 1e0 / k_c - 1e0 / n_c) as reach
+        {{ exp_of_minus('1.96 * sqrt(1e0 / k_t - 1e0 / n_t + 1e0 / k_c - 1e0 / n_c)') }} as shrunk
     from sides
     where k_t > 0 and k_c > 0
 )
@@ -58,12 +58,12 @@ select
     r.profile_key,
     r.experiment_id,
     r.ratio - 1 as lift,
-    exp(ln(r.ratio) - r.reach) - 1 as ci_low,
-    exp(ln(r.ratio) + r.reach) - 1 as ci_high,
-    ln(r.ratio) - r.reach > 0 or ln(r.ratio) + r.reach < 0 as is_conclusive,
+    r.ratio * r.shrunk - 1 as ci_low,
+    r.ratio / r.shrunk - 1 as ci_high,
+    r.ratio * r.shrunk > 1 or r.ratio < r.shrunk as is_conclusive,
     case
-        when ln(r.ratio) - r.reach > 0 then t.arm_id
-        when ln(r.ratio) + r.reach < 0 then o.arm_id
+        when r.ratio * r.shrunk > 1 then t.arm_id
+        when r.ratio < r.shrunk then o.arm_id
     end as winner_arm_id
 from ratios as r
 inner join ranked as t

@@ -8,7 +8,7 @@ select
     cast(lookback_days as int) as lookback_days,
     cast(half_life_days as int) as half_life_days,
     cast(lookback_days * 86400 as bigint) as lookback_s,
-    ln(2) / (half_life_days * 86400) as ln2_over_hl,
+    6.931471805599453e-1 / (half_life_days * 86400) as ln2_over_hl,
     inherit_recurring,
     settings_version
 from {{ ref('stg_app__profiles') }}

@@ -32,8 +32,12 @@ def _live(kind: type[ApiKey] | type[UserToken] | type[UserSession]) -> tuple[sa.
 # built once: putting a statement together costs more than running it
 SOUGHT: sa.BindParameter[str] = sa.bindparam("sought")
 AT: sa.BindParameter[datetime] = sa.bindparam("at", type_=UtcDateTime())
-KEY = sa.select(ApiKey, Profile).join(Profile, Profile.id == ApiKey.profile_id).where(*_live(ApiKey))
+KEY_PARTS = (
+    ApiKey.id, ApiKey.digest, ApiKey.lineage_id, ApiKey.app_id, ApiKey.scopes, ApiKey.allowed_ips, ApiKey.last_used_at,
+)  # fmt: skip
+KEY = sa.select(*KEY_PARTS, Profile).join(Profile, Profile.id == ApiKey.profile_id).where(*_live(ApiKey))
 TOKEN = sa.select(UserToken).where(*_live(UserToken))
+USED = sa.update(cast(sa.Table, ApiKey.__table__)).where(ApiKey.id == sa.bindparam("key")).values(last_used_at=AT)
 SESSION = sa.select(UserSession).where(*_live(UserSession))
 SECRET = sa.select(AppSecret, App).join(App, App.id == AppSecret.app_id).where(AppSecret.digest == SOUGHT)
 
@@ -208,25 +212,27 @@ def require_address(principal: Principal, address: str | None) -> None:
 
 
 def _of_key(session: Session, sought: str, _: Presented) -> Principal | None:
-    row = session.execute(KEY, {"sought": sought, "at": now()}).one_or_none()
-    if row is None or not hmac.compare_digest(row.ApiKey.digest, sought):
+    at = now()
+    row = session.execute(KEY, {"sought": sought, "at": at}).one_or_none()
+    if row is None or not hmac.compare_digest(row.digest, sought):
         return None
-    key: ApiKey = row.ApiKey
-    app = session.get(App, key.app_id) if key.app_id else None
+    app = session.get(App, row.app_id) if row.app_id else None
     if app is not None and app.status != "active":
         # also a key that was minted while its app was being suspended
         return None
-    _mark_used(key)
-    scopes = frozenset(key.scopes)
-    ips = tuple(key.allowed_ips)
-    return Principal(Kind.API_KEY, key.id, f"key:{key.lineage_id}", scopes, None, app, row.Profile, ips)
+    if _is_use_due(row.last_used_at, at):
+        session.execute(USED, {"key": row.id, "at": at})
+    scopes, ips = frozenset(row.scopes), tuple(row.allowed_ips)
+    return Principal(Kind.API_KEY, row.id, f"key:{row.lineage_id}", scopes, None, app, row.Profile, ips)
 
 
 def _of_token(session: Session, sought: str, _: Presented) -> Principal | None:
-    token = session.scalars(TOKEN, {"sought": sought, "at": now()}).one_or_none()
+    at = now()
+    token = session.scalars(TOKEN, {"sought": sought, "at": at}).one_or_none()
     if token is None or not hmac.compare_digest(token.digest, sought):
         return None
-    _mark_used(token)
+    if _is_use_due(token.last_used_at, at):
+        token.last_used_at = at
     scopes = frozenset(scope.value for grant in token.grants for scope in GRANTS.get(grant, ()))
     return Principal(Kind.USER_TOKEN, token.id, f"token:{token.id}", scopes, token.user_id)
 
@@ -261,10 +267,8 @@ _FINDERS = {
 }
 
 
-def _mark_used(credential: ApiKey | UserToken) -> None:
-    at = now()
-    if credential.last_used_at is None or at - credential.last_used_at >= LAST_USED_STEP:
-        credential.last_used_at = at
+def _is_use_due(last: datetime | None, at: datetime) -> bool:
+    return last is None or at - last >= LAST_USED_STEP
 
 
 def _decoded(value: str) -> str:

@@ -7,6 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, TextIO
 
 import structlog
@@ -20,6 +21,8 @@ from connectors.redaction import HIDDEN, redact
 UNTOLD = frozenset({"email", "phone", "customer_key", "search", "code", "auth_code", "state"})
 SENSITIVE = re.compile(r"(?i)authorization|password|secret|token|cookie")
 EMAIL = re.compile(r"[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)+")
+# nothing that is taken out looks so: ids, paths and methods, which most values of a log are
+HARMLESS = re.compile(r"req_[0-9a-f]{32}|[a-z0-9-]*(?:/[a-z0-9-]+)*|[A-Z]{1,8}")
 PHONE = re.compile(r"(?:\+|%2B)[1-9]\d{7,14}\b")
 
 log = structlog.get_logger("api.access")
@@ -56,12 +59,14 @@ def configure(level: str = "INFO", stream: TextIO | None = None) -> None:
 
 def take_out_secrets(_logger: Any, _method: str, event: Any) -> Any:
     """The structlog processor: every text of the event, and every value under a sensitive name."""
-    return {name: HIDDEN if SENSITIVE.search(str(name)) else clean(value) for name, value in event.items()}
+    return {name: HIDDEN if _is_sensitive(str(name)) else clean(value) for name, value in event.items()}
 
 
 def clean(value: Any) -> Any:
     """The same value without credentials, e-mail addresses and phone numbers."""
     if isinstance(value, str):
+        if HARMLESS.fullmatch(value):
+            return value
         text = PATTERN.sub(lambda found: f"{found.group(1)}_{HIDDEN}", value)
         return PHONE.sub(HIDDEN, EMAIL.sub(HIDDEN, redact(text)))
     if isinstance(value, Mapping):
@@ -69,6 +74,11 @@ def clean(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [clean(item) for item in value]
     return value
+
+
+@lru_cache(maxsize=512)
+def _is_sensitive(name: str) -> bool:
+    return SENSITIVE.search(name) is not None
 
 
 def _path() -> str:

@@ -13,6 +13,8 @@ from typing import Any, Protocol
 
 import duckdb
 
+from api.shelf import Shelf
+
 LEVELS = ("campaign", "ad_set", "ad")
 MODELS = ("last_touch", "first_touch", "linear", "time_decay", "last_non_direct")
 CONVERSION_TYPES = (
@@ -174,9 +176,16 @@ class Reader(Protocol):
     def remembered(self) -> dict[str, ProfileFacts | None]:
         """What was already looked up in this snapshot, by profile id; lives as long as the open file."""
 
+    @property
+    def shelf(self) -> Shelf:
+        """What is kept in memory of this snapshot; lives as long as the open file."""
+
     def rows(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]: ...
 
     def dicts(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[dict[str, Any]]: ...
+
+    def columns(self, sql: str, parameters: Mapping[str, object] | None = None) -> dict[str, Any]:
+        """A numpy array per column; none of them may hold nulls."""
 
 
 @dataclass(frozen=True)

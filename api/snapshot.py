@@ -43,6 +43,7 @@ class SnapshotReader:
     def __init__(self, opened: OpenSnapshot, cursor: duckdb.DuckDBPyConnection, watch: Watch) -> None:
         self.snapshot_id: str = opened.snapshot_id
         self.remembered = opened.remembered
+        self.shelf = opened.shelf
         self._cursor = cursor
         self._watch = watch
 
@@ -56,6 +57,11 @@ class SnapshotReader:
         rows = self.rows(sql, parameters)
         names = [column[0] for column in self._cursor.description or ()]
         return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def columns(self, sql: str, parameters: Mapping[str, object] | None = None) -> dict[str, Any]:
+        """A numpy array per column, for many rows of numbers."""
+        self._watch.check()
+        return dict(self._cursor.execute(sql, dict(parameters or {})).fetchnumpy())
 
 
 class Snapshots:

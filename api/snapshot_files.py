@@ -11,6 +11,7 @@ import duckdb
 import orjson
 
 from api import served
+from api.shelf import Shelf
 from touchledger.settings import Settings
 
 _FILE = re.compile(r"served-([0-9A-Za-z-]{1,64})\.duckdb")
@@ -36,6 +37,7 @@ class OpenSnapshot:
         self.users = 0
         self.used_at = time.monotonic()
         self.remembered: dict[str, served.ProfileFacts | None] = {}
+        self.shelf = Shelf(settings.served_cache_mb)
 
 
 def connect(path: Path, settings: Settings) -> duckdb.DuckDBPyConnection:

@@ -41,6 +41,7 @@ class Settings(BaseSettings):
     query_deadline_seconds: float = Field(10.0, gt=0)
     served_memory_limit: str = "1GB"
     served_threads: int = Field(1, ge=1)
+    served_cache_mb: int = Field(256, ge=0)
     served_keep: int = Field(5, ge=2)
     warehouse_memory_limit: str = "4GB"
     warehouse_threads: int = Field(2, ge=1)

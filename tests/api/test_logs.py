@@ -89,3 +89,21 @@ def test_sensitive_names_are_blanked_whatever_they_hold() -> None:
 
 def test_a_secret_keeps_its_kind_only() -> None:
     assert logs.clean(f"key {credentials.mint('trk_live')}.") == "key trk_live_[redacted]."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk_live12345",
+        "whsec_abcdefgh",
+        "1//0gabcdefghijklmnopqr",
+        "ya29.abcdefghij",
+        "EAAABBBBCCCCDDDDEEEE",
+        "jane@example.com",
+        "+4915112345678",
+        "/x/bearer abc",
+        "a=b&api_key=c",
+    ],
+)
+def test_what_looks_harmless_is_not_let_through_with_a_secret_in_it(text: str) -> None:
+    assert logs.clean(text) != text

@@ -13,6 +13,7 @@ import pytest
 
 from api.reading import Source
 from api.served import CHANNELS, ProfileFacts, profile_facts
+from api.shelf import Shelf
 from api.v1.attribution import ad_people_rows
 from api.v1.attribution.ad_people_queries import GROUPINGS, Asked
 from api.windows import DateRange
@@ -32,9 +33,13 @@ class Marts:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self.connection = connection
         self.remembered: dict[str, ProfileFacts | None] = {}
+        self.shelf = Shelf(1)
 
     def rows(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
         return self.connection.execute(sql, dict(parameters or {})).fetchall()
+
+    def columns(self, sql: str, parameters: Mapping[str, object] | None = None) -> dict[str, Any]:
+        return dict(self.connection.execute(sql, dict(parameters or {})).fetchnumpy())
 
     def dicts(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
         rows = self.rows(sql, parameters)

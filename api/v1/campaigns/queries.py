@@ -6,61 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from api.served import ALL_OUTCOMES, OUTCOMES, PAYMENTS, ProfileFacts, Reader
+from api.served import ALL_OUTCOMES, OUTCOMES, ProfileFacts, Reader
+from api.v1.campaigns import ranking
 from api.windows import DateRange
 
-_COUNTS = ", ".join(OUTCOMES)
 _SUMMED_COUNTS = ", ".join(f"sum({name}) as {name}" for name in OUTCOMES)
 _SUMMED_OR_ZERO = ", ".join(f"coalesce(sum({name}), 0)" for name in OUTCOMES)
-_NO_COUNTS = ", ".join("0" for _ in OUTCOMES)
-
-# one GROUP BY over the union: joining two aggregates takes half as long again, nearly all of it planning
-_RANKED = f"""
-select
-    figures.*,
-    entities.entity_id, entities.platform, entities.platform_id, entities.name, entities.status, entities.objective,
-    entities.daily_budget_minor, entities.budget_currency, entities.parent_name,
-    entities.campaign_platform_id, entities.ad_set_platform_id,
-    count(*) over () as rows_total
-from (
-    select
-        entity_key, sum(spend_minor) as spend_minor, sum(impressions) as impressions, sum(clicks) as clicks,
-        sum(conversations) as conversations, sum(cash_minor) as cash_minor,
-        sum({ALL_OUTCOMES}) as conversions, sum({PAYMENTS}) as payments, {_SUMMED_COUNTS}
-    from (
-        select
-            entity_key, spend_minor, impressions, clicks,
-            messaging_conversations_started_7d as conversations, 0 as cash_minor, {_NO_COUNTS}
-        from delivery_daily
-        where profile_key = $profile_key and level = $level and day between $date_from and $date_to
-        union all
-        select entity_key, 0, 0, 0, null, cash_minor, {_COUNTS}
-        from credit_daily
-        where profile_key = $profile_key and model = $model and level = $level
-            and day between $date_from and $date_to
-    ) as days (entity_key, spend_minor, impressions, clicks, conversations, cash_minor, {_COUNTS})
-    group by entity_key
-) as figures
-join entities on entities.entity_key = figures.entity_key
-where entities.profile_key = $profile_key and entities.level = $level
-    and (spend_minor <> 0 or impressions <> 0 or conversions <> 0 or cash_minor <> 0)
-"""  # noqa: S608 - only names of `served.py` are set in; values are bound
-
-_OF_CAMPAIGN = "and entities.campaign_platform_id = $campaign\n"
-_OF_AD_SET = "and entities.ad_set_platform_id = $ad_set\n"
-
-_AFTER = """
-where (-cash_minor, -payments, -conversions, -spend_minor, entity_id)
-    > ($after_cash, $after_payments, $after_conversions, $after_spend, $after_id)
-"""
-
-_SORT_KEY = ("after_cash", "after_payments", "after_conversions", "after_spend", "after_id")
-
-_BEST_FIRST = """
-order by cash_minor desc, payments desc, conversions desc, spend_minor desc, entity_id
-limit $most
-"""
-
 _REACH = """
 select
     entity_key,
@@ -71,6 +22,8 @@ where profile_key = $profile_key and level = $level and entity_key = any($keys)
     and date_from >= $date_from and date_to <= $date_to
 group by entity_key
 """
+
+_IS_MEASURED = "select exists (from entity_reach where profile_key = $profile_key and level = $level)"
 
 _TREND = """
 select entities.entity_id, delivery_daily.day, delivery_daily.spend_minor, delivery_daily.impressions,
@@ -130,6 +83,14 @@ class Slice:
         return {"profile_key": profile.profile_key, "level": self.level, **dates, **chosen}
 
 
+@dataclass(frozen=True)
+class IsMeasured:
+    """Whether any platform told how many people the entities of a level reached."""
+
+    any: bool
+    size: int = 8
+
+
 def ranked_page(
     reader: Reader,
     profile: ProfileFacts,
@@ -144,17 +105,18 @@ def ranked_page(
 
     `after` is the `position` of the last row already given.
     """
-    bound = {**of.parameters(profile), "most": most}
-    sql = _RANKED
-    if campaign is not None:
-        sql, bound["campaign"] = sql + _OF_CAMPAIGN, campaign
-    if ad_set is not None:
-        sql, bound["ad_set"] = sql + _OF_AD_SET, ad_set
-    if after is not None:
-        # the total counts all pages, so the rows already given leave after it was taken
-        sql = f"select * from ({sql}) as ranked {_AFTER}"  # noqa: S608 - constants
-        bound |= dict(zip(_SORT_KEY, after, strict=True))
-    found = reader.dicts(sql + _BEST_FIRST, bound)
+    best = ranking.ranked(
+        reader,
+        profile,
+        level=of.level,
+        model=of.model or "",
+        window=of.window,
+        most=most,
+        after=after,
+        parents={"campaign": campaign, "ad_set": ad_set},
+    )
+    found = best.dicts()
+    ranking.add_details(reader, profile, of.level, found)
     add_own(reader, profile, of, found)
     return found
 
@@ -183,14 +145,19 @@ def by_place(found: Sequence[tuple[Any, str, int]]) -> dict[Any, dict[str, int]]
 
 def position(row: Mapping[str, Any]) -> list[Any]:
     """Where a row stands in the ranking: its sort key, ascending."""
-    measures = ("cash_minor", "payments", "conversions", "spend_minor")
-    return [*(-row[name] for name in measures), row["entity_id"]]
+    return [*(-row[name] for name in ranking.RANKED_BY), row["entity_id"]]
 
 
 def reach_of(
     reader: Reader, profile: ProfileFacts, of: Slice, entity_keys: Sequence[int]
 ) -> dict[int, tuple[int, str]]:
     """Per entity the people reached and whether that is `exact` for the window or only `at_least`."""
+    named = {"profile_key": profile.profile_key, "level": of.level}
+    measured = reader.shelf.get(
+        ("reach", *named.values()), lambda: IsMeasured(bool(reader.rows(_IS_MEASURED, named)[0][0]))
+    )
+    if not measured.any:
+        return {}
     found = reader.rows(_REACH, {**replace(of, model=None).parameters(profile), "keys": list(entity_keys)})
     return {key: (least, "at_least") if exact is None else (exact, "exact") for key, exact, least in found}
 

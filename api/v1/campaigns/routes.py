@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from flask import Response
+
 from api import auth, context, pagination
 from api.guard import guarded
-from api.http import Blueprint
+from api.http import Blueprint, written
 from api.reading import Source, published
 from api.scopes import Scope
 from api.v1.campaigns import queries, rows
@@ -28,7 +30,7 @@ bp = Blueprint("campaigns", __name__, description="Spend, outcomes and cost of c
 @bp.arguments(DateRangeQuery, location="query")
 @bp.arguments(CampaignsQuery, location="query")
 @bp.response(200, CampaignRow(many=True))
-def campaign_performance(window: DateRange, query: dict[str, Any]) -> list[dict[str, Any]]:
+def campaign_performance(window: DateRange, query: dict[str, Any]) -> Response:
     """Spend, cash and conversions per campaign, ad set or ad, best first
 
     Ranked by outcome value. Every entity of the level with spend, impressions or credit in the window has a row.
@@ -38,7 +40,7 @@ def campaign_performance(window: DateRange, query: dict[str, Any]) -> list[dict[
     resume = pagination.read(_key(), listing, query["cursor"]) if query["cursor"] is not None else None
     with published("/campaigns", {"window": window, **query}, resume=resume) as source:
         _describe(window, level=of.level, model=of.model, rows_total=0, next_cursor=None, delivery_through=None)
-        return _campaign_rows(source, of, query, listing, resume) if source else []
+        return written(_campaign_rows(source, of, query, listing, resume) if source else [])
 
 
 @bp.route("/campaigns/trend")

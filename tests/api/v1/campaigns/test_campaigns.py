@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from api.served import MODELS
+from api.v1.campaigns.schemas import CampaignRow
 from tests.api.v1.campaigns.conftest import OTHER, UNBUILT, WINDOW, Caller, Deployment
 
 SHORT_ROW = {
@@ -154,3 +155,11 @@ def test_the_head_of_a_read_has_no_body(caller: Caller) -> None:
     )
     assert (response.status_code, response.data) == (200, b"")
     assert response.headers["ETag"]
+
+
+@pytest.mark.parametrize("level", [None, "campaign", "ad_set", "ad"])
+@pytest.mark.parametrize("model", ["last_touch", "linear"])
+def test_rows_are_written_as_their_schema_would_write_them(caller: Caller, model: str, level: str | None) -> None:
+    rows = caller.data(model=model, **({"level": level} if level else {}))
+    assert rows
+    assert CampaignRow(many=True).dump(rows) == rows

@@ -1,0 +1,69 @@
+"""What is kept in memory of one open snapshot: it cannot change, so what was read of it once need not be read again."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Protocol, TypeVar, cast
+
+# what was used this lately is not put away for something else: two that take turns would push each other out for ever
+BUSY_SECONDS = 30.0
+MEBIBYTE = 1024 * 1024
+
+
+class Kept(Protocol):
+    """Anything that knows how many bytes it holds."""
+
+    @property
+    def size(self) -> int: ...
+
+
+Thing = TypeVar("Thing", bound=Kept)
+
+
+class Shelf:
+    """At most `limit` MiB; what was not used for longest goes first. Safe to share between threads."""
+
+    def __init__(self, limit: int) -> None:
+        self._most, self._size = limit * MEBIBYTE, 0
+        self._lock = threading.Lock()
+        self._held: OrderedDict[Hashable, tuple[Kept, float]] = OrderedDict()
+
+    def find(self, place: Hashable) -> Kept | None:
+        """What stands there, or None."""
+        with self._lock:
+            if place not in self._held:
+                return None
+            found = self._held[place][0]
+            self._held[place] = (found, time.monotonic())
+            self._held.move_to_end(place)
+            return found
+
+    def has_room(self, size: int) -> bool:
+        """Whether so many bytes could be kept, once what nobody used lately is put away."""
+        with self._lock:
+            busy_since = time.monotonic() - BUSY_SECONDS
+            return size + sum(held.size for held, used_at in self._held.values() if used_at > busy_since) < self._most
+
+    def keep(self, place: Hashable, thing: Kept) -> None:
+        """Put something there, and put away what no longer fits. The first of two stays."""
+        with self._lock:
+            if place in self._held:
+                return
+            self._held[place] = (thing, time.monotonic())
+            self._size += thing.size
+            while self._size > self._most:
+                _, (oldest, _) = self._held.popitem(last=False)
+                self._size -= oldest.size
+
+    def get(self, place: Hashable, read: Callable[[], Thing]) -> Thing:
+        """What stands there; else what `read` gives, kept if there is room for it."""
+        found = self.find(place)
+        if found is None:
+            made = read()
+            if self.has_room(made.size):
+                self.keep(place, made)
+            return made
+        return cast(Thing, found)

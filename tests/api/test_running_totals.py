@@ -1,0 +1,83 @@
+"""Figures summed from what is kept in memory equal those of a query, for any window and any gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date, timedelta
+from random import Random
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+
+from api import running_totals
+from api.running_totals import Table, sums_by_entity, together
+from api.served import ProfileFacts
+from api.shelf import Shelf
+from api.windows import DateRange
+
+BEGIN = date(2026, 1, 1)
+TABLE = Table("days", ("profile_key",), {"spend": "spend", "never": "0", "told": "coalesce(told, 0)"})
+NAMED = {"profile_key": 1, "level": "not asked for by this table"}
+
+
+class Reader:
+    """A table of some sixty random rows, and how often it was asked."""
+
+    snapshot_id = "of a test"
+
+    def __init__(self, seed: int, *, mebibytes: int) -> None:
+        random = Random(seed)
+        self.connection, self.asked = duckdb.connect(), 0
+        self.remembered: dict[str, ProfileFacts | None] = {}
+        self.shelf = Shelf(mebibytes)
+        self.connection.execute("create table days (profile_key int, entity_key int, day date, spend bigint, told int)")
+        for _ in range(random.choice((1, 60))):
+            day = BEGIN + timedelta(days=random.randint(0, 30))
+            row = [random.randint(1, 2), random.randint(1, 9), day, random.randint(-(10**12), 10**15), None]
+            self.connection.execute("insert into days values (?, ?, ?, ?, ?)", row)
+
+    def rows(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
+        self.asked += 1
+        return self.connection.execute(sql, dict(parameters or {})).fetchall()
+
+    def dicts(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def columns(self, sql: str, parameters: Mapping[str, object] | None = None) -> dict[str, Any]:
+        self.asked += 1
+        return dict(self.connection.execute(sql, dict(parameters or {})).fetchnumpy())
+
+
+def window(random: Random) -> DateRange:
+    first = BEGIN + timedelta(days=random.randint(-20, 45))
+    return DateRange(first, first + timedelta(days=random.choice((0, 1, 6, 60))))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_kept_sums_to_what_a_query_sums_to(seed: int) -> None:
+    random = Random(seed)
+    kept, queried = Reader(seed, mebibytes=1), Reader(seed, mebibytes=0)
+    for _ in range(40):
+        of = window(random)
+        one, other = sums_by_entity(kept, TABLE, NAMED, of), sums_by_entity(queried, TABLE, NAMED, of)
+        assert one.keys.tolist() == other.keys.tolist()
+        assert one.values.tolist() == other.values.tolist()
+    assert (kept.asked, queried.asked) == (2, 40)
+
+
+def test_what_is_too_large_is_counted_once_and_then_queried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running_totals, "MOST_ROWS", 0)
+    reader, of = Reader(1, mebibytes=1), DateRange(BEGIN, BEGIN + timedelta(days=40))
+    for _ in range(3):
+        assert len(sums_by_entity(reader, TABLE, NAMED, of).keys)
+    assert reader.asked == 4
+
+
+def test_two_sets_of_sums_stand_side_by_side() -> None:
+    one = running_totals.Sums(np.array([1, 4]), np.array([[10], [40]]))
+    other = running_totals.Sums(np.array([2, 4, 5]), np.array([[2, 0], [4, 1], [5, 2]]))
+    both = together(one, other)
+    assert both.keys.tolist() == [1, 2, 4, 5]
+    assert both.values.tolist() == [[10, 0, 0], [0, 2, 0], [40, 4, 1], [0, 5, 2]]

@@ -39,9 +39,13 @@ fix: setup  ## format the code and write the generated docs anew
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
 	@.ci/generate
 
-bench: setup  ## measure the credit models and ad-people on generated touches; prints tables with sizes and versions
-	@$(BIN)/python -m benchmarks
-	@$(BIN)/python -m benchmarks.ad_people
+.venv-bench/.ready: requirements-bench.lock .venv/.ready
+	@.boot/bin/uv venv --quiet --clear --python $(BIN)/python .venv-bench
+	@.boot/bin/uv pip sync --quiet --python .venv-bench/bin/python requirements-bench.lock
+	@touch $@
+
+bench: setup .venv-bench/.ready  ## measure credit beside its peers, builds, scores and the API (SIZES=1M,10M,50M STEPS=credit,build,...)
+	@$(BIN)/python -m benchmarks $(if $(SIZES),--sizes $(SIZES)) $(if $(STEPS),--steps $(STEPS))
 
 laws: setup  ## a million generated outcomes through the real models; prints by how many cents each law is broken
 	@$(BIN)/python -m tests.laws.million
@@ -66,10 +70,12 @@ faults: setup  ## kill the build at random moments, more often than make check d
 visit: setup  ## a browser clicks on an ad, asks and buys; the next snapshot credits its campaign (needs Chromium)
 	@$(BIN)/python -m tests.end_to_end.visit
 
-lock:  ## resolve the pins of pyproject.toml into requirements.lock (hashed, names no index)
+lock:  ## resolve the pins of pyproject.toml into requirements.lock, and those of the benchmarks' peers (hashed, name no index)
 	@.boot/bin/uv pip compile pyproject.toml --extra postgres --group dev --universal --python-version 3.11 \
 	  --generate-hashes --quiet -o requirements.lock
+	@.boot/bin/uv pip compile --group bench --universal --python-version 3.11 \
+	  --generate-hashes --quiet -o requirements-bench.lock
 
 clean:  ## remove the environment, the state folder and every generated file
-	@rm -rf .venv .boot .touchledger .pytest_cache .mypy_cache .ruff_cache .hypothesis dbt_project/target dbt_project/logs *.egg-info
+	@rm -rf .venv .venv-bench .boot .touchledger .pytest_cache .mypy_cache .ruff_cache .hypothesis dbt_project/target dbt_project/logs *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -163,6 +163,6 @@ def write(warehouse: Path, *, ads: int, split_days: int, seed: int) -> dict[str,
             "conversions": "intermediate.orders",
         }
         return {
-            what: int((connection.execute(f"select count(*) from {table}").fetchone() or (0,))[0])  # noqa: S608
+            what: int((connection.execute(f"select count(*) from {table}").fetchone() or (0,))[0])
             for what, table in counted.items()
         }

@@ -105,7 +105,9 @@ def write_set(root: Path, profile_id: str, dataset: str, rows: dict[str, Any]) -
         "_source": ["bench"] * count,
         "_batch": ["bench"] * count,
     }
-    stamps |= {"_seq": np.ones(count, np.int64), "_line": np.arange(count), "_deleted": np.zeros(count, bool)}
+    # as in a real lake, no two landings share a number
+    landing = len(list((root / "raw").glob("*/*/*/*.parquet"))) + 1
+    stamps |= {"_seq": np.full(count, landing, np.int64), "_line": np.arange(count), "_deleted": np.zeros(count, bool)}
     stamps |= {"_loaded_at": np.full(count, BEGIN * 1_000_000)}
     columns = {**rows, **stamps}
     arrays = [

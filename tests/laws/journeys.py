@@ -14,7 +14,7 @@ from orchestration.app_sets import land_calendar
 from orchestration.batch_file import raw_schema
 from orchestration.lake import Lake
 from tests.dbt_project.project import DEFAULTS
-from tests.laws.landing import START, profile_id, write
+from tests.laws.landing import START, landing_number, profile_id, write
 from tests.laws.worlds import ADS, DAY, HOUR
 
 FIRST = int(START.timestamp())
@@ -174,7 +174,11 @@ def _write(lake: Lake, owner: str, dataset: str, columns: Columns) -> None:
     """Write columns as the lake would hold them; a million rows are typed here and not judged one by one."""
     count = len(next(iter(columns.values())))
     stamps: Columns = {"_profile_id": [owner] * count, "_source": ["laws"] * count, "_batch": ["laws"] * count}
-    stamps |= {"_seq": np.ones(count, np.int64), "_line": np.arange(count), "_deleted": np.zeros(count, bool)}
+    stamps |= {
+        "_seq": np.full(count, landing_number(lake), np.int64),
+        "_line": np.arange(count),
+        "_deleted": np.zeros(count, bool),
+    }
     told = {**columns, **stamps, "_loaded_at": np.full(count, FIRST * 1_000_000)}
     schema = raw_schema(load(dataset))
     arrays = [

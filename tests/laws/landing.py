@@ -47,6 +47,11 @@ def land(lake: Lake, worlds: Iterable[World]) -> None:
         write(lake, dataset, owned)
 
 
+def landing_number(lake: Lake) -> int:
+    """Of the next raw file: as in a lake that was landed in, no two files share one."""
+    return len(list(lake.root.glob("raw/*/*/*/*.parquet"))) + 1
+
+
 def write(lake: Lake, dataset: str, owned: Iterable[tuple[str | None, Mapping[str, Any]]]) -> None:
     """Write records with their profiles as one raw file; every one must be good."""
     pairs = list(owned)
@@ -56,7 +61,7 @@ def write(lake: Lake, dataset: str, owned: Iterable[tuple[str | None, Mapping[st
     count = len(pairs)
     stamps: dict[str, list[Any]] = {
         "_profile_id": [owner for owner, _ in pairs], "_source": ["laws"] * count, "_batch": ["laws"] * count,
-        "_seq": [1] * count, "_line": judged.lines, "_loaded_at": [START] * count,
+        "_seq": [landing_number(lake)] * count, "_line": judged.lines, "_loaded_at": [START] * count,
     }  # fmt: skip
     schema = raw_schema(contract)
     values = {**judged.columns, **stamps}

@@ -10,7 +10,7 @@ from tests.laws.journeys import Expected
 from tests.laws.million import built, judge
 
 SPOILS = {
-    "update intermediate.int_credit_cents set cents = cents + 1 where rowid = 0": {
+    "update intermediate.int_credit_shares set linear = linear + 1 where rowid = 0": {
         "cents of an outcome and model add up to it": 1,
         "the five models' totals are equal": 1,
     },

@@ -10,6 +10,7 @@ arrivals as (
     select
         profile_id,
         identity_key,
+        record_no,
         touch_key,
         occurred_s as ts,
         channel,
@@ -30,9 +31,7 @@ arrivals as (
     where not exists (
         select 1
         from {{ ref('int_returns') }} as returns
-        where
-            returns.profile_id = touches.profile_id
-            and returns.touch_key = touches.touch_key
+        where returns.record_no = touches.record_no
     )
 
     union all
@@ -40,6 +39,7 @@ arrivals as (
     select
         profile_id,
         identity_key,
+        record_no,
         'conversation:' || conversation_id as touch_key,
         occurred_s as ts,
         channel,
@@ -65,6 +65,7 @@ arrivals as (
 select
     profiles.profile_key,
     people.person_key,
+    arrivals.record_no,
     arrivals.touch_key,
     arrivals.ts,
     arrivals.channel,

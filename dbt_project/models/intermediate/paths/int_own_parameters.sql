@@ -1,6 +1,7 @@
 with records as (
     select
         profile_id,
+        record_no,
         identity_key,
         'conversion:' || conversion_key as claim_key,
         occurred_s as ts,
@@ -21,6 +22,7 @@ with records as (
 
     select
         profile_id,
+        record_no,
         identity_key,
         'order:' || connection_ref || ':' || order_id as claim_key,
         {{ epoch_seconds('coalesce(processed_at, created_at)') }} as ts,
@@ -40,6 +42,7 @@ with records as (
 select
     profiles.profile_key,
     people.person_key,
+    records.record_no,
     records.claim_key as touch_key,
     -- Undated parameters were there when the payment was made, even where the store recorded it seconds later.
     coalesce({{ epoch_seconds('records.touch_at') }}, least(records.ts, coalesce(payments.ts, records.ts))) as ts,

@@ -10,6 +10,8 @@ with sights as (
         coalesce(named_ad, utm_text) as parameters,
         0 as doubt
     from {{ ref('int_visits') }}
+    -- nobody else's visits are compared with a record
+    where person_key in (select records.person_key from {{ ref('int_own_parameters') }} as records)
 
     union all
 
@@ -57,6 +59,7 @@ neighboured as (
 select
     records.profile_key,
     records.person_key,
+    records.record_no,
     records.touch_key,
     records.ts,
     records.ad_platform,

@@ -1,7 +1,7 @@
 with pages as (
     select
         profile_id,
-        touch_key,
+        record_no,
         lower(referrer_host) as host
     from {{ ref('stg_app__touches') }}
     where
@@ -30,9 +30,7 @@ inside as (
             and (referrers.host = own.host or referrers.host like '%.' || own.host)
 )
 
-select
-    pages.profile_id,
-    pages.touch_key
+select pages.record_no
 from pages
 inner join inside
     on

@@ -2,6 +2,7 @@ with touches as (
     select
         profile_key,
         person_key,
+        record_no,
         touch_key,
         ts,
         channel,
@@ -19,6 +20,7 @@ with touches as (
     select
         profile_key,
         person_key,
+        record_no,
         touch_key,
         ts,
         'other' as channel,
@@ -73,6 +75,7 @@ reasoned as (
 select
     profile_key,
     person_key,
+    record_no,
     touch_key,
     ts,
     channel,

@@ -1,25 +1,9 @@
-{% set break_s = var('visit_break_s') %}
-
-with clicks as (
-    select
-        *,
-        row_number() over (partition by person_key, click_id order by ts, touch_key) as sight
-    from {{ ref('int_arrivals') }}
-),
-
-pages as (
-    select
-        *,
-        row_number() over (partition by person_key, named_ad, session_id order by ts, touch_key) as page,
-        lag(ts) over (partition by person_key, named_ad order by ts, touch_key) as page_before_ts,
-        lag(session_id) over (partition by person_key, named_ad order by ts, touch_key) as page_before_session
-    from clicks
-    where click_id is null or sight = 1
-)
+{{ config(materialized='view') }}
 
 select
     profile_key,
     person_key,
+    record_no,
     touch_key,
     ts,
     channel,
@@ -34,13 +18,5 @@ select
     click_id,
     named_ad,
     utm_text
-from pages
-where
-    named_ad is null
-    or not (
-        (session_id is not null and page > 1)
-        or (
-            (session_id is null or page_before_session is null)
-            and coalesce(ts - page_before_ts < {{ break_s }}, false)
-        )
-    )
+from {{ ref('int_arrivals') }}
+where record_no not in (select repeats.record_no from {{ ref('int_repeats') }} as repeats)

@@ -37,9 +37,13 @@ select
     touches.ts,
     touches.channel,
     touches.origin,
-    touches.ad_id,
+    ads.ad_key,
     calendar.local_date as day
 from touches
+inner join {{ ref('int_carried_ads') }} as ads
+    on
+        touches.profile_key = ads.profile_key
+        and touches.ad_id = ads.ad_id
 inner join profiles on touches.profile_key = profiles.profile_key
 inner join calendar
     on
@@ -47,6 +51,3 @@ inner join calendar
         and cast(floor(touches.ts / 86400.0) as int) = calendar.utc_day
         and touches.ts >= calendar.starts_at
         and touches.ts < calendar.ends_at
-where
-    touches.ad_id is not null
-    and {{ ad_id_fault('touches.ad_id') }} is null

@@ -1,32 +1,9 @@
 with carried as (
-    select profile_key, person_key, touch_key, ts, ad_id, ad_set_id, campaign_id, click_id_type
+    select record_no, ad_id, ad_set_id, campaign_id, click_id_type
     from {{ ref('int_visits') }}
     union all
-    select profile_key, person_key, touch_key, ts, ad_id, ad_set_id, campaign_id, click_id_type
+    select record_no, ad_id, ad_set_id, campaign_id, click_id_type
     from {{ ref('int_record_touches') }}
-),
-
-labels as (
-    select profile_id, touch_key, landing_host, utm_source, utm_medium, utm_campaign
-    from {{ ref('stg_app__touches') }}
-    union all
-    select
-        profile_id,
-        'conversion:' || conversion_key as touch_key,
-        cast(null as {{ dbt.type_string() }}) as landing_host,
-        utm_source,
-        utm_medium,
-        utm_campaign
-    from {{ ref('stg_app__conversions') }}
-    union all
-    select
-        profile_id,
-        'order:' || connection_ref || ':' || order_id as touch_key,
-        cast(null as {{ dbt.type_string() }}) as landing_host,
-        utm_source,
-        utm_medium,
-        utm_campaign
-    from {{ ref('stg_store__orders') }}
 ),
 
 reasoned as (
@@ -35,7 +12,7 @@ reasoned as (
         touches.person_key,
         touches.pos_l,
         touches.ts,
-        carried.touch_key,
+        touches.record_no,
         carried.click_id_type,
         places.platform,
         case
@@ -46,11 +23,7 @@ reasoned as (
         end as reason
     from {{ ref('int_touches') }} as touches
     inner join {{ ref('int_destinations') }} as places on touches.destination_key = places.destination_key
-    inner join carried
-        on
-            touches.person_key = carried.person_key
-            and touches.touch_key = carried.touch_key
-            and touches.ts = carried.ts
+    inner join carried on touches.record_no = carried.record_no
     where places.reason is null or places.reason in ('unknown_ad', 'paid_without_ad')
 )
 
@@ -73,7 +46,4 @@ inner join {{ ref('stg_app__calendar') }} as calendar
         and cast(floor(reasoned.ts / 86400.0) as int) = calendar.utc_day
         and reasoned.ts >= calendar.starts_at
         and reasoned.ts < calendar.ends_at
-left join labels
-    on
-        profiles.profile_id = labels.profile_id
-        and reasoned.touch_key = labels.touch_key
+inner join {{ ref('int_touch_labels') }} as labels on reasoned.record_no = labels.record_no

@@ -35,13 +35,14 @@ touches as (
             max(case when channel = '{{ channel }}' then '{{ channel }}' end)
             {%- endfor %}
         ) as touch_channels
-    from {{ ref('int_touches') }}
+    from {{ ref('int_sightings') }}
     group by person_key
 ),
 
 ads as (
-    select person_key, ad_id, row_number() over (partition by person_key order by ts, touch_key) as place
-    from {{ ref('int_ad_touches') }}
+    select firsts.person_key, carried.ad_id
+    from {{ ref('int_first_ad_touches') }} as firsts
+    inner join {{ ref('int_carried_ads') }} as carried on firsts.ad_key = carried.ad_key
 )
 
 select
@@ -59,7 +60,7 @@ from people
 inner join days on people.person_key = days.person_key
 left join outcomes on people.person_key = outcomes.person_key
 left join touches on people.person_key = touches.person_key
-left join ads on people.person_key = ads.person_key and ads.place = 1
+left join ads on people.person_key = ads.person_key
 -- Who is only a browser is a visitor; who was erased is nobody.
 where people.is_known or (not people.is_erased and outcomes.conversions > 0)
 order by people.profile_key, people.person_key

@@ -3,10 +3,10 @@ select
     touches.person_key,
     touches.pos_l as position,
     touches.pos_f as first_position,
-    {{ uuid_v8('profiles.profile_id', "'touch'", 'touches.touch_key') }} as touch_id,
+    {{ uuid_v8('profiles.profile_id', "'touch'", 'sightings.touch_key') }} as touch_id,
     touches.ts,
-    touches.channel,
-    touches.origin,
+    sightings.channel,
+    sightings.origin,
     nullif(destinations.platform, '') as platform,
     labels.utm_source as source,
     labels.utm_medium as medium,
@@ -23,7 +23,5 @@ select
 from {{ ref('int_touches') }} as touches
 inner join {{ ref('int_profiles') }} as profiles on touches.profile_key = profiles.profile_key
 inner join {{ ref('int_destinations') }} as destinations on touches.destination_key = destinations.destination_key
-left join {{ ref('int_touch_labels') }} as labels
-    on
-        touches.profile_key = labels.profile_key
-        and touches.touch_key = labels.touch_key
+inner join {{ ref('int_sightings') }} as sightings on touches.record_no = sightings.record_no
+inner join {{ ref('int_touch_labels') }} as labels on touches.record_no = labels.record_no

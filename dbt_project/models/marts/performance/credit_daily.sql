@@ -1,70 +1,39 @@
-with counted as (
-    select
-        conversions.profile_key,
-        conversions.day,
-        conversions.outcome,
-        conversions.custom_type,
-        destinations.campaign_key,
-        destinations.ad_set_key,
-        destinations.ad_key,
-        credits.flags,
-        count(*) as n
-    from {{ ref('int_credits') }} as credits
-    inner join {{ ref('int_conversions') }} as conversions on credits.conversion_key = conversions.path_conversion_key
-    inner join {{ ref('int_destinations') }} as destinations on credits.destination_key = destinations.destination_key
-    where destinations.reason is null
-    group by
-        conversions.profile_key,
-        conversions.day,
-        conversions.outcome,
-        conversions.custom_type,
-        destinations.campaign_key,
-        destinations.ad_set_key,
-        destinations.ad_key,
-        credits.flags
-),
+{% set outcomes = outcome_columns() %}
+{% set cash = [outcomes.index('payment_received') + 1, outcomes.index('custom_cash') + 1] | join(', ') %}
 
-split as (
+with placed as (
     select
-        conversions.profile_key,
-        conversions.day,
-        conversions.outcome,
-        conversions.custom_type,
-        destinations.campaign_key,
-        destinations.ad_set_key,
-        destinations.ad_key,
-        cents.model,
-        sum(cents.cents) as cents
-    from {{ ref('int_credit_cents') }} as cents
-    inner join {{ ref('int_conversions') }} as conversions on cents.conversion_key = conversions.conversion_key
-    inner join {{ ref('int_destinations') }} as destinations on cents.destination_key = destinations.destination_key
-    where destinations.reason is null
-    group by
-        conversions.profile_key,
-        conversions.day,
-        conversions.outcome,
-        conversions.custom_type,
-        destinations.campaign_key,
-        destinations.ad_set_key,
-        destinations.ad_key,
-        cents.model
+        days.*,
+        places.ad_key,
+        places.ad_set_key,
+        places.campaign_key
+    from {{ ref('int_credit_days') }} as days
+    inner join {{ ref('int_destinations') }} as places on days.destination_key = places.destination_key
+    where places.reason is null
 ),
 
 stacked as (
-    {% for level in entity_levels() -%}
-        select profile_key, model, '{{ level.name }}' as level, day, {{ level.key }} as entity_key,
-            outcome, custom_type, 0 as n, cents
-        from split
-        where {{ level.key }} is not null
-        union all
-        {% for model in credit_models() -%}
-            {% set bit = model.bit or level.first_bit -%}
-            select profile_key, '{{ model.name }}' as model, '{{ level.name }}' as level, day,
-                {{ level.key }} as entity_key, outcome, custom_type, n, 0 as cents
-            from counted
-            where {{ level.key }} is not null{{ ' and flags & ' ~ bit ~ ' <> 0' if bit }}
-            {{ 'union all' if not loop.last }}
-        {% endfor %}
+    {% for level in entity_levels() %}{% for model in credit_models() %}
+        {%- set n = (model.name if model.bit else level.name) ~ '_n' %}
+        select
+            profile_key,
+            '{{ model.name }}' as model,
+            '{{ level.name }}' as level,
+            day,
+            {{ level.key }} as entity_key,
+            custom_type
+            {%- for outcome in outcomes %},
+            cast(sum(case when outcome = {{ loop.index }} then {{ n }} else 0 end) as int) as {{ outcome }}
+            {%- endfor %},
+            cast(coalesce(sum(case when outcome in ({{ cash }}) then {{ model.name }} end), 0) as bigint)
+                as cash_minor,
+            cast(coalesce(sum(case when outcome in ({{ cash }}) then null else {{ model.name }} end), 0) as bigint)
+                as pipeline_minor
+        from placed
+        where {{ level.key }} is not null{{ ' and ' ~ n ~ ' > 0' if model.bit }}
+        group by profile_key, day, {{ level.key }}, custom_type
+        {{ 'union all' if not loop.last }}
+        {%- endfor %}
         {{ 'union all' if not loop.last }}
     {% endfor %}
 )
@@ -76,12 +45,8 @@ select
     day,
     entity_key,
     cast(custom_type as {{ dbt.type_string() }}) as custom_type,
-    {% for outcome in outcome_columns() -%}
-        cast(sum(case when outcome = '{{ outcome }}' then n else 0 end) as int) as {{ outcome }},
-    {% endfor -%}
-    cast(sum(case when outcome in ('payment_received', 'custom_cash') then cents else 0 end) as bigint) as cash_minor,
-    cast(sum(case when outcome in ('payment_received', 'custom_cash') then 0 else cents end) as bigint)
-        as pipeline_minor
+    {{ outcomes | join(',\n    ') }},
+    cash_minor,
+    pipeline_minor
 from stacked
-group by profile_key, model, level, day, entity_key, custom_type
 order by profile_key, model, level, day, entity_key, custom_type

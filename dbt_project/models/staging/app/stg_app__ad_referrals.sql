@@ -10,6 +10,7 @@ with ranked as (
 
 select
     _profile_id as profile_id,
+    {{ record_no() }} as record_no,
     referral_id,
     conversation_id,
     channel,

@@ -10,6 +10,7 @@ with ranked as (
 
 select
     _profile_id as profile_id,
+    {{ record_no() }} as record_no,
     conversion_key,
     occurred_at,
     {{ epoch_seconds('occurred_at') }} as occurred_s,

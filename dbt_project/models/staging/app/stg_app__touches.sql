@@ -1,15 +1,33 @@
-with ranked as (
-    select
-        *,
-        row_number() over (
-            partition by _profile_id, touch_key
-            order by updated_at desc nulls last, _seq desc, _line desc
-        ) as recency
+-- Most records have one version; ranking all of them, every column carried along, cost half of this model.
+with repeated as (
+    select _profile_id, touch_key
     from {{ source('lake', 'touches') }}
+    group by _profile_id, touch_key
+    having count(*) > 1
+),
+
+versions as (
+    select
+        records._profile_id,
+        records.touch_key,
+        {{ record_no('records.') }} as record_no,
+        row_number() over (
+            partition by records._profile_id, records.touch_key
+            order by records.updated_at desc nulls last, records._seq desc, records._line desc
+        ) as recency
+    from {{ source('lake', 'touches') }} as records
+    inner join repeated on records._profile_id = repeated._profile_id and records.touch_key = repeated.touch_key
+),
+
+outdated as (
+    select record_no
+    from versions
+    where recency > 1
 )
 
 select
     _profile_id as profile_id,
+    {{ record_no() }} as record_no,
     touch_key,
     occurred_at,
     {{ epoch_seconds('occurred_at') }} as occurred_s,
@@ -44,5 +62,7 @@ select
     consent_marketing,
     _source as landed_from,
     _loaded_at as loaded_at
-from ranked
-where recency = 1 and not _deleted
+from {{ source('lake', 'touches') }}
+where
+    not _deleted
+    and {{ record_no() }} not in (select outdated.record_no from outdated)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NoReturn
 
 import marshmallow as ma
@@ -36,6 +37,10 @@ class ArgumentsParser(FlaskParser):
             raise errors.INVALID_CONTENT(f"{part}: there must be one part of this name.")
         return parse_json(payloads[0].encode())
 
+    def _get_schema(self, argmap: Any, req: Request) -> ma.Schema:
+        # a schema copies all of its fields when it is made, which takes longer than reading a query with it
+        return _made(argmap) if isinstance(argmap, type) else super()._get_schema(argmap, req)
+
     def handle_error(
         self,
         error: ma.ValidationError,
@@ -51,6 +56,11 @@ class ArgumentsParser(FlaskParser):
         is_own = location != "json" or not set(messages).isdisjoint(schema.fields)
         code: errors.Code = getattr(schema, "error_code", fallback) if is_own else fallback
         raise code(first_message(messages, schema)) from None
+
+
+@cache
+def _made(schema: type[ma.Schema]) -> ma.Schema:
+    return schema()
 
 
 def first_message(messages: Any, schema: ma.Schema) -> str:

@@ -34,9 +34,12 @@ class Deadlines:
         self._thread: threading.Thread | None = None
 
     @contextmanager
-    def over(self, cursor: duckdb.DuckDBPyConnection) -> Iterator[Watch]:
-        """Watches the cursor while the block runs; a query cut short raises `duckdb.InterruptException`."""
-        watch = Watch(cursor, time.monotonic() + self._seconds)
+    def over(self, cursor: duckdb.DuckDBPyConnection, *, begun: float | None = None) -> Iterator[Watch]:
+        """Watches the cursor while the block runs; a query cut short raises `duckdb.InterruptException`.
+
+        The time runs from `begun` (monotonic), which is now unless it is given.
+        """
+        watch = Watch(cursor, (time.monotonic() if begun is None else begun) + self._seconds)
         with self._changed:
             self._queue.append(watch)
             self._start()

@@ -7,10 +7,9 @@ summed by a query each time. Both give the same integers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,9 +50,10 @@ class Sums:
 
 @dataclass(frozen=True)
 class TooLarge:
-    """Stands where a slice has more rows than are read whole."""
+    """Stands where a slice has more rows than are read whole; `there` are the measures that are ever not 0."""
 
-    size: int = 0
+    there: tuple[str, ...]
+    size: int = 512
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,10 @@ def sums_by_entity(reader: Reader, table: Table, named: Mapping[str, object], wi
         found = _read(reader, table, of)
         if reader.shelf.has_room(found.size):
             reader.shelf.keep(place, found)
-    return found.within(window) if isinstance(found, RunningTotals) else _queried(reader, table, of, window)
+    if isinstance(found, RunningTotals):
+        return found.within(window)
+    there = found.there if isinstance(found, TooLarge) else tuple(table.measures)
+    return _queried(reader, table, of, window, there)
 
 
 def together(one: Sums, other: Sums) -> Sums:
@@ -112,7 +115,7 @@ def together(one: Sums, other: Sums) -> Sums:
 def _read(reader: Reader, table: Table, of: Mapping[str, object]) -> RunningTotals | TooLarge:
     count = f"select count(*) from {table.name} where {table.where}"  # noqa: S608 - constants of this program
     if reader.rows(count, of)[0][0] > MOST_ROWS:
-        return TooLarge()
+        return TooLarge(_there(reader, table, of))
     measures = ", ".join(f"cast({measure} as bigint) as {name}" for name, measure in table.measures.items())
     found = reader.columns(
         f"select entity_key, day, {measures} from {table.name} where {table.where} order by entity_key, day",  # noqa: S608
@@ -132,18 +135,25 @@ def _read(reader: Reader, table: Table, of: Mapping[str, object]) -> RunningTota
     )
 
 
-def _queried(reader: Reader, table: Table, of: Mapping[str, object], window: DateRange) -> Sums:
-    measures = ", ".join(f"cast(sum({measure}) as bigint) as {name}" for name, measure in table.measures.items())
+def _there(reader: Reader, table: Table, of: Mapping[str, object]) -> tuple[str, ...]:
+    ever = ", ".join(f"coalesce(bool_or({measure} <> 0), false)" for measure in table.measures.values())
+    found = reader.rows(f"select {ever} from {table.name} where {table.where}", of)[0]  # noqa: S608 - as above
+    return tuple(name for name, is_there in zip(table.measures, found, strict=True) if is_there)
+
+
+def _queried(reader: Reader, table: Table, of: Mapping[str, object], window: DateRange, there: Sequence[str]) -> Sums:
+    measures = "".join(f", cast(sum({table.measures[name]}) as bigint) as {name}" for name in there)
     found = reader.columns(
-        f"select entity_key, {measures} from {table.name}"  # noqa: S608 - as above
+        f"select entity_key{measures} from {table.name}"  # noqa: S608 - as above
         f" where {table.where} and day between $date_from and $date_to group by entity_key order by entity_key",
         {**of, "date_from": window.date_from, "date_to": window.date_to},
     )
-    return Sums(found["entity_key"].astype(np.int64), _matrix(found, table))
-
-
-def _matrix(found: Mapping[str, Any], table: Table) -> Integers:
-    return np.stack([found[name].astype(np.int64) for name in table.measures], axis=1)
+    keys = found["entity_key"].astype(np.int64)
+    values = np.zeros((len(keys), len(table.measures)), dtype=np.int64)
+    for column, name in enumerate(table.measures):
+        if name in there:
+            values[:, column] = found[name]
+    return Sums(keys, values)
 
 
 def _number(day: date) -> int:

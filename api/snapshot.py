@@ -11,7 +11,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -40,28 +40,36 @@ class Health:
 class SnapshotReader:
     """One request's cursor on one snapshot: the `served.Reader` that queries receive."""
 
-    def __init__(self, opened: OpenSnapshot, cursor: duckdb.DuckDBPyConnection, watch: Watch) -> None:
+    def __init__(self, opened: OpenSnapshot, deadlines: Deadlines, until_over: ExitStack) -> None:
         self.snapshot_id: str = opened.snapshot_id
         self.remembered = opened.remembered
         self.shelf = opened.shelf
-        self._cursor = cursor
-        self._watch = watch
+        self._opened, self._deadlines, self._until_over = opened, deadlines, until_over
+        self._begun = time.monotonic()
+        self._running: tuple[duckdb.DuckDBPyConnection, Watch] | None = None
 
     def rows(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
         """Rows of a query with `$name` parameters."""
-        self._watch.check()
-        return self._cursor.execute(sql, dict(parameters or {})).fetchall()
+        return self._executed(sql, parameters).fetchall()
 
     def dicts(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
         """Rows of a query, by column name."""
-        rows = self.rows(sql, parameters)
-        names = [column[0] for column in self._cursor.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in rows]
+        cursor = self._executed(sql, parameters)
+        names = [column[0] for column in cursor.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
     def columns(self, sql: str, parameters: Mapping[str, object] | None = None) -> dict[str, Any]:
         """A numpy array per column, for many rows of numbers."""
-        self._watch.check()
-        return dict(self._cursor.execute(sql, dict(parameters or {})).fetchnumpy())
+        return dict(self._executed(sql, parameters).fetchnumpy())
+
+    def _executed(self, sql: str, parameters: Mapping[str, object] | None) -> duckdb.DuckDBPyConnection:
+        if self._running is None:
+            # an answer from memory, and one that the caller has already, never need a cursor
+            cursor = self._until_over.enter_context(self._opened.connection.cursor())
+            self._running = cursor, self._until_over.enter_context(self._deadlines.over(cursor, begun=self._begun))
+        cursor, watch = self._running
+        watch.check()
+        return cursor.execute(sql, dict(parameters or {}))
 
 
 class Snapshots:
@@ -96,8 +104,8 @@ class Snapshots:
             yield None
             return
         try:
-            with opened.connection.cursor() as cursor, self._deadlines.over(cursor) as watch:
-                yield SnapshotReader(opened, cursor, watch)
+            with ExitStack() as until_over:
+                yield SnapshotReader(opened, self._deadlines, until_over)
         except (duckdb.InterruptException, duckdb.OutOfMemoryException) as refused:
             raise errors.SERVICE_UNAVAILABLE("The query took too long; narrow it.", headers=RETRY_AFTER) from refused
         except duckdb.Error as broken:

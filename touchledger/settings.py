@@ -145,17 +145,7 @@ class Settings(BaseSettings):
         """Key that signs cursors: the environment's, else one made once per state folder (mode 0600)."""
         if self.secret_key is not None:
             return self.secret_key.get_secret_value().encode()
-        path = self.home / "secret.key"
-        if not path.exists():
-            self.home.mkdir(parents=True, exist_ok=True)
-            temporary = path.with_suffix(f".{secrets.token_hex(4)}")
-            temporary.touch(mode=0o600)
-            temporary.write_text(secrets.token_hex(32))
-            # a link never replaces: of two processes starting at once, the first one's key stands
-            with suppress(FileExistsError):
-                path.hardlink_to(temporary)
-            temporary.unlink()
-        return path.read_text().encode()
+        return _own_key(self.home / "secret.key")
 
     def token_keys(self) -> list[bytes]:
         """Keys of providers' tokens at rest: the first seals, each opens; `token_key` lists them, newest first.
@@ -164,6 +154,20 @@ class Settings(BaseSettings):
         """
         given = self.token_key.get_secret_value().split(",") if self.token_key else []
         return [*(one.strip().encode() for one in given if one.strip()), self.signing_key()]
+
+
+@lru_cache(maxsize=8)
+def _own_key(path: Path) -> bytes:
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_suffix(f".{secrets.token_hex(4)}")
+        temporary.touch(mode=0o600)
+        temporary.write_text(secrets.token_hex(32))
+        # a link never replaces: of two processes starting at once, the first one's key stands
+        with suppress(FileExistsError):
+            path.hardlink_to(temporary)
+        temporary.unlink()
+    return path.read_text().encode()
 
 
 @lru_cache(maxsize=1)

@@ -19,7 +19,7 @@ from api.models import Run
 from orchestration import durable, pointer
 from orchestration.locks import only_writer
 from orchestration.pointer import Pointer
-from orchestration.served_tables import ServedTable, quoted, require_columns, require_rows, schema_hash
+from orchestration.served_tables import ServedTable, is_in_order, quoted, require_columns, require_rows, schema_hash
 from touchledger.settings import Settings
 
 # snapshots stay readable by DuckDB 1.5, so that an upgrade of DuckDB can be taken back
@@ -120,10 +120,10 @@ def _build(settings: Settings, path: Path, to: Pointer, tables: Sequence[ServedT
 def _copy(connection: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
     """Copy one mart in the order of its grain, which is the order its readers scan it in."""
     name = quoted(table.name)
-    connection.execute(
-        f"create table {name} as select {table.column_list} from warehouse.marts.{name}"  # noqa: S608
-        f" order by {table.grain_list}"
-    )
+    mart = f"warehouse.marts.{name}"
+    # most models end in that order already, and to sort a large mart once more takes five times the copy
+    order = "" if is_in_order(connection, mart, table) else f" order by {table.grain_list}"
+    connection.execute(f"create table {name} as select {table.column_list} from {mart}{order}")  # noqa: S608
     count = connection.execute(f"select count(*) from {name}").fetchone()  # noqa: S608
     return int(count[0]) if count else 0
 

@@ -73,6 +73,19 @@ def require_rows(connection: duckdb.DuckDBPyConnection, schema: str, tables: Ite
     _refuse(problem for table in tables for problem in _rows(connection, f"{schema}.{quoted(table.name)}", table))
 
 
+def is_in_order(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> bool:
+    """Whether the rows of a table lie in the order of its grain, each after the one before it."""
+    grain = [quoted(column) for column in table.grain]
+    before = ", ".join(f"lag({column}) over () as before_{n}" for n, column in enumerate(grain))
+    later = "false"
+    for n, column in reversed(list(enumerate(grain))):
+        later = f"(before_{n} > {column} or (before_{n} is not distinct from {column} and {later}))"
+    found = connection.execute(
+        f"select count(*) from (select {table.grain_list}, {before} from {relation}) where {later}"  # noqa: S608
+    ).fetchone()
+    return found == (0,)
+
+
 def _refuse(problems: Iterable[str]) -> None:
     found = list(problems)
     if found:

@@ -25,3 +25,4 @@ inner join {{ ref('int_profiles') }} as profiles on touches.profile_key = profil
 inner join {{ ref('int_destinations') }} as destinations on touches.destination_key = destinations.destination_key
 inner join {{ ref('int_sightings') }} as sightings on touches.record_no = sightings.record_no
 inner join {{ ref('int_touch_labels') }} as labels on touches.record_no = labels.record_no
+order by touches.profile_key, touches.person_key, touches.pos_l

@@ -12,9 +12,11 @@ from benchmarks.sizes import Sizes, written
 # step: its module, the option that takes the sizes, the most it takes by default, and what else it is told
 STEPS: dict[str, tuple[str, str | None, int, list[str]]] = {
     "credit": ("benchmarks.credit", "--sizes", 10**12, []),
+    "build": ("benchmarks.build", "--sizes", 10**12, []),
     "scores": ("benchmarks.scores", None, 0, ["--ads", "1000000"]),
     "ad-people": ("benchmarks.ad_people", None, 0, []),
     "campaigns": ("benchmarks.campaign_load", None, 0, []),
+    "tables": ("benchmarks.scaling", None, 0, []),
 }
 
 

@@ -1,0 +1,79 @@
+"""docs/scaling.md says what benchmarks/results says; the build's profile is read from dbt's own log."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.build import below, groups, resident, spent_by_node
+from benchmarks.contestant import OURS
+from benchmarks.machine import kept
+from benchmarks.plan import reckoned
+from benchmarks.scaling import NONE, PAGE, curve, filled
+
+
+def test_the_page_holds_the_kept_figures() -> None:
+    page = PAGE.read_text()
+    assert filled(page, kept("credit-*.json"), kept("build-*.json")) == page
+
+
+def test_a_page_without_a_mark_is_refused() -> None:
+    with pytest.raises(ValueError, match="no part curve"):
+        filled("# Scaling", [], [])
+
+
+def _credit(touches: int, cpu: float) -> dict[str, Any]:
+    cost = {"cpu": cpu, "wall": cpu / 2, "peak_mb": 100, "told": {}}
+    return {
+        "world": {"touches": touches, "kind": "skewed"},
+        "touches": touches,
+        "contestants": {OURS: cost},
+        "machine": {"load_average": 2.0},
+    }
+
+
+def test_cpu_per_touch_is_told_against_the_smallest_size() -> None:
+    last = curve([_credit(1_000_000, 0.5), _credit(10_000_000, 6.0)]).splitlines()[-1]
+    assert last == "| 10M skewed | 1.20 |  |  | 0.60 | 6.0 | 3.0 | 100 | 2.0 |"
+    assert curve([]) == NONE
+
+
+def test_the_plan_is_in_proportion_to_the_measured_build_and_to_the_cost_of_spark() -> None:
+    base = {"world": {"touches": 10_000_000}, "cpu": 36.0, "bytes": {"lake": 10**9, "warehouse": 2 * 10**9}}
+    plan = reckoned(base, 4.0)
+    # 3.6 s a million, times four, times ten thousand millions
+    assert plan["core hours of a full build on Spark"] == "40"
+    assert plan["lake"] == f"{10**12 / 2**30:,.0f} GB"
+    assert reckoned(base, 8.0)["core hours of a full build on Spark"] == "80"
+
+
+def test_the_profile_is_of_the_newest_run_largest_first(tmp_path: Path) -> None:
+    def line(run: str, name: str, kind: str, seconds: float) -> str:
+        node = {
+            "unique_id": f"{kind}.{name}",
+            "node_name": name,
+            "resource_type": kind,
+            "node_path": f"marts/{name}.sql",
+        }
+        event = {"model": "LogModelResult", "test": "LogTestResult"}[kind]
+        data = {"execution_time": seconds, "node_info": node}
+        return json.dumps({"data": data, "info": {"name": event, "invocation_id": run}})
+
+    log = tmp_path / "dbt.log"
+    log.write_text("\n".join([
+        line("old", "gone", "model", 9), "not json", line("new", "small", "model", 1), line("new", "check", "test", 3),
+        line("new", "large", "model", 2),
+    ]))  # fmt: skip
+    nodes = spent_by_node(log)
+    assert [node["name"] for node in nodes] == ["check", "large", "small"]
+    assert groups(nodes) == {"marts": 3, "tests": 3}
+
+
+def test_memory_is_added_up_over_a_process_and_its_children() -> None:
+    assert os.getpid() in below(os.getppid())
+    assert resident(os.getpid()) > 2**20
+    assert resident(2**30) == 0

@@ -11,7 +11,7 @@ export DO_NOT_TRACK := 1
 export GX_ANALYTICS_ENABLED := False
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test check fix bench laws skill mutation docs clean fuzz faults visit lock
+.PHONY: help setup up test check fix bench laws skill mutation docs clean fuzz faults visit lock spark spark-parity
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)$$/make \1|\2/' | column -t -s '|'
@@ -25,6 +25,16 @@ help:  ## list the targets
 	@touch $@
 
 setup: .venv/.ready  ## make the virtual environment from the locked packages
+
+.spark/.ready: requirements-spark.lock | setup
+	@.boot/bin/uv venv --quiet --clear --python $(PYTHON) .spark
+	@.boot/bin/uv pip sync --quiet --python .spark/bin/python requirements-spark.lock
+	@touch $@
+
+spark: .spark/.ready  ## make the environment of Spark, which `touchledger build --target spark` runs (needs Java 17)
+
+spark-parity: spark  ## the demo and a million touches on DuckDB and on a Spark cluster of two workers, row by row
+	@$(BIN)/python -m benchmarks.spark_parity $(if $(TOUCHES),--touches $(TOUCHES))
 
 up: setup  ## run the demo: sync, model, check, publish, then serve the API, Dagster and the docs
 	@$(BIN)/touchledger up
@@ -70,12 +80,14 @@ faults: setup  ## kill the build at random moments, more often than make check d
 visit: setup  ## a browser clicks on an ad, asks and buys; the next snapshot credits its campaign (needs Chromium)
 	@$(BIN)/python -m tests.end_to_end.visit
 
-lock:  ## resolve the pins of pyproject.toml into requirements.lock, and those of the benchmarks' peers (hashed, name no index)
+lock:  ## resolve the pins of pyproject.toml into requirements.lock, those of the benchmarks' peers and of Spark beside it (hashed, name no index)
 	@.boot/bin/uv pip compile pyproject.toml --extra postgres --group dev --universal --python-version 3.11 \
 	  --generate-hashes --quiet -o requirements.lock
 	@.boot/bin/uv pip compile --group bench --universal --python-version 3.11 \
 	  --generate-hashes --quiet -o requirements-bench.lock
+	@.boot/bin/uv pip compile --group spark --universal --python-version 3.11 \
+	  --generate-hashes --quiet -o requirements-spark.lock
 
 clean:  ## remove the environment, the state folder and every generated file
-	@rm -rf .venv .venv-bench .boot .touchledger .pytest_cache .mypy_cache .ruff_cache .hypothesis dbt_project/target dbt_project/logs *.egg-info
+	@rm -rf .venv .venv-bench .boot .spark .touchledger .pytest_cache .mypy_cache .ruff_cache .hypothesis dbt_project/target dbt_project/logs *.egg-info
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -12,6 +12,8 @@ from touchledger.settings import Settings, load
 
 PARENT_VARIABLE = "TOUCHLEDGER_PARENT_PID"
 WAIT_SECONDS = 60.0
+# in the place of dbt's own --target, whose other value needs another environment
+ON_SPARK = "--target=spark"
 
 
 def main() -> None:
@@ -26,6 +28,8 @@ def main() -> None:
     os.environ.update(environment(settings))
     try:
         with only_writer(settings.home / "locks" / "dbt.lock", purpose="run dbt", wait_seconds=WAIT_SECONDS):
+            if ON_SPARK in sys.argv:
+                sys.exit(_spark(settings, [argument for argument in sys.argv[1:] if argument != ON_SPARK]))
             _dbt(sys.argv[1:])
     except WriterBusyError as error:
         sys.exit(str(error))
@@ -43,6 +47,21 @@ def environment(settings: Settings) -> dict[str, str]:
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
         "DO_NOT_TRACK": "1",
     }
+
+
+def _spark(settings: Settings, arguments: list[str]) -> int:
+    """Run the models on the cluster and take their marts into the warehouse; gives dbt's exit code."""
+    from orchestration import spark
+
+    try:
+        code = spark.run_models(settings, arguments)
+        if code == 0:
+            spark.take_marts(settings)
+    except spark.SparkMissingError as error:
+        sys.exit(str(error))
+    finally:
+        spark.clear(settings)
+    return code
 
 
 def _dbt(arguments: list[str]) -> None:

@@ -46,6 +46,7 @@ def run_job(
     name: str,
     *,
     full_refresh: bool = False,
+    engine: str | None = None,
     days: DayRange | None = None,
     listen: Callable[[Progress], None] = lambda _: None,
 ) -> Outcome:
@@ -66,7 +67,7 @@ def run_job(
             run_id=outcome.run_id,
             tags=tags,
             raise_on_error=False,
-            run_config=_config(name, full_refresh),
+            run_config=_config(name, full_refresh, engine),
         )
     outcome.success = result.success
     if not outcome.success:
@@ -81,11 +82,11 @@ def dg_run_id() -> str:
     return make_new_run_id()
 
 
-def _config(name: str, full_refresh: bool) -> dict[str, Any]:
+def _config(name: str, full_refresh: bool, engine: str | None) -> dict[str, Any]:
     quiet = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
     if name in WITHOUT_MODELS:
         return quiet
-    return {**quiet, "ops": {"warehouse": {"config": {"full_refresh": full_refresh}}}}
+    return {**quiet, "ops": {"warehouse": {"config": {"full_refresh": full_refresh, "engine": engine}}}}
 
 
 class Listener:

@@ -121,12 +121,17 @@ def sync(output: Output) -> None:
 
 @main.command()
 @click.option("--full-refresh", is_flag=True, help="Build every table from nothing.")
+@click.option(
+    "--target",
+    type=click.Choice(["duckdb", "spark"]),
+    help="Engine that runs the models; default: TOUCHLEDGER_ENGINE. docs/spark.md says what spark needs.",
+)
 @speaking
-def build(output: Output, full_refresh: bool) -> None:
+def build(output: Output, full_refresh: bool, target: str | None) -> None:
     """Turn all that is in the lake and the database into a checked, published snapshot."""
     from touchledger.pipeline_commands import run_shown, summary
 
-    outcome = run_shown(output, _prepared(), "build", full_refresh=full_refresh)
+    outcome = run_shown(output, _prepared(), "build", full_refresh=full_refresh, engine=target)
     snapshot = str(outcome.assets["published"]["snapshot"])
     output.result(snapshot, summary(outcome), f"Published snapshot [bold]{snapshot}[/].")
 

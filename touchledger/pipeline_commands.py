@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from orchestration.pipeline import Outcome, run_job
+from orchestration import spark
+from orchestration.pipeline import WITHOUT_MODELS, Outcome, run_job
 from touchledger.output import Output
 from touchledger.progress import STAGES, showing, stage_of
 from touchledger.settings import Settings
@@ -17,10 +18,17 @@ class RunFailedError(click.ClickException):
     """A run did not end well; figures already served are untouched."""
 
 
-def run_shown(output: Output, settings: Settings, job: str, *, full_refresh: bool = False) -> Outcome:
-    """Run a job with its stages in view. Raises RunFailedError with what went wrong."""
+def run_shown(
+    output: Output, settings: Settings, job: str, *, full_refresh: bool = False, engine: str | None = None
+) -> Outcome:
+    """Run a job with its stages in view. Raises RunFailedError with what went wrong.
+
+    `engine` is the one that the models run on, by default the deployment's.
+    """
+    if (engine or settings.engine) == "spark" and job not in WITHOUT_MODELS:
+        _require_spark(settings)
     with showing(output, settings, stage_totals(job)) as listener:
-        outcome = run_job(settings, job, full_refresh=full_refresh, listen=listener)
+        outcome = run_job(settings, job, full_refresh=full_refresh, engine=engine, listen=listener)
     if not outcome.success:
         problems = "\n".join(f"  {problem}" for problem in outcome.problems)
         raise RunFailedError(
@@ -30,6 +38,13 @@ def run_shown(output: Output, settings: Settings, job: str, *, full_refresh: boo
     for connection, reason in failed_connections(outcome).items():
         output.say(f"[yellow]{connection} was not pulled: {reason}[/]")
     return outcome
+
+
+def _require_spark(settings: Settings) -> None:
+    try:
+        spark.require(settings)
+    except spark.SparkMissingError as missing:
+        raise click.ClickException(str(missing)) from None
 
 
 def stage_totals(job: str) -> dict[str, int]:

@@ -46,6 +46,16 @@ class Settings(BaseSettings):
     warehouse_memory_limit: str = "4GB"
     warehouse_threads: int = Field(2, ge=1)
 
+    engine: str = Field("duckdb", pattern="^(duckdb|spark)$")
+    spark_master: str | None = Field(None, pattern=r"^(spark://|yarn|k8s://|local(\[|$))")
+    spark_environment: Path = Path(".spark")
+    spark_folder: Path | None = None
+    spark_partitions: int = Field(8, ge=1)
+    spark_threads: int = Field(2, ge=1)
+    spark_driver_memory: str = "2g"
+    spark_executor_memory: str = "2g"
+    spark_conf: dict[str, str] = {}
+
     demo_seed: int = 7
     demo_today: date = date(2026, 11, 16)
     demo_days: int = Field(120, ge=30, le=366)

@@ -41,7 +41,8 @@
    Integers add up to the same sum in any order, which doubles do not; at least 1, so that no touch of a path weighs
    nothing however old it is. #}
 {% macro decay_units(ts, newest_ts, ln2_over_hl) -%}
-    greatest(cast(round(exp(cast({{ ts }} - {{ newest_ts }} as double) * {{ ln2_over_hl }}) * 1e15) as bigint), 1)
+    {%- set age = 'cast(' ~ newest_ts ~ ' - ' ~ ts ~ ' as double) * ' ~ ln2_over_hl -%}
+    greatest(cast(round({{ exp_of_minus(age) }} * 1e15) as bigint), 1)
 {%- endmacro %}
 
 {# numerator / denominator cut to a whole, both decimal(38, 0) and the denominator positive. One engine divides decimals
@@ -95,7 +96,9 @@ judged as (
         case
             when {{ part }} = {{ total }} then 'all'
             when
-                abs(quotient - round(quotient)) > {{ amount }} * 2e-15
+                -- of more than this a double knows no millionths, and one engine's floor() ends at 64 bits
+                {{ amount }} < 1000000000
+                and abs(quotient - round(quotient)) > {{ amount }} * 2e-15
                 and abs(quotient * 1e6 - floor(quotient * 1e6) - 0.5) > {{ amount }} * 2e-9
                 then 'plain'
             else 'close'

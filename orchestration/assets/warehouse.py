@@ -6,16 +6,19 @@ from typing import Any
 import dagster as dg
 from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, dbt_assets
 
+from orchestration import spark
 from orchestration.dbt_manifest import ensure_manifest, target
+from orchestration.dbt_process import ON_SPARK
 from orchestration.resources import Deployment, Warehouse, WarehouseDbt
 from orchestration.warehouse_state import rebuilding
 from touchledger.settings import load
 
 
 class Rebuild(dg.Config):
-    """`full_refresh` builds every table from nothing, incremental ones too."""
+    """`full_refresh` builds every table from nothing; `engine` is the deployment's own unless it is named."""
 
     full_refresh: bool = False
+    engine: str | None = None
 
 
 class Stations(DagsterDbtTranslator):
@@ -40,13 +43,16 @@ def warehouse_assets(
     """Staging, identities, paths, credit and marts, from the raw files alone."""
     settings = deployment.settings
     with rebuilding(settings, token=warehouse.token, whole=not context.is_subset):
-        yield from dbt.cli(_command(config), context=context, target_path=target(settings)).stream()
+        on_spark = (config.engine or settings.engine) == "spark"
+        folder = spark.target(settings) if on_spark else target(settings)
+        yield from dbt.cli(_command(config, on_spark), context=context, target_path=folder).stream()
 
 
-def _command(config: Rebuild) -> list[str]:
+def _command(config: Rebuild, on_spark: bool) -> list[str]:
     # unit tests prove the models, not the data: they run in the test-suite, not every night. Dagster reads what dbt
     # prints; the manifest, which dbt would write twice, is an eighth of a small build
     command = ["build", "--no-write-json", "--exclude-resource-type", "unit_test"]
+    command += [ON_SPARK] if on_spark else []
     return [*command, "--full-refresh"] if config.full_refresh else command
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator
 from decimal import ROUND_HALF_EVEN, Decimal
@@ -10,6 +11,7 @@ from fractions import Fraction
 import duckdb
 import pytest
 
+from api.v1.conversions.decay import exp_of_minus
 from tests.dbt_project.macros import render
 from tests.dbt_project.test_identities import uuid_v8
 
@@ -48,6 +50,23 @@ def test_the_quotient_of_two_rates_is_rounded_at_the_twelfth_decimal(connection:
     connection.executemany("insert into t values (?, ?)", [("1", "0.9"), *_pairs(chance, 500)])
     for a, b, quotient in connection.execute(f"select a, b, {sql} from t").fetchall():
         assert abs(Fraction(quotient) - Fraction(a) / Fraction(b)) <= Fraction(1, 2 * 10**12), (a, b)
+
+
+def test_an_exponential_has_the_same_bits_here_and_in_the_api(connection: duckdb.DuckDBPyConnection) -> None:
+    sql = render("exponential.sql", "exp_of_minus", "y")
+    values = [0.0, math.log(2), 42.9, 43.1, 800.0, *(n / 7 for n in range(300))]
+    connection.execute("create table t (y double)")
+    connection.executemany("insert into t values (?)", [(value,) for value in values])
+    for y, found in connection.execute(f"select y, {sql} from t").fetchall():
+        assert found == exp_of_minus(y)
+        assert found == pytest.approx(max(math.exp(-y), 2**-62.5), rel=4e-15 if y < 42 else 0.5)
+
+
+def test_a_cube_root_is_near_the_true_one(connection: duckdb.DuckDBPyConnection) -> None:
+    sql = render("exponential.sql", "cube_root", "x")
+    for x in (1e-6, 0.01, 0.5, 1.0, 8.0, 12345.678):
+        (found,) = connection.execute(f"select {sql} from (select ?::double as x)", [x]).fetchone() or ()
+        assert found == pytest.approx(x ** (1 / 3), rel=1e-8)
 
 
 def test_ids_are_the_md5_of_profile_kind_and_key_with_version_and_variant(

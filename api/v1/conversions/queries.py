@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from api.served import CONVERSION_TYPES, MODELS, REVENUE_TYPES, ProfileFacts, Reader
+from api.v1.conversions.decay import decay_units
 from api.windows import DateRange
 
 _COUNTED = "\nunion all ".join(
@@ -63,12 +64,9 @@ ENTITIES = "\n".join(
     for name, key in (("campaigns", "campaign_key"), ("ad_sets", "ad_set_key"), ("ads", "ad_key"))
 )
 
-# the formula of the macro decay_units, on the engine that built the path's sum: the units add up to it
 _PATH = f"""
 select {TOUCH}, paths.p_from, paths.p_last, paths.p_first, paths.p_lnd, paths.n, paths.s_dec, paths.is_capped,
-    greatest(cast(round(
-        exp(cast(touches.ts - paths.newest_ts as double) * paths.ln2_over_hl) * 1e15
-    ) as bigint), 1) as decay_units
+    paths.newest_ts, paths.ln2_over_hl
 from paths
 join touches on touches.profile_key = $profile_key and touches.person_key = paths.person_key
     and touches.position between paths.p_from and paths.p_last
@@ -141,7 +139,10 @@ def conversion(
 
 def path(reader: Reader, profile: ProfileFacts, conversion_key: int | None) -> list[dict[str, Any]]:
     """Touches of the path that this conversion owns, in its order, each with what its weights are made of."""
-    return reader.dicts(_PATH, {"profile_key": profile.profile_key, "conversion_key": conversion_key})
+    found = reader.dicts(_PATH, {"profile_key": profile.profile_key, "conversion_key": conversion_key})
+    return [
+        {**touch, "decay_units": decay_units(touch["newest_ts"] - touch["ts"], touch["ln2_over_hl"])} for touch in found
+    ]
 
 
 def touches_in_window(reader: Reader, profile: ProfileFacts, conversion_key: int) -> int:

@@ -1,0 +1,199 @@
+"""The same models on a Spark cluster: what its application is told, and how the marts come back.
+
+Spark has an environment of its own (`make spark`). Its application reads the same lake, keeps all it builds in one
+folder that the cluster reaches too, and ends; the marts are then loaded into a new warehouse file, which takes the old
+one's place at once. So checks, ranking and publication are the same whichever engine built.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from data_contracts.contract import landed, modelled
+from orchestration import durable
+from orchestration.batch_file import raw_schema
+from orchestration.dbt_manifest import PROJECT
+from orchestration.orphans import die_with_parent
+from orchestration.publish import STORAGE
+from touchledger.settings import REPOSITORY, Settings
+
+DRIVER = Path(__file__).with_name("spark_driver.py")
+# what others than the publisher read in the warehouse
+BESIDE_MARTS = ("intermediate.int_score_history", "intermediate.int_score_history_layers")
+MEANING = {
+    # instants are UTC, sums overflow loudly, and a product of decimals keeps its last digit, as on DuckDB
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    # the catalogue lives as long as the application: every run builds everything
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.ui.enabled": "false",
+    "spark.log.level": "ERROR",
+}
+COLUMN_TYPES = {
+    pa.string(): "string",
+    pa.bool_(): "boolean",
+    pa.int16(): "smallint",
+    pa.int32(): "int",
+    pa.int64(): "bigint",
+    pa.float64(): "double",
+    pa.date32(): "date",
+}
+
+
+class SparkMissingError(RuntimeError):
+    """Spark cannot be used yet; the text names the setting or the command that is missing."""
+
+
+def require(settings: Settings) -> None:
+    """Raise SparkMissingError unless a cluster is named and Spark's environment is installed."""
+    if settings.spark_master is None:
+        raise SparkMissingError(
+            "no Spark cluster is named: set TOUCHLEDGER_SPARK_MASTER to its address, such as spark://host:7077"
+        )
+    if not _python(settings).exists():
+        raise SparkMissingError(
+            f"there is no Spark in {_python(settings).parent.parent}: `make spark` installs it,"
+            " or TOUCHLEDGER_SPARK_ENVIRONMENT names an environment that has it"
+        )
+
+
+def run_models(settings: Settings, command: Sequence[str]) -> int:
+    """Run one dbt command on the cluster; dbt's own output goes to this process's, Spark's to logs/spark.log.
+
+    Gives dbt's exit code. On 0 the marts lie in `marts_folder`. Raises SparkMissingError.
+    """
+    require(settings)
+    clear(settings)
+    folder = _folder(settings)
+    folder.mkdir(parents=True)
+    log = settings.home / "logs" / "spark.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    parent = os.getpid()
+    with log.open("ab") as spoken:
+        return subprocess.run(  # noqa: S603 - our own file, no shell
+            # -P: dbt imports every module whose name begins with dbt_, and ours beside the driver do
+            [str(_python(settings)), "-P", str(DRIVER)],
+            input=json.dumps(_plan(settings, [*command, *_folders(target(settings))])).encode(),
+            stderr=spoken,
+            env={**os.environ, **_environment(settings)},
+            preexec_fn=lambda: die_with_parent(parent),
+            check=False,
+        ).returncode
+
+
+def take_marts(settings: Settings) -> dict[str, int]:
+    """Put a warehouse of the marts just built in the place of the old one; gives rows by table."""
+    building = settings.warehouse.with_name(f"building-{settings.warehouse.name}")
+    building.unlink(missing_ok=True)
+    rows: dict[str, int] = {}
+    try:
+        with duckdb.connect(str(building), config={**STORAGE, "threads": settings.warehouse_threads}) as connection:
+            connection.execute("set TimeZone = 'UTC'")
+            for relation in wanted():
+                schema, name = relation.split(".")
+                files = str(marts_folder(settings) / relation / "*.parquet")
+                connection.execute(f"create schema if not exists {schema}")
+                connection.execute(f"create table {relation} as select * from read_parquet(?)", [files])  # noqa: S608
+                count = connection.execute(f"select count(*) from {relation}").fetchone()  # noqa: S608
+                rows[name] = int(count[0]) if count else 0
+            connection.execute("checkpoint")
+        durable.put_in_place(building, settings.warehouse)
+    finally:
+        building.unlink(missing_ok=True)
+    return rows
+
+
+def clear(settings: Settings) -> None:
+    """Remove what an application left: it holds people."""
+    shutil.rmtree(_folder(settings), ignore_errors=True)
+
+
+def wanted() -> list[str]:
+    """The relations that come back from the cluster."""
+    return [*(f"marts.{name}" for name in modelled()), *BESIDE_MARTS]
+
+
+def marts_folder(settings: Settings) -> Path:
+    """Where the application leaves them as Parquet, a folder for each."""
+    return _folder(settings) / "handed_over"
+
+
+def executors_file(settings: Settings) -> Path:
+    """What each executor of the last application did, as JSON."""
+    return settings.home / "spark-executors.json"
+
+
+def target(settings: Settings) -> Path:
+    """Where dbt writes its artifacts: apart from DuckDB's, whose parse another engine would make worthless."""
+    return settings.home / "dbt-spark"
+
+
+def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
+    conf = {
+        **MEANING,
+        "spark.sql.warehouse.dir": str(_folder(settings) / "warehouse"),
+        "spark.sql.shuffle.partitions": str(settings.spark_partitions),
+        "spark.driver.memory": settings.spark_driver_memory,
+        "spark.executor.memory": settings.spark_executor_memory,
+        **settings.spark_conf,
+    }
+    return {
+        "master": settings.spark_master,
+        "conf": conf,
+        "tables": [_table(settings, name) for name in landed()],
+        "command": [*command, "--target", "spark"],
+        "wanted": wanted(),
+        "marts": str(marts_folder(settings)),
+        "executors": str(executors_file(settings)),
+    }
+
+
+def _table(settings: Settings, name: str) -> dict[str, Any]:
+    root = settings.lake / "raw" / name
+    shared = [root / "_shared"] if (root / "_shared").exists() else []
+    columns = ", ".join(f"`{field.name}` {_type(field.type)}" for field in raw_schema(landed()[name]))
+    return {"name": name, "columns": columns, "folders": [str(folder) for folder in [root, *shared]]}
+
+
+def _type(kind: pa.DataType) -> str:
+    if pa.types.is_timestamp(kind):
+        return "timestamp_ltz"
+    if pa.types.is_decimal(kind):
+        return f"decimal({kind.precision}, {kind.scale})"
+    return COLUMN_TYPES[kind]
+
+
+def _folders(target: Path) -> list[str]:
+    project, written = str(PROJECT), str(target)
+    return ["--project-dir", project, "--profiles-dir", project, "--target-path", written, "--log-path", written]
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    python = _python(settings)
+    return {
+        "PYSPARK_PYTHON": str(python),
+        "TOUCHLEDGER_SPARK_THREADS": str(settings.spark_threads),
+        "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+        "DO_NOT_TRACK": "1",
+    }
+
+
+def _python(settings: Settings) -> Path:
+    return REPOSITORY / settings.spark_environment / "bin" / "python"
+
+
+def _folder(settings: Settings) -> Path:
+    return (settings.spark_folder or settings.home / "spark").absolute()

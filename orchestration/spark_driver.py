@@ -1,0 +1,66 @@
+"""Runs dbt inside one Spark application. Spark's own environment runs this file; it imports nothing of the project.
+
+Reads a plan as JSON from standard input, see `orchestration.spark`. Ends with dbt's verdict: 0 when everything was
+built and every test passed. What is wanted lies then as Parquet in the plan's `marts`, a folder for each relation.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from dbt.cli.main import dbtRunner
+from pyspark.sql import SparkSession
+
+LAKE = "lake"
+
+
+def main() -> None:
+    """Start the application, name the sets of the lake in it, run dbt in the same session, and hand over the marts."""
+    plan = json.load(sys.stdin)
+    builder = SparkSession.builder.appName("touchledger").master(plan["master"])
+    for name, value in plan["conf"].items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    try:
+        spark.sql(f"create database if not exists {LAKE}")
+        for table in plan["tables"]:
+            _name(spark, table)
+        done = dbtRunner().invoke(plan["command"])
+        if done.success:
+            for relation in plan["wanted"]:
+                spark.table(relation).write.parquet(f"{plan['marts']}/{relation}")
+            Path(plan["executors"]).write_text(json.dumps(_executors(spark)))
+    finally:
+        spark.stop()
+    if done.exception is not None:
+        raise done.exception
+    sys.exit(0 if done.success else 1)
+
+
+def _name(spark: SparkSession, table: dict[str, Any]) -> None:
+    """One set as a view over its folders: by itself Spark looks into no folder whose name begins with an underscore."""
+    parts = []
+    for number, folder in enumerate(table["folders"]):
+        part = f"{LAKE}.{table['name']}__{number}"
+        # every column is told: a folder without files has none, and an old file lacks the newer ones
+        spark.sql(
+            f"create table {part} ({table['columns']}) using parquet"
+            f" options (recursiveFileLookup 'true') location '{folder}'"
+        )
+        parts.append(f"select * from {part}")  # noqa: S608 - names of our own contracts
+    spark.sql(f"create or replace view {LAKE}.{table['name']} as {' union all '.join(parts)}")
+
+
+def _executors(spark: SparkSession) -> list[dict[str, Any]]:
+    """What each executor did for the application: cores, tasks and milliseconds in tasks."""
+    found = spark.sparkContext._jsc.sc().statusStore().executorList(False)
+    executors = [found.apply(place) for place in range(found.size())]
+    return [
+        {"id": one.id(), "cores": one.totalCores(), "tasks": one.completedTasks(), "task_ms": one.totalDuration()}
+        for one in executors
+    ]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""What a Spark application is told, and how its marts come back; the cluster itself is in `make spark-parity`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from data_contracts.contract import landed
+from orchestration import spark
+from orchestration.lake import Lake
+from touchledger.cli import main
+from touchledger.settings import Settings
+
+MASTER = "spark://cluster:7077"
+
+
+@pytest.fixture
+def told(home: Path) -> Settings:
+    """Settings whose Spark is a script that keeps what it is told, and ends as `verdict` says."""
+    python = home / "environment" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\necho "$@" > {home}/arguments\ncat > {home}/plan.json\nexit $(cat {home}/verdict)\n')
+    python.chmod(0o755)
+    (home / "verdict").write_text("0")
+    return Settings(home=home, spark_master=MASTER, spark_environment=home / "environment")
+
+
+def test_without_a_cluster_the_command_names_the_setting_and_nothing_runs(home: Path) -> None:
+    done = CliRunner().invoke(main, ["build", "--target", "spark"])
+    assert done.exit_code == 1
+    assert "TOUCHLEDGER_SPARK_MASTER" in done.output
+    assert not (home / "warehouse.duckdb").exists()
+
+
+def test_without_an_environment_it_names_the_command_that_makes_one(home: Path) -> None:
+    with pytest.raises(spark.SparkMissingError, match="make spark"):
+        spark.require(Settings(home=home, spark_master=MASTER, spark_environment=home / "nowhere"))
+
+
+def test_the_application_is_told_the_cluster_the_lake_and_what_dbt_shall_do(told: Settings) -> None:
+    Lake(told.lake).prepare()
+    (told.lake / "raw" / "fx_rates" / "_shared").mkdir()
+    assert spark.run_models(told, ["build"]) == 0
+    plan = json.loads((told.home / "plan.json").read_text())
+    assert plan["master"] == MASTER
+    assert plan["command"][0] == "build"
+    assert plan["command"][-2:] == ["--target", "spark"]
+    tables = {table["name"]: table for table in plan["tables"]}
+    assert tables.keys() == landed().keys()
+    root = told.lake / "raw" / "fx_rates"
+    assert tables["fx_rates"]["folders"] == [str(root), str(root / "_shared")]
+    assert tables["touches"]["folders"] == [str(told.lake / "raw" / "touches")]
+    assert "`occurred_at` timestamp_ltz" in tables["touches"]["columns"]
+    assert "`value` decimal(18, 4)" in tables["conversions"]["columns"]
+    assert (told.home / "arguments").read_text().split() == ["-P", str(spark.DRIVER)]
+
+
+def test_a_setting_of_ones_own_comes_last(told: Settings) -> None:
+    own = told.model_copy(update={"spark_conf": {"spark.executor.memory": "9g", "spark.executor.cores": "4"}})
+    spark.run_models(own, ["build"])
+    conf = json.loads((told.home / "plan.json").read_text())["conf"]
+    assert (conf["spark.executor.memory"], conf["spark.executor.cores"]) == ("9g", "4")
+    assert conf["spark.sql.decimalOperations.allowPrecisionLoss"] == "false"
+
+
+def test_dbts_verdict_is_the_applications(told: Settings) -> None:
+    (told.home / "verdict").write_text("1")
+    assert spark.run_models(told, ["build"]) == 1
+
+
+def test_the_marts_take_the_place_of_the_old_warehouse_and_leave_nobody_behind(told: Settings) -> None:
+    with duckdb.connect(str(told.warehouse)) as connection:
+        connection.execute("create schema staging; create table staging.people as select 'ann@example.com' as email")
+    _hand_over(told)
+    assert spark.take_marts(told)["entities"] == 1
+    spark.clear(told)
+    with duckdb.connect(str(told.warehouse), read_only=True) as connection:
+        schemas = connection.execute("select distinct schema_name from duckdb_tables() order by 1").fetchall()
+    assert schemas == [("intermediate",), ("marts",)]
+    assert not spark.marts_folder(told).parent.exists()
+
+
+def test_marts_that_cannot_be_read_leave_the_old_warehouse(told: Settings) -> None:
+    with duckdb.connect(str(told.warehouse)) as connection:
+        connection.execute("create table old as select 1 as one")
+    _hand_over(told)
+    (spark.marts_folder(told) / "marts.entities" / "part-0.parquet").write_bytes(b"half a file")
+    with pytest.raises(duckdb.Error):
+        spark.take_marts(told)
+    with duckdb.connect(str(told.warehouse), read_only=True) as connection:
+        assert connection.execute("select one from old").fetchall() == [(1,)]
+
+
+def _hand_over(settings: Settings) -> None:
+    """One row of nulls of every relation that an application hands over."""
+    contracts = spark.modelled()
+    for relation in spark.wanted():
+        name = relation.partition(".")[2]
+        schema = contracts[name].arrow_schema() if name in contracts else pa.schema([("window_key", pa.int32())])
+        folder = spark.marts_folder(settings) / relation
+        folder.mkdir(parents=True)
+        rows = pa.Table.from_arrays([pa.nulls(1, field.type) for field in schema], schema=schema)
+        pq.write_table(rows, folder / "part-0.parquet")

@@ -10,11 +10,13 @@ from fractions import Fraction
 from data_contracts.formats import currency_digits
 
 RATIO_DECIMALS = 8
+_SCALE: int = 10**RATIO_DECIMALS
 
 
 def amount(minor: int, digits: int) -> float:
     """Minor units of a currency with that many decimals (ISO 4217), as the JSON number a reader expects."""
-    return float(Decimal(minor).scaleb(-digits))
+    # Python divides integers of any size to the nearest float
+    return float(minor / 10**digits)
 
 
 def exact(minor: int, digits: int) -> str:
@@ -31,7 +33,11 @@ def ratio(numerator: int, denominator: int) -> float | None:
     """Exact quotient rounded once, half to even, to 8 decimals; null when the denominator is 0."""
     if denominator == 0:
         return None
-    return float(round(Fraction(numerator, denominator), RATIO_DECIMALS))
+    sign = 1 if denominator > 0 else -1
+    whole, rest = divmod(sign * numerator * _SCALE, abs(denominator))
+    if 2 * rest > abs(denominator) or (2 * rest == abs(denominator) and whole % 2):
+        whole += 1
+    return whole / _SCALE
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ def deployment(
     chosen = random.Random(seed)  # noqa: S311 - a load, not a secret
     found: dict[int, list[Question]] = {}
     with transaction(settings.operational_url) as session:
-        for size, share in ((size, SHARES[size]) for size in counts):
+        for size, share in ((size, SHARES[size]) for size, count in counts.items() if count):
             owners = [profile for profile, its in sizes.items() if its == size]
             minted = [
                 mint_api_key(session, profile_id=owners[n % len(owners)], name=f"load {n}")[1]
@@ -148,6 +148,8 @@ def measure(
         }
         single = {name: cost(lambda: alone(some), len(some)) for name, some in singles.items()}  # noqa: B023
         closed_loads, open_loads = {}, {}
+        options = {"address": address, "connections": 4, "seconds": seconds}
+        closed_loads["4, none asked before"] = cost(lambda: closed(mixed, folder=settings.home, begin=0, **options))
         for turn, connections in enumerate(CONNECTIONS):
             options = {"address": address, "connections": connections, "seconds": seconds}
             begin = (turn * QUESTIONS // 3) % len(mixed)

@@ -60,3 +60,8 @@ def test_a_ratio_is_within_half_a_unit_of_the_exact_quotient(over: int, under: i
     # the float itself adds at most one part in 2**52
     allowed = Fraction(1, 2 * 10**8) + Fraction(over, under) / 2**52
     assert abs(Fraction(found) - Fraction(over, under)) <= allowed
+
+
+@given(st.integers(-(10**15), 10**15), st.integers(-(10**12), 10**12).filter(bool))
+def test_a_ratio_is_the_exact_quotient_rounded(over: int, under: int) -> None:
+    assert ratio(over, under) == float(round(Fraction(over, under), 8))

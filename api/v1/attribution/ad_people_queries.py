@@ -32,7 +32,7 @@ where profile_key = $profile_key and channel = $channel and {day} between ${part
 
 # the earliest ad touch of a person is counted once, so it needs no day before, and origins add up
 _FIRSTS = f"""
-select unnest(['all', origin]) as origin, ad_key, day, cast('0001-01-01' as date) as prev, people, people as touches
+select {{origin}} as origin, ad_key, day, cast('0001-01-01' as date) as prev, people, people as touches
 from people_first where {_OF_WINDOW} and $channel in ('all', channel)
 """  # noqa: S608 - as above
 
@@ -107,10 +107,13 @@ class Asked:
         dates = {"date_from": self.window.date_from, "date_to": self.window.date_to}
         return {"profile_key": profile.profile_key, "channel": self.channel or ALL, **dates}
 
-    def of_ads(self, profile: ProfileFacts) -> tuple[str, dict[str, object]]:
-        """The rows that counts of ads are sums of, as SQL, and its parameters."""
+    def of_ads(self, profile: ProfileFacts, *, firsts_of: str) -> tuple[str, dict[str, object]]:
+        """The rows that counts of ads are sums of, as SQL, and its parameters.
+
+        Firsts are counted once for each origin, or once more as those of all: `firsts_of` is SQL for which.
+        """
         if self.first_only:
-            return _FIRSTS, self.parameters(profile)
+            return _FIRSTS.format(origin=firsts_of), self.parameters(profile)
         parts = _parts(self.window)
         sql = "union all".join(
             _CELLS_OF_ADS.format(part=name, table="people_months_ad", day="month")
@@ -144,22 +147,27 @@ class Times:
     buckets: dict[tuple[date, str], Count]
     totals: dict[str, Count]
 
+    def add(self, bucket: date, origin: str, count: Count, new_people: int) -> None:
+        """Add what one row counts; `new_people` are those the window had not seen before the bucket."""
+        here, whole = self.buckets.get((bucket, origin), NOBODY), self.totals.get(origin, NOBODY)
+        self.buckets[bucket, origin] = Count(here.people + count.people, here.touches + count.touches)
+        self.totals[origin] = Count(whole.people + new_people, whole.touches + count.touches)
+
 
 def by_time(reader: Reader, profile: ProfileFacts, asked: Asked) -> Times:
     """Counts per month or day that has any, and of the whole window; grouped by ad, of the whole window alone."""
-    sql = _BY_TIME.format(bucket=_BUCKETS[asked.group_by], source=_FIRSTS if asked.first_only else _CELLS)
-    buckets: dict[tuple[date, str], Count] = {}
-    totals: dict[str, Count] = {}
+    source = _FIRSTS.format(origin="origin") if asked.first_only else _CELLS
+    sql = _BY_TIME.format(bucket=_BUCKETS[asked.group_by], source=source)
+    times = Times({}, {})
     for bucket, origin, people, touches, new_people in reader.rows(sql, asked.parameters(profile)):
-        buckets[bucket, origin] = Count(people, touches)
-        before = totals.get(origin, NOBODY)
-        totals[origin] = Count(before.people + (new_people or 0), before.touches + touches)
-    return Times(buckets, totals)
+        for scope in (origin, ALL) if asked.first_only else (origin,):
+            times.add(bucket, scope, Count(people, touches), new_people or 0)
+    return times
 
 
 def best_ads(reader: Reader, profile: ProfileFacts, asked: Asked, *, most: int) -> list[dict[str, Any]]:
     """Up to `most` ads with people, most people first; each row also holds `ads_total`."""
-    source, parameters = asked.of_ads(profile)
+    source, parameters = asked.of_ads(profile, firsts_of="'all'")
     return reader.dicts(_BEST_ADS.format(source=source), {**parameters, "most": most})
 
 
@@ -167,7 +175,7 @@ def origins_of_ads(
     reader: Reader, profile: ProfileFacts, asked: Asked, ad_keys: Sequence[int]
 ) -> dict[tuple[int, str], Count]:
     """Counts per (ad_key, origin)."""
-    source, parameters = asked.of_ads(profile)
+    source, parameters = asked.of_ads(profile, firsts_of="origin")
     found = reader.rows(_ORIGINS_OF_ADS.format(source=source), {**parameters, "keys": list(ad_keys)})
     return {(ad_key, origin): Count(people, touches) for ad_key, origin, people, touches in found}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from importlib.metadata import version
 
@@ -28,6 +29,8 @@ def main() -> None:
     os.environ.update(environment(settings))
     try:
         with only_writer(settings.home / "locks" / "dbt.lock", purpose="run dbt", wait_seconds=WAIT_SECONDS):
+            # a run on Spark that was killed left people there, who may be erased by now
+            shutil.rmtree(settings.spark_run, ignore_errors=True)
             if ON_SPARK in sys.argv:
                 sys.exit(_spark(settings, [argument for argument in sys.argv[1:] if argument != ON_SPARK]))
             _dbt(sys.argv[1:])

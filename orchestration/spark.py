@@ -196,4 +196,4 @@ def _python(settings: Settings) -> Path:
 
 
 def _folder(settings: Settings) -> Path:
-    return (settings.spark_folder or settings.home / "spark").absolute()
+    return settings.spark_run

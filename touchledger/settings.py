@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from contextlib import suppress
 from datetime import date
@@ -131,6 +132,14 @@ class Settings(BaseSettings):
     @property
     def warehouse(self) -> Path:
         return self.home / "warehouse.duckdb"
+
+    @property
+    def spark_run(self) -> Path:
+        """What a run on Spark builds; a folder of this deployment alone, since it is removed whole."""
+        if self.spark_folder is None:
+            return self.home / "spark"
+        name = hashlib.sha256(str(self.home).encode()).hexdigest()[:12]
+        return self.spark_folder.absolute() / f"touchledger-{name}"
 
     @property
     def published(self) -> Path:

@@ -86,6 +86,16 @@ def test_the_marts_take_the_place_of_the_old_warehouse_and_leave_nobody_behind(t
     assert not spark.marts_folder(told).parent.exists()
 
 
+def test_only_a_folder_of_ones_own_is_cleared_in_a_shared_one(told: Settings, tmp_path: Path) -> None:
+    shared = told.model_copy(update={"spark_folder": tmp_path / "shared"})
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "others").write_text("stays")
+    spark.run_models(shared, ["build"])
+    assert spark.marts_folder(shared).is_relative_to(tmp_path / "shared")
+    spark.clear(shared)
+    assert [path.name for path in (tmp_path / "shared").iterdir()] == ["others"]
+
+
 def test_marts_that_cannot_be_read_leave_the_old_warehouse(told: Settings) -> None:
     with duckdb.connect(str(told.warehouse)) as connection:
         connection.execute("create table old as select 1 as one")

@@ -15,6 +15,7 @@ from benchmarks import peer_sql
 from benchmarks.contestant import OURS
 from benchmarks.credit import disagreements
 from benchmarks.credit_table import rows
+from benchmarks.direct import differences
 from benchmarks.generated import World, chunks
 from benchmarks.landed import land
 from benchmarks.sizes import size, written
@@ -116,6 +117,26 @@ def test_ratios_are_of_cpu_and_a_bound_is_told_as_a_share_of_ours() -> None:
         ("polars", "3.0", "6.00"),
         ("one scan of its columns", "1/20.0", "0.10"),
     ]
+
+
+@pytest.mark.parametrize(("changed", "differing"), [("", 0), ("update int_touches set ts = ts + 1 where pos_l = 2", 2)])
+def test_a_row_that_differs_is_counted_on_both_sides_whatever_its_person_is_numbered(
+    tmp_path: Path, changed: str, differing: int
+) -> None:
+    for name, shift, change in (("built", 10, ""), ("direct", 0, changed)):
+        with duckdb.connect(str(tmp_path / name)) as connection:
+            connection.execute(f"""
+                create schema intermediate;
+                create table intermediate.int_touches as
+                select person + {shift} as person_key, 1 as profile_key, ts, destination_key, pos_l from (values
+                    (1, 100, 5, 1), (1, 200, 6, 2), (1, 300, 6, 3), (2, 50, 5, 1)
+                ) as t(person, ts, destination_key, pos_l);
+                create table intermediate.int_conversions as
+                select 1 as person_key, 1 as profile_key, 'c' as outcome_ref where false;
+                use intermediate;
+                {change};
+            """)
+    assert differences(tmp_path / "built", tmp_path / "direct") == {"int_touches": differing, "int_conversions": 0}
 
 
 def test_sizes_are_read_as_they_are_written() -> None:

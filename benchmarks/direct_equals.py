@@ -5,8 +5,9 @@ The same world is built twice, by the models from its lake and directly; exits w
 
 from __future__ import annotations
 
-import shutil
+import sqlite3
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -40,7 +41,12 @@ def compared(folder: Path, world: World) -> dict[str, int]:
     by_models, directly = (Settings(home=folder / name) for name in ("models", "direct"))
     built = stage(by_models, world, directly=False)
     prepare(directly)
-    shutil.copyfile(by_models.home / "operational.db", directly.home / "operational.db")
+    # not a copy of the file, which may lack what is still in the log beside it
+    with (
+        closing(sqlite3.connect(by_models.home / "operational.db")) as known,
+        closing(sqlite3.connect(directly.home / "operational.db")) as copy,
+    ):
+        known.backup(copy)
     filled = staged_for(directly, built.profiles, world, directly=True)
     return differences(built.warehouse, filled.warehouse)
 

@@ -10,7 +10,7 @@ from benchmarks.machine import kept
 TOUCHES = 10_000_000_000
 # a smaller build is made of what every build costs, whatever its size
 LEAST = 1_000_000
-FACTOR = "Spark's CPU over DuckDB's, until the parity run has measured it"
+FACTOR = "Spark's seconds over DuckDB's on the same cores (4 until the parity run has measured a million touches)"
 # what nobody measured; each is a row of the page's table of assumptions
 ASSUMED = {
     "days of history": 366,
@@ -31,17 +31,26 @@ def plan(builds: Sequence[dict[str, Any]]) -> str:
     if not skewed:
         return "Nothing is reckoned before a build of a million touches is measured."
     base = max(skewed, key=lambda result: int(result["world"]["touches"]))
-    lines = [f"| {what} | {value} |" for what, value in reckoned(base, _factor()).items()]
-    assumed = {**ASSUMED, FACTOR: _factor()}
+    factor = spark_factor(kept("spark-parity.json"))
+    lines = [f"| {what} | {value} |" for what, value in reckoned(base, factor).items()]
+    assumed = {**ASSUMED, FACTOR: factor}
     told = [f"| {what} | {value:,.4g} |" for what, value in assumed.items()]
     origin = f"Reckoned from the build of {base['world']['touches']:,} touches, largest of those measured."
     return "\n".join([origin, "", "| assumed | |", "|---|--:|", *told, "", "| reckoned | |", "|---|--:|", *lines])
 
 
-def _factor() -> float:
-    """Spark's CPU over DuckDB's: measured where the parity run kept its figure."""
-    measured = [result["cpu_over_duckdb"] for result in kept("spark*.json") if "cpu_over_duckdb" in result]
-    return float(measured[0] if measured else ASSUMED[FACTOR])
+def spark_factor(parity: Sequence[dict[str, Any]]) -> float:
+    """Spark's seconds over DuckDB's on the same cores in the largest parity world, of a million touches or more."""
+    worlds = {
+        int(name.split()[0].replace(",", "")): world["seconds"]
+        for result in parity
+        for name, world in result["worlds"].items()
+        if name.endswith(" touches")
+    }
+    if not worlds or max(worlds) < LEAST:
+        return ASSUMED[FACTOR]
+    seconds = worlds[max(worlds)]
+    return round(float(seconds["spark"]) / float(seconds["duckdb"]), 1)
 
 
 def reckoned(base: dict[str, Any], factor: float) -> dict[str, str]:

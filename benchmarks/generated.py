@@ -1,7 +1,8 @@
 """Generated journeys as arrays, a bounded number of people at a time; equal worlds are equal numbers.
 
-Skewed data has Pareto path lengths, as ad traffic has them: one touch a person in the median, a long tail, a cap. Light
-data is the same with nobody above 30 touches. With several profiles the first ones hold most (Zipf).
+Skewed data has Pareto path lengths, as ad traffic has them: one touch a person in the median, a long tail, a cap.
+Light data is the same with nobody above 30 touches. A few ads hold most of the touches and, with several profiles, the
+first ones hold most of them (Zipf); conversions are of seven types, and one in seven is a payment.
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ ADS = 400
 ADS_PER_SET, SETS_PER_CAMPAIGN = 5, 4
 PARETO_SHAPE = 0.9
 LONGEST = {"skewed": 800, "light": 30}
-CONVERSIONS_PER_TOUCH, PAID, REFUNDED = 0.05, 0.4, 0.04
+CONVERSIONS_PER_TOUCH, REFUNDED = 0.05, 0.04
 AD_SHARE, DIRECT_SHARE = 0.55, 0.22
-TYPES = ("payment_received", "lead_created", "dm_started", "appointment_booked")
+TYPES = (
+    "payment_received", "lead_created", "dm_started", "appointment_booked", "appointment_attended", "quote_presented",
+    "closed_won",
+)  # fmt: skip
 CHUNK_TOUCHES = 1_000_000
 
 Numbers = np.ndarray[Any, Any]
@@ -64,7 +68,8 @@ class Conversions:
 
 def chunks(world: World, chunk_touches: int = CHUNK_TOUCHES) -> Iterator[tuple[Touches, Conversions]]:
     """The world in chunks of whole people, in the order of people."""
-    ends = np.cumsum(_shares(world.profiles)) * world.touches
+    ends = np.cumsum(zipf(world.profiles)) * world.touches
+    popularity = np.cumsum(zipf(ADS))[:-1]
     touch = person = conversion = turn = 0
     while touch < world.touches:
         numbers = np.random.default_rng([world.seed, turn])
@@ -76,7 +81,7 @@ def chunks(world: World, chunk_touches: int = CHUNK_TOUCHES) -> Iterator[tuple[T
         people = person + np.repeat(np.arange(len(lengths)), lengths)
         times = BEGIN + numbers.integers(0, DAYS * 86_400, count)
         way = numbers.random(count)
-        ad = np.where(way < AD_SHARE, numbers.integers(0, ADS, count), -1)
+        ad = np.where(way < AD_SHARE, np.searchsorted(popularity, numbers.random(count)), -1)
         touches = Touches(touch + np.arange(count), profile, people, times, ad, way > 1 - DIRECT_SHARE)
         conversions = _conversions(numbers, touches, conversion)
         yield touches, conversions
@@ -90,15 +95,17 @@ def path_lengths(numbers: np.random.Generator, touches: int, longest: int = LONG
     return lengths[: int(np.searchsorted(np.cumsum(lengths), touches)) + 1]
 
 
-def _shares(profiles: int) -> Numbers:
-    weights = 1 / np.arange(1, profiles + 1)
+def zipf(count: int) -> Numbers:
+    """Shares that add up to one, the n-th in proportion to 1 / n."""
+    weights = 1 / np.arange(1, count + 1)
     return weights / weights.sum()
 
 
 def _conversions(numbers: np.random.Generator, touches: Touches, first: int) -> Conversions:
     converting = np.flatnonzero(numbers.random(len(touches.number)) < CONVERSIONS_PER_TOUCH)
     count = len(converting)
-    is_paid = numbers.random(count) < PAID
+    kind = numbers.integers(0, len(TYPES), count)
+    is_paid = kind == 0
     cents = np.where(is_paid, numbers.integers(500, 50_000, count), 0)
     is_refunded = is_paid & (numbers.random(count) < REFUNDED)
     return Conversions(
@@ -106,7 +113,7 @@ def _conversions(numbers: np.random.Generator, touches: Touches, first: int) -> 
         profile=touches.profile[converting],
         person=touches.person[converting],
         ts=touches.ts[converting] + numbers.integers(0, 5 * 86_400, count),
-        kind=np.where(is_paid, 0, numbers.integers(1, len(TYPES), count)),
+        kind=kind,
         cents=cents,
         refund=np.where(is_refunded, np.maximum(cents // numbers.integers(1, 4, count), 1), 0),
     )

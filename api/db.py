@@ -12,6 +12,8 @@ import sqlalchemy as sa
 import uuid_utils
 from sqlalchemy.orm import DeclarativeBase, Session
 
+from api.turns import turn_at
+
 CONVENTION = {
     "ix": "ix_%(column_0_label)s",
     "uq": "uq_%(table_name)s_%(column_0_N_name)s",
@@ -79,7 +81,18 @@ def _take_over_transactions(connection: Any, _record: Any) -> None:
 
 
 def _begin_immediate(connection: sa.Connection) -> None:
+    database = connection.engine.url.database
+    if database and database != ":memory:":
+        turn = turn_at(database)
+        if turn.take():
+            connection.info["turn"] = turn
     connection.exec_driver_sql("begin immediate")
+
+
+def _pass_on(_connection: Any, record: Any) -> None:
+    turn = record.info.pop("turn", None)
+    if turn is not None:
+        turn.pass_on()
 
 
 def _relax_sqlite(connection: Any, _record: Any) -> None:
@@ -107,6 +120,7 @@ def _engine(url: str, durable: bool) -> sa.Engine:
             sa.event.listen(engine, "connect", _relax_sqlite)
         sa.event.listen(engine, "connect", _take_over_transactions)
         sa.event.listen(engine, "begin", _begin_immediate)
+        sa.event.listen(engine, "checkin", _pass_on)
     return engine
 
 

@@ -1,0 +1,53 @@
+"""Whose turn it is to write to an SQLite file, among the threads and processes of this machine.
+
+SQLite lets one transaction write and makes the others sleep and try again, longer each time: under load somebody sleeps
+through turn after turn. Who waits here is woken as soon as the one before is done. It is an order of waiting, no more;
+the lock that keeps the file whole is SQLite's own.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from contextlib import suppress
+from functools import cache
+
+# as long as SQLite waits
+PATIENCE_SECONDS = 10.0
+
+
+class Turn:
+    """The turns of one file; `path` names a file beside it that holds nothing."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._threads = threading.Lock()
+        self._opened: tuple[int, int] | None = None
+
+    def take(self) -> bool:
+        """Wait for one's turn; False when it did not come in time, and SQLite's own waiting decides."""
+        if not self._threads.acquire(timeout=PATIENCE_SECONDS):
+            return False
+        # on a file system without locks threads still take turns
+        with suppress(OSError):
+            fcntl.flock(self._file(), fcntl.LOCK_EX)
+        return True
+
+    def pass_on(self) -> None:
+        """Wake who waits."""
+        with suppress(OSError):
+            fcntl.flock(self._file(), fcntl.LOCK_UN)
+        self._threads.release()
+
+    def _file(self) -> int:
+        # a forked process would share the lock of its parent with the file
+        if self._opened is None or self._opened[0] != os.getpid():
+            self._opened = os.getpid(), os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return self._opened[1]
+
+
+@cache
+def turn_at(database: str) -> Turn:
+    """The turns of the SQLite file at a path."""
+    return Turn(f"{database}-turn")

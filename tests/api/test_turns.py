@@ -1,0 +1,92 @@
+"""Writers of one SQLite file wait in turn, and a turn never outlives whoever had it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from api import db, turns
+from api.turns import Turn
+
+HOLDER = """
+import sys
+from api.turns import Turn
+turn = Turn(sys.argv[1])
+assert turn.take()
+print("mine", flush=True)
+sys.stdin.readline()
+turn.pass_on()
+"""
+
+
+def holder(path: Path) -> subprocess.Popen[str]:
+    """Another process that has the turn until it reads a line."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout and process.stdout.readline() == "mine\n"
+    return process
+
+
+def waiting(turn: Turn) -> tuple[threading.Thread, threading.Event]:
+    """A thread that waits for the turn, and what it sets once it has it."""
+    had = threading.Event()
+
+    def wait() -> None:
+        assert turn.take()
+        had.set()
+        turn.pass_on()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    return thread, had
+
+
+def test_a_thread_has_the_turn_when_the_one_before_passes_it_on(tmp_path: Path) -> None:
+    turn = Turn(str(tmp_path / "t"))
+    assert turn.take()
+    thread, had = waiting(turn)
+    assert not had.wait(0.05)
+    turn.pass_on()
+    thread.join(5)
+    assert had.is_set()
+
+
+@pytest.mark.parametrize("ends", ["passes it on", "is killed"])
+def test_a_process_has_the_turn_when_the_other_one_ends_its_own(tmp_path: Path, ends: str) -> None:
+    process = holder(tmp_path / "t")
+    thread, had = waiting(Turn(str(tmp_path / "t")))
+    assert not had.wait(0.05)
+    if ends == "is killed":
+        process.kill()
+    process.communicate("\n")
+    thread.join(5)
+    assert had.is_set()
+
+
+def test_who_waits_too_long_is_told_and_sqlite_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.05)
+    turn = Turn(str(tmp_path / "t"))
+    assert turn.take()
+    assert not turn.take()
+    turn.pass_on()
+    assert turn.take()
+    turn.pass_on()
+
+
+def test_a_transaction_that_raises_passes_its_turn_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.05)
+    url = f"sqlite:///{tmp_path}/state.db"
+    for durable in (True, False):
+        with pytest.raises(ZeroDivisionError), db.transaction(url, durable=durable) as session:
+            session.execute(sa.text("create table t (a int)"))
+            raise ZeroDivisionError
+        turn = turns.turn_at(f"{tmp_path}/state.db")
+        assert turn.take()
+        turn.pass_on()
+    db.close_engines(url)

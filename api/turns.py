@@ -51,3 +51,7 @@ class Turn:
 def turn_at(database: str) -> Turn:
     """The turns of the SQLite file at a path."""
     return Turn(f"{database}-turn")
+
+
+# a lock that a thread of the parent held would stay locked in the child for ever
+os.register_at_fork(after_in_child=turn_at.cache_clear)

@@ -23,10 +23,12 @@ from urllib.parse import urlencode
 import click
 import duckdb
 import numpy as np
+import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.journeys import path_lengths, write_set
+from benchmarks.generated import path_lengths
+from benchmarks.landed import write_file
 from orchestration.app_sets import land_app_sets
 from orchestration.dbt_manifest import run_dbt
 from orchestration.lake import Lake
@@ -100,7 +102,8 @@ def _published(settings: Settings, *, touches: int, seed: int) -> str:
     profile = create_profile(settings, name="Bench", timezone="America/New_York", currency="USD")
     lake = Lake(settings.lake)
     land_app_sets(settings.operational_url, lake)
-    write_set(lake.root, profile, "touches", _touches(np.random.default_rng(seed), touches))
+    columns = _touches(np.random.default_rng(seed), touches)
+    write_file(lake.root, profile, "touches", {name: pa.array(values) for name, values in columns.items()}, seq=1)
     done = run_dbt(settings, ["build", "--exclude-resource-type", "test", "unit_test"])
     if done.returncode != 0:
         raise click.ClickException(done.stdout[-2000:] + done.stderr[-2000:])

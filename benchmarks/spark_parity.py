@@ -23,7 +23,8 @@ import duckdb
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import journeys
+from benchmarks.generated import World
+from benchmarks.landed import land
 from benchmarks.spark_cluster import HOST, Cluster, running
 from data_contracts.contract import modelled
 from orchestration import spark
@@ -114,7 +115,7 @@ def _journeys(settings: Settings, *, touches: int, seed: int) -> None:
     profile = create_profile(settings, name="Parity", timezone="America/New_York", currency="USD")
     lake = Lake(settings.lake)
     land_app_sets(settings.operational_url, lake)
-    journeys.write(lake, profile, touches=touches, seed=seed)
+    land(lake.root, [profile], World(touches=touches, seed=seed))
 
 
 def _compared(cluster: Cluster, settings: Settings, command: list[str]) -> dict[str, Any]:

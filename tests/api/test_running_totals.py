@@ -39,15 +39,18 @@ class Reader:
             self.connection.execute("insert into days values (?, ?, ?, ?, ?)", row)
 
     def rows(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
-        self.asked += 1
-        return self.connection.execute(sql, dict(parameters or {})).fetchall()
+        return self._executed(sql, parameters).fetchall()
 
     def dicts(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
-        raise NotImplementedError
+        found = self._executed(sql, parameters)
+        return [dict(zip([name for name, *_ in found.description], row, strict=True)) for row in found.fetchall()]
 
     def columns(self, sql: str, parameters: Mapping[str, object] | None = None) -> dict[str, Any]:
+        return dict(self._executed(sql, parameters).fetchnumpy())
+
+    def _executed(self, sql: str, parameters: Mapping[str, object] | None) -> duckdb.DuckDBPyConnection:
         self.asked += 1
-        return dict(self.connection.execute(sql, dict(parameters or {})).fetchnumpy())
+        return self.connection.execute(sql, dict(parameters or {}))
 
 
 def window(random: Random) -> DateRange:

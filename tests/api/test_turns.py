@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -77,6 +78,17 @@ def test_who_waits_too_long_is_told_and_sqlite_decides(tmp_path: Path, monkeypat
     turn.pass_on()
     assert turn.take()
     turn.pass_on()
+
+
+def test_a_forked_process_waits_for_its_own_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.05)
+    place = str(tmp_path / "state.db")
+    assert turns.turn_at(place).take()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if turns.turn_at(place).take() else 1)
+    turns.turn_at(place).pass_on()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_a_transaction_that_raises_passes_its_turn_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

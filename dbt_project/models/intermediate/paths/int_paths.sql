@@ -1,3 +1,11 @@
+with decays as (
+    select
+        conversion_key,
+        cast(sum(w_dec) as bigint) as s_dec
+    from {{ ref('int_credits') }}
+    group by conversion_key
+)
+
 select
     bounds.conversion_key,
     bounds.person_key,
@@ -8,18 +16,7 @@ select
     bounds.p_first,
     bounds.p_lnd,
     bounds.n,
-    cast(sum(credits.w_dec) as bigint) as s_dec,
+    decays.s_dec,
     bounds.is_capped
 from {{ ref('int_path_bounds') }} as bounds
-inner join {{ ref('int_credits') }} as credits on bounds.conversion_key = credits.conversion_key
-group by
-    bounds.conversion_key,
-    bounds.person_key,
-    bounds.ln2_over_hl,
-    bounds.newest_ts,
-    bounds.p_from,
-    bounds.p_last,
-    bounds.p_first,
-    bounds.p_lnd,
-    bounds.n,
-    bounds.is_capped
+inner join decays on bounds.conversion_key = decays.conversion_key

@@ -1,0 +1,33 @@
+{# Cells of one scope: how many people, and touches of theirs, a day had whose day before is `prev`. What the scope does
+   not ask for is told as `all`. `days` has person_key, the keys of the cells, touches and is_mixed. #}
+{% macro scope_cells(days, scope, ad) -%}
+    {%- set keys = ['profile_key', 'person_key'] + scope + ad + ['day', 'is_mixed'] -%}
+    select
+        profile_key,
+        channel,
+        origin,
+        {{ 'ad_key,' if ad }}
+        day,
+        case
+            when before_day is null then {{ no_day() }}
+            else greatest(before_day, day - {{ var('people_memory_days') }})
+        end as prev,
+        is_mixed,
+        count(*) as people,
+        sum(touches) as touches
+    from (
+        select
+            *,
+            lag(day) over (partition by {{ (['person_key'] + scope + ad) | join(', ') }} order by day) as before_day
+        from (
+            select
+                {{ keys | join(', ') }},
+                {{ "'all' as channel," if 'channel' not in scope }}
+                {{ "'all' as origin," if 'origin' not in scope }}
+                sum(touches) as touches
+            from {{ days }}
+            group by {{ keys | join(', ') }}
+        ) as summed
+    ) as followed
+    group by profile_key, channel, origin, {{ 'ad_key,' if ad }} day, prev, is_mixed
+{%- endmacro %}

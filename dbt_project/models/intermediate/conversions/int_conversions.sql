@@ -6,11 +6,12 @@ with profiles as (
 
 numbered as (
     select
-        cast(row_number() over (
-            order by profile_key, person_key nulls last, ts, conversion_type, outcome_ref
-        ) as int) as conversion_key,
-        *
-    from {{ ref('int_outcome_money') }}
+        {{ key_of(
+            "profiles.profile_id || case when money.revenue_type = 'cash' then ':cash:' else ':' end || money.outcome_ref"
+        ) }} as conversion_key,
+        money.*
+    from {{ ref('int_outcome_money') }} as money
+    inner join profiles on money.profile_key = profiles.profile_key
 ),
 
 refs as (
@@ -70,4 +71,4 @@ left join renewals
         numbered.revenue_type = 'cash'
         and numbered.profile_key = renewals.profile_key
         and numbered.outcome_ref = renewals.payment_ref
-order by numbered.conversion_key
+order by numbered.person_key, numbered.conversion_key

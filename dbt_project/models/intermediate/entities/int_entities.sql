@@ -1,6 +1,6 @@
 with keyed as (
     select
-        cast(row_number() over (order by profile_key, level, platform, platform_id) as int) as entity_key,
+        {{ key_of("profile_id || ':' || level || ':' || platform || ':' || platform_id") }} as entity_key,
         {{ uuid_v8('profile_id', 'level', "platform || ':' || platform_id") }} as entity_id,
         *
     from {{ ref('int_entity_sightings') }}

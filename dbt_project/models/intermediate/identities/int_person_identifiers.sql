@@ -59,7 +59,7 @@ ranked as (
 
 persons as (
     select r.component_key,
-        cast(row_number() over (order by r.profile_key, r.component_key) as int) as person_key,
+        {{ key_of("f.profile_id || ':' || r.kind || ':' || r.value") }} as person_key,
         {{ uuid_v8('f.profile_id', "'person'", "r.kind || ':' || r.value") }} as person_id
     from ranked as r
     inner join {{ ref('int_profiles') }} as f on r.profile_key = f.profile_key

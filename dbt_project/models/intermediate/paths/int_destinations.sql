@@ -10,6 +10,7 @@ profiles as (
 
 places as (
     select
+        entity_key as destination_key,
         profile_key,
         cast(entity_key as {{ dbt.type_string() }}) as place,
         entity_id as destination_id,
@@ -23,14 +24,15 @@ places as (
     union all
 
     select
+        {{ key_of("profiles.profile_id || ':destination:' || seen.place") }} as destination_key,
         seen.profile_key,
         seen.place,
         {{ uuid_v8('profiles.profile_id', "'destination'", 'seen.place') }} as destination_id,
         seen.reason,
         seen.platform,
-        cast(null as int) as ad_key,
-        cast(null as int) as ad_set_key,
-        cast(null as int) as campaign_key
+        cast(null as bigint) as ad_key,
+        cast(null as bigint) as ad_set_key,
+        cast(null as bigint) as campaign_key
     from (
         select distinct
             profile_key,
@@ -44,7 +46,7 @@ places as (
 )
 
 select
-    cast(row_number() over (order by profile_key, destination_id) as int) as destination_key,
+    destination_key,
     profile_key,
     place,
     destination_id,

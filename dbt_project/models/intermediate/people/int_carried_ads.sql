@@ -9,8 +9,9 @@ with carried as (
 )
 
 select
-    profile_key,
-    cast(row_number() over (order by profile_key, ad_id) as int) as ad_key,
-    ad_id
+    carried.profile_key,
+    {{ key_of("profiles.profile_id || ':' || carried.ad_id") }} as ad_key,
+    carried.ad_id
 from carried
-where {{ ad_id_fault('ad_id') }} is null
+inner join {{ ref('int_profiles') }} as profiles on carried.profile_key = profiles.profile_key
+where {{ ad_id_fault('carried.ad_id') }} is null

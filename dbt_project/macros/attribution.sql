@@ -39,8 +39,12 @@
 
 {# Integer weight of a touch under time_decay, relative to the newest touch of its path: 10^15 * 2^(-age/half-life).
    Integers add up to the same sum in any order, which doubles do not; at least 1, so that no touch of a path weighs
-   nothing however old it is. #}
+   nothing however old it is: after 50 halvings 0.6 to 1.3 units are left, which round to 1, so there halving ends.
+   8.88e-1 is 10^15 / 2^50, which a double holds whole; so a product with a power of two is rounded as a division is. #}
 {% macro decay_units(ts, newest_ts, ln2_over_hl) -%}
     {%- set age = 'cast(' ~ newest_ts ~ ' - ' ~ ts ~ ' as double) * ' ~ ln2_over_hl -%}
-    greatest(cast(round({{ exp_of_minus(age) }} * 1e15) as bigint), 1)
+    {%- set halvings = exp_halvings(age) -%}
+    {%- set halved = 'cast(1125899906842624 as bigint) >> cast(case when ' ~ halvings ~ ' > 50 then 50 else ' ~ halvings
+        ~ ' end as int)' -%}
+    cast(round({{ exp_fraction(age) }} * cast({{ halved }} as double) * 8.8817841970012523e-1) as bigint)
 {%- endmacro %}

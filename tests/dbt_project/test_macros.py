@@ -11,7 +11,7 @@ from fractions import Fraction
 import duckdb
 import pytest
 
-from api.v1.conversions.decay import exp_of_minus
+from api.v1.conversions.decay import decay_units, exp_of_minus
 from tests.dbt_project.macros import render
 from tests.dbt_project.test_identities import uuid_v8
 
@@ -60,6 +60,20 @@ def test_an_exponential_has_the_same_bits_here_and_in_the_api(connection: duckdb
     for y, found in connection.execute(f"select y, {sql} from t").fetchall():
         assert found == exp_of_minus(y)
         assert found == pytest.approx(max(math.exp(-y), 2**-62.5), rel=4e-15 if y < 42 else 0.5)
+
+
+def test_decay_units_are_those_of_the_api_and_never_less_than_one(connection: duckdb.DuckDBPyConnection) -> None:
+    sql = render("attribution.sql", "decay_units", "0", "age", "rate")
+    chance = random.Random(8)
+    near_the_end = [(halvings * 100 + second, math.log(2) / 100) for halvings in range(47, 66) for second in range(100)]
+    drawn = [(chance.randint(0, 90 * 86_400), math.log(2) / (chance.randint(1, 90) * 86_400)) for _ in range(2000)]
+    connection.execute("create table t (age bigint, rate double)")
+    connection.executemany("insert into t values (?, ?)", [*near_the_end, *drawn])
+    rows = connection.execute(f"select age, rate, {sql} from t").fetchall()
+    assert min(units for *_, units in rows) == 1
+    for age, rate, units in rows:
+        assert units == decay_units(age, rate)
+        assert units == pytest.approx(max(1e15 * math.exp(-age * rate), 1), rel=4e-15, abs=1)
 
 
 def test_a_cube_root_is_near_the_true_one(connection: duckdb.DuckDBPyConnection) -> None:

@@ -11,17 +11,20 @@ with amounts as (
 shares as (
     select
         amounts.conversion_key,
-        amounts.conversion_id,
         amounts.amount,
         credits.destination_key,
         credits.flags,
         credits.k,
         credits.w_dec,
         paths.n,
-        paths.s_dec
+        paths.s_dec,
+        -- a whole number, for sorting by a text costs twice as much
+        {{ key_of("amounts.conversion_id || ':' || destinations.destination_id") }} as tie
     from amounts
     inner join {{ ref('int_credits') }} as credits on amounts.path_conversion_key = credits.conversion_key
     inner join {{ ref('int_paths') }} as paths on amounts.path_conversion_key = paths.conversion_key
+    inner join {{ ref('int_destinations') }} as destinations
+        on credits.destination_key = destinations.destination_key
 ),
 
 {{ divided('shares', 'amount', 'w_dec', 's_dec', 'time_decay') }}
@@ -31,30 +34,6 @@ fractions as (
         {{ whole_quotient('amount * k', 'n') }} as linear,
         round(cast(mod(amount * k, n) as double) / cast(n as double) * 1000000) as linear_fraction
     from divided
-),
-
-leftovers as (
-    select
-        conversion_key,
-        max(amount) - sum(linear) as linear_left,
-        max(amount) - sum(time_decay) as time_decay_left
-    from fractions
-    group by conversion_key
-),
-
-tied as (
-    select
-        fractions.*,
-        leftovers.linear_left,
-        leftovers.time_decay_left,
-        case
-            when leftovers.linear_left + leftovers.time_decay_left > 0
-                then md5(fractions.conversion_id || ':' || destinations.destination_id)
-        end as tie
-    from fractions
-    inner join leftovers on fractions.conversion_key = leftovers.conversion_key
-    inner join {{ ref('int_destinations') }} as destinations
-        on fractions.destination_key = destinations.destination_key
 )
 
 select
@@ -66,9 +45,9 @@ select
     cast({{ model.name }} + case
         when
             row_number() over (partition by conversion_key order by {{ model.name }}_fraction desc, tie)
-            <= {{ model.name }}_left
+            <= amount - sum({{ model.name }}) over (partition by conversion_key)
             then 1
         else 0
     end as bigint) as {{ model.name }}
     {%- endfor %}
-from tied
+from fractions

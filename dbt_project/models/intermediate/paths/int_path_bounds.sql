@@ -18,18 +18,16 @@ conversions as (
         and conversions.person_key is not null
 ),
 
--- Touches of the window are neighbours in pos_l, so its last position and its size describe all of it.
+-- Touches of the window are neighbours in pos_l and in pos_f, so its last position and its size describe all of it.
 windows as (
     {% for slice in person_slices() -%}
         select
             conversions.conversion_key,
-            conversions.person_key,
-            conversions.ln2_over_hl,
             count(*) as window_n,
             max(touches.ts) as newest_ts,
             max(touches.pos_l) as p_last,
-            min(touches.pos_f) as p_first,
-            max(case when not touches.is_direct then touches.pos_l end) as p_lnd
+            -- no nulls among what is compared: they cost as much as the comparison
+            nullif(max(case when touches.is_direct then 0 else touches.pos_l end), 0) as p_lnd
         from conversions
         inner join {{ ref('int_touches') }} as touches
             on
@@ -37,40 +35,53 @@ windows as (
                 and conversions.ts >= touches.ts
                 and conversions.ts_from <= touches.ts
         {{ within(slice, 'conversions.person_key') }}
-        group by conversions.conversion_key, conversions.person_key, conversions.ln2_over_hl
+        group by conversions.conversion_key
         {{ 'union all' if not loop.last }}
     {% endfor %}
+),
+
+paths as (
+    select
+        windows.conversion_key,
+        conversions.person_key,
+        conversions.ln2_over_hl,
+        windows.newest_ts,
+        cast(windows.p_last - least(windows.window_n, {{ cap }}) + 1 as int) as p_from,
+        windows.p_last,
+        windows.p_lnd,
+        cast(least(windows.window_n, {{ cap }}) as int) as n,
+        windows.window_n > {{ cap }} as is_capped
+    from windows
+    inner join conversions on windows.conversion_key = conversions.conversion_key
 ),
 
 -- Of a capped window the first touch and the last that is not direct may have fallen out.
 recounted as (
     select
-        windows.conversion_key,
+        paths.conversion_key,
         min(touches.pos_f) as p_first,
         max(case when not touches.is_direct then touches.pos_l end) as p_lnd
-    from windows
+    from paths
     inner join {{ ref('int_touches') }} as touches
         on
-            windows.person_key = touches.person_key
-            and windows.p_last - {{ cap }} < touches.pos_l
-            and windows.p_last >= touches.pos_l
-    where windows.window_n > {{ cap }}
-    group by windows.conversion_key
+            paths.person_key = touches.person_key
+            and paths.p_from <= touches.pos_l
+            and paths.p_last >= touches.pos_l
+    where paths.is_capped
+    group by paths.conversion_key
 )
 
 select
-    windows.conversion_key,
-    windows.person_key,
-    windows.ln2_over_hl,
-    windows.newest_ts,
-    cast(windows.p_last - least(windows.window_n, {{ cap }}) + 1 as int) as p_from,
-    windows.p_last,
-    coalesce(recounted.p_first, windows.p_first) as p_first,
-    coalesce(
-        case when windows.window_n > {{ cap }} then recounted.p_lnd else windows.p_lnd end, windows.p_last
-    ) as p_lnd,
-    cast(least(windows.window_n, {{ cap }}) as int) as n,
-    windows.window_n > {{ cap }} as is_capped
-from windows
-left join recounted on windows.conversion_key = recounted.conversion_key
-order by windows.person_key, windows.conversion_key
+    paths.conversion_key,
+    paths.person_key,
+    paths.ln2_over_hl,
+    paths.newest_ts,
+    paths.p_from,
+    paths.p_last,
+    coalesce(recounted.p_first, paths.p_from) as p_first,
+    coalesce(case when paths.is_capped then recounted.p_lnd else paths.p_lnd end, paths.p_last) as p_lnd,
+    paths.n,
+    paths.is_capped
+from paths
+left join recounted on paths.conversion_key = recounted.conversion_key
+order by paths.person_key, paths.conversion_key

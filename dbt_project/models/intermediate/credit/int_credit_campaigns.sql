@@ -2,8 +2,8 @@ with shares as (
     select
         credits.conversion_key,
         destinations.campaign_key,
-        sum(credits.k) as k,
-        sum(credits.w_dec) as w_dec,
+        cast(sum(credits.k) as int) as k,
+        cast(sum(credits.w_dec) as bigint) as w_dec,
         bit_or(credits.flags) as flags
     from {{ ref('int_credits') }} as credits
     inner join {{ ref('int_destinations') }} as destinations on credits.destination_key = destinations.destination_key
@@ -11,22 +11,23 @@ with shares as (
     group by credits.conversion_key, destinations.campaign_key
 ),
 
-ranked as (
+-- Not ranks: sorting the campaigns of every conversion costs twice as much as looking at them once more.
+largest as (
     select
-        *,
-        row_number() over (partition by conversion_key order by k desc, campaign_key asc) as linear_turn,
-        row_number() over (partition by conversion_key order by w_dec desc, campaign_key asc) as time_decay_turn
+        conversion_key,
+        max(k) as linear_most,
+        max(w_dec) as time_decay_most
     from shares
+    group by conversion_key
 )
 
 select
-    conversion_key,
-    {% for model in credit_models() -%}
-        max(
-            case
-                when {{ 'flags & ' ~ model.bit ~ ' <> 0' if model.bit else model.name ~ '_turn = 1' }} then campaign_key
-            end
-        ) as {{ model.name }}_campaign{{ ',' if not loop.last }}
-    {% endfor %}
-from ranked
-group by conversion_key
+    shares.conversion_key,
+    {% for model in credit_models() if model.bit -%}
+        max(case when shares.flags & {{ model.bit }} <> 0 then shares.campaign_key end) as {{ model.name }}_campaign,
+    {% endfor -%}
+    min(case when shares.k = largest.linear_most then shares.campaign_key end) as linear_campaign,
+    min(case when shares.w_dec = largest.time_decay_most then shares.campaign_key end) as time_decay_campaign
+from shares
+inner join largest on shares.conversion_key = largest.conversion_key
+group by shares.conversion_key

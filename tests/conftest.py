@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 import uuid
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from touchledger import settings as settings_module
+from touchledger.cli import COLLECTED_AFTER
 from touchledger.settings import Settings
 
 # what make targets say to the tests; settings of the machine must not reach them
@@ -32,6 +34,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # sealed columns read the settings of the process, which without a folder would make one here
     os.environ["TOUCHLEDGER_TOKEN_KEY"] = "of tests"
     _hash_cheaply()
+    # what a worker imports and collects stays to its end; to search it for garbage again and again finds none
+    gc.set_threshold(*COLLECTED_AFTER)
 
 
 def _hash_cheaply() -> None:

@@ -32,6 +32,7 @@ def test_every_inbound_set_has_its_contract() -> None:
 def test_a_contract_is_valid_by_the_open_data_contract_standard(path: Path) -> None:
     document = yaml.safe_load(path.read_text())
     jsonschema.validate(document, STANDARD)
+    assert yaml.load(path.read_text(), contract.LOADER) == document
     assert document["name"] == document["schema"][0]["name"] == path.stem
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import socket
@@ -31,6 +32,17 @@ def run(*arguments: str, code: int = 0) -> Result:
 @pytest.fixture
 def profile_id(settings: Settings) -> str:
     return run(*CREATE).stdout.strip()
+
+
+def test_a_command_seldom_searches_for_garbage(settings: Settings) -> None:
+    before = gc.get_threshold()
+    try:
+        gc.set_threshold(700, 10, 10)
+        run(*CREATE)
+        assert gc.isenabled()
+        assert gc.get_threshold()[0] >= 10_000
+    finally:
+        gc.set_threshold(*before)
 
 
 def test_every_command_has_quiet_and_json() -> None:

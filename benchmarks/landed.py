@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -31,26 +31,41 @@ from benchmarks.generated import (
 from data_contracts.contract import load
 from orchestration.batch_file import META_KEY, Facts, raw_schema
 
+REFUND_AFTER = 86_400
 LOADED_AT = datetime.fromtimestamp(BEGIN, UTC)
 
 
-def land(root: Path, profiles: Sequence[str], world: World, chunk_touches: int = CHUNK_TOUCHES) -> None:
-    """Write a world and an ad account for each of its profiles into the lake at `root`."""
-    seq = 0
+@dataclass(frozen=True)
+class Part:
+    """Some of a world's rows, landed under batches and numbers of their own; told by their second and number."""
+
+    takes: Callable[[Numbers, Numbers], Numbers] = lambda ts, _: np.ones(len(ts), dtype=bool)
+    name: str = "bench"
+    first_seq: int = 0
+
+
+def land(
+    root: Path, profiles: Sequence[str], world: World, chunk_touches: int = CHUNK_TOUCHES, part: Part | None = None
+) -> None:
+    """Write a world, or a part of it, and an ad account for each of its profiles into the lake at `root`."""
+    part = part or Part()
+    seq = part.first_seq
     for profile in profiles:
-        for dataset, columns in account().items():
+        for dataset, columns in account().items() if seq < len(profiles) * 4 else ():
             seq += 1
             write_file(root, profile, dataset, columns, seq=seq)
     for turn, (touches, conversions) in enumerate(chunks(world, chunk_touches)):
+        seen, done = part.takes(touches.ts, touches.number), part.takes(conversions.ts, conversions.number)
+        repaid = part.takes(conversions.ts + REFUND_AFTER, conversions.number) & (conversions.refund > 0)
         for number in np.unique(touches.profile):
-            name, profile = f"bench-{turn:05}", profiles[number]
-            its = np.flatnonzero(touches.profile == number)
+            name, profile = f"{part.name}-{turn:05}", profiles[number]
+            its = np.flatnonzero((touches.profile == number) & seen)
             seq += 1
             write_file(root, profile, "touches", touch_columns(touches, _by_time(touches.ts, its)), seq=seq, batch=name)
-            its = np.flatnonzero(conversions.profile == number)
+            own = conversions.profile == number
             for columns in (
-                conversion_columns(conversions, _by_time(conversions.ts, its)),
-                refund_columns(conversions, its[conversions.refund[its] > 0]),
+                conversion_columns(conversions, _by_time(conversions.ts, np.flatnonzero(own & done))),
+                refund_columns(conversions, np.flatnonzero(own & repaid)),
             ):
                 seq += 1
                 write_file(root, profile, "conversions", columns, seq=seq, batch=f"{name}-{seq}")
@@ -100,7 +115,7 @@ def refund_columns(conversions: Conversions, rows: Numbers) -> dict[str, pa.Arra
     count = len(rows)
     return {
         "conversion_key": keyed("r", conversions.number[rows]),
-        "occurred_at": pa.array((conversions.ts[rows] + 86_400) * 1_000_000),
+        "occurred_at": pa.array((conversions.ts[rows] + REFUND_AFTER) * 1_000_000),
         "person_key": keyed("p", conversions.person[rows]),
         "conversion_type": repeated("refund_issued", count),
         "value": money(conversions.refund[rows]),

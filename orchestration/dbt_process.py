@@ -33,7 +33,7 @@ def main() -> None:
             shutil.rmtree(settings.spark_run, ignore_errors=True)
             if ON_SPARK in sys.argv:
                 sys.exit(_spark(settings, [argument for argument in sys.argv[1:] if argument != ON_SPARK]))
-            _dbt(sys.argv[1:])
+            _local(settings, sys.argv[1:])
     except WriterBusyError as error:
         sys.exit(str(error))
 
@@ -54,8 +54,9 @@ def environment(settings: Settings) -> dict[str, str]:
 
 def _spark(settings: Settings, arguments: list[str]) -> int:
     """Run the models on the cluster and take their marts into the warehouse; gives dbt's exit code."""
-    from orchestration import spark
+    from orchestration import increment, spark
 
+    increment.forget(settings)
     try:
         code = spark.run_models(settings, arguments)
         if code == 0:
@@ -65,6 +66,19 @@ def _spark(settings: Settings, arguments: list[str]) -> int:
     finally:
         spark.clear(settings)
     return code
+
+
+def _local(settings: Settings, arguments: list[str]) -> None:
+    """Run dbt on DuckDB; a build computes anew what is new since the one before, where that one left its base."""
+    from orchestration import increment
+
+    arguments, base = increment.begin(settings, arguments)
+    try:
+        _dbt(arguments)
+    except SystemExit as ended:
+        if base and not ended.code:
+            increment.end(settings, base)
+        raise
 
 
 def _dbt(arguments: list[str]) -> None:

@@ -98,7 +98,7 @@ def erase_waiting(settings: Settings, lake: Lake) -> list[Erasure]:
 
 def drop_warehouse(settings: Settings) -> None:
     """Remove the warehouse's file: the pages of a database keep what was deleted from its tables."""
-    for name in ("warehouse.duckdb", "warehouse.duckdb.wal", "warehouse.built"):
+    for name in ("warehouse.duckdb", "warehouse.duckdb.wal", "warehouse.built", "warehouse.base"):
         (settings.home / name).unlink(missing_ok=True)
 
 

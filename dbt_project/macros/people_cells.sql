@@ -1,62 +1,48 @@
 {# People and touches by day and day before, once for each scope: everything, one channel, one origin, one channel and
    origin; `all` stands where a scope does not ask. Scopes overlap, so figures of different scopes are never added.
-   With `of_ads` every scope is cut by ad as well. Who was met in one channel and one origin only has the same day before
-   in every scope, so that only the others, whom `is_mixed` marks, are followed scope by scope. #}
+   With `of_ads` every scope is cut by ad as well. In a build that keeps rows, what the changed people
+   add to the cells now, less what they added before. #}
 {% macro people_cells(of_ads) -%}
-{%- set ad = ['ad_key'] if of_ads else [] -%}
-{%- set person = ['person_key'] + ad -%}
-with mixed as (
-    select {{ person | join(', ') }}
-    from {{ ref('int_ad_days') }}
-    group by {{ person | join(', ') }}
-    having min(channel) < max(channel) or min(origin) < max(origin)
+    {%- set keys = ['profile_key', 'channel', 'origin'] + (['ad_key'] if of_ads else []) + ['day', 'prev'] -%}
+    {{ added_up(keys, ['people', 'touches']) }}
+    {%- do _mention('int_changed_paths') -%}
+    {%- if keeps_own_rows() -%}
+with kept as (
+    select kept.*, changed.day as since
+    from {{ ref('int_ad_days') }} as kept
+    inner join {{ ref('int_changed_paths') }} as changed on kept.person_key = changed.person_key
 ),
 
-days as (
-    select days.*, mixed.person_key is not null as is_mixed
-    from {{ ref('int_ad_days') }} as days
-    left join mixed on {% for key in person %}{{ ' and ' if not loop.first }}days.{{ key }} = mixed.{{ key }}{% endfor %}
+-- The day before the first one that may have changed is met by what was and by what is, and counts for neither.
+before as (
+    select profile_key, person_key, ad_key, channel, origin, max(day) as day, 0 as touches
+    from kept
+    where day < since
+    group by profile_key, person_key, ad_key, channel, origin
 ),
 
-mixed_days as (
-    select * from days
-    where is_mixed
+days_now as (
+    select * exclude (since) from kept
+    where day >= since
+    union all by name
+    select * from before
 ),
 
-narrowest as (
-    {{ scope_cells('days', ['channel', 'origin'], ad) }}
-),
-
-stacked as (
-    select * from narrowest
-    {%- for scope in [[], ['channel'], ['origin']] %}
-    union all
-    select
-        profile_key,
-        {{ 'channel' if 'channel' in scope else "'all' as channel" }},
-        {{ 'origin' if 'origin' in scope else "'all' as origin" }},
-        {{ 'ad_key,' if of_ads }}
-        day,
-        prev,
-        is_mixed,
-        people,
-        touches
-    from narrowest
-    where not is_mixed
-    union all
-    {{ scope_cells('mixed_days', scope, ad) }}
-    {%- endfor %}
+days_gone as (
+    select * from changes.gone_int_ad_days
+    union all by name
+    select * from before
 )
 
-select
-    profile_key,
-    channel,
-    origin,
-    {{ 'ad_key,' if of_ads }}
-    day,
-    prev,
-    cast(sum(people) as int) as people,
-    cast(sum(touches) as int) as touches
-from stacked
-group by profile_key, channel, origin, {{ 'ad_key,' if of_ads }} day, prev
+select {{ keys | join(', ') }}, cast(sum(people) as int) as people, cast(sum(touches) as int) as touches
+from (
+    select * from ({{ cells_of_days('days_now', of_ads) }})
+    union all by name
+    select * replace (-people as people, -touches as touches) from ({{ cells_of_days('days_gone', of_ads) }})
+)
+group by {{ keys | join(', ') }}
+having sum(people) <> 0 or sum(touches) <> 0
+    {%- else -%}
+{{ cells_of_days(ref('int_ad_days'), of_ads) }}
+    {%- endif -%}
 {%- endmacro %}

@@ -29,5 +29,6 @@
             group by {{ keys | join(', ') }}
         ) as summed
     ) as followed
+    where touches > 0
     group by profile_key, channel, origin, {{ 'ad_key,' if ad }} day, prev, is_mixed
 {%- endmacro %}

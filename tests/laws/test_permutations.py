@@ -1,4 +1,5 @@
-"""The same input in any order, any batches and any number of times gives byte-equal served tables.
+"""The same input in any order, any batches and any number of times gives byte-equal served tables, and so it does when
+builds come between the batches, each of which computes anew only what its batches touch.
 
 The newest landing's time is the one thing that is not input, so `data_as_of` is left out.
 """
@@ -71,7 +72,11 @@ def _delivery() -> list[dict[str, Any]]:
 
 
 def _land(project: Project, told: Sequence[Told], order: int) -> None:
-    """Order 0 is one batch per set as written; every other one shuffles, cuts, and lands some batches twice."""
+    """Order 0 is one batch per set as written; every other one shuffles, cuts, and lands some batches twice.
+
+    There a build follows every third of the batches but the last, and the first one finds other settings and two people
+    taken for one, which a later batch takes back.
+    """
     random, batches = Random(order), []
     for one in told:
         rows = list(one.records)
@@ -83,8 +88,30 @@ def _land(project: Project, told: Sequence[Told], order: int) -> None:
         batches += [(one, f"b{n}", part) for n, part in enumerate([*cut, *again])]
     if order:
         random.shuffle(batches)
-    for one, batch, part in batches:
+        _land_errors(project, told)
+    for n, (one, batch, part) in enumerate(batches, 1):
         project.land(one.dataset, part, profile_id=one.profile_id, batch=batch)
+        if order and n % -(-len(batches) // 3) == 0 and n < len(batches):
+            project.model()
+    if order:
+        project.land("touches", [], profile_id=_first(told).profile_id, batch="joint")
+
+
+def _first(told: Sequence[Told]) -> Told:
+    """The touches of the first world."""
+    return next(one for one in told if one.dataset == "touches")
+
+
+def _land_errors(project: Project, told: Sequence[Told]) -> None:
+    """What the input takes back in the end: other settings, a batch that takes two people for one, and a touch."""
+    profiles = next(one for one in told if one.dataset == "profiles")
+    unlike = [{**row, "lookback_days": 7, "time_zone": "UTC"} for row in profiles.records]
+    project.land("profiles", unlike, profile_id=None, batch="b0")
+    touches = _first(told)
+    people = {row["person_key"]: row for row in touches.records if row.get("person_key")}
+    one, other = list(people.values())[:2]
+    joint = [{**row, "touch_key": f"joint {row['person_key']}", "external_id": "joint"} for row in (one, other)]
+    project.land("touches", [*joint, {**one, "touch_key": "stray"}], profile_id=touches.profile_id, batch="joint")
 
 
 def _hashes(project: Project) -> dict[str, str]:

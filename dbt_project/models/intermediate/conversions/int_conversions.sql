@@ -1,3 +1,9 @@
+{{ compared([
+    'conversion_key', 'conversion_id', 'outcome_ref', 'profile_key', 'person_key', 'ts', 'day',
+    'conversion_type', 'revenue_type', 'outcome', 'custom_type', 'cash_minor', 'refunded_minor',
+    'pipeline_minor', 'path_conversion_key'
+]) }}
+
 {% set is_custom = "numbered.conversion_type not in ('" ~ outcome_types() | join("', '") ~ "')" %}
 
 with profiles as (

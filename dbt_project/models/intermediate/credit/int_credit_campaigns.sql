@@ -1,3 +1,5 @@
+{{ by_conversion() }}
+
 with shares as (
     select
         credits.conversion_key,
@@ -5,7 +7,7 @@ with shares as (
         cast(sum(credits.k) as int) as k,
         cast(sum(credits.w_dec) as bigint) as w_dec,
         bit_or(credits.flags) as flags
-    from {{ ref('int_credits') }} as credits
+    from {{ changed_conversions('int_credits') }} as credits
     inner join {{ ref('int_destinations') }} as destinations on credits.destination_key = destinations.destination_key
     where destinations.campaign_key is not null
     group by credits.conversion_key, destinations.campaign_key

@@ -1,3 +1,5 @@
+{{ by_day() }}
+
 {% set singles = credit_models() | selectattr('bit') | list %}
 {% set outcomes = outcome_columns() %}
 
@@ -13,7 +15,7 @@ with conversions as (
             when '{{ outcome }}' then {{ loop.index }}
             {%- endfor %}
         end as outcome
-    from {{ ref('int_conversions') }}
+    from {{ changed_days('int_conversions') }}
 ),
 
 -- One number for what conversions are grouped by: four columns, one of them a text, cost twice as much on every credit.

@@ -1,10 +1,12 @@
+{{ by_conversion() }}
+
 with amounts as (
     select
         conversion_key,
         conversion_id,
         path_conversion_key,
         cast(coalesce(cash_minor, pipeline_minor) as bigint) as amount
-    from {{ ref('int_conversions') }}
+    from {{ changed_conversions('int_conversions') }}
     where coalesce(cash_minor, pipeline_minor) is not null
 ),
 

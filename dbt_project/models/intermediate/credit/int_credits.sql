@@ -1,3 +1,5 @@
+{{ by_conversion() }}
+
 {% for slice in person_slices() -%}
     select
         paths.conversion_key,
@@ -11,7 +13,7 @@
             + case when touches.prev_set < paths.p_from then 8 else 0 end
             + case when touches.prev_camp < paths.p_from then 16 else 0 end
         ) as smallint) as flags
-    from {{ ref('int_path_bounds') }} as paths
+    from {{ changed_conversions('int_path_bounds') }} as paths
     inner join {{ ref('int_touches') }} as touches
         on
             paths.person_key = touches.person_key

@@ -1,3 +1,5 @@
+{{ by_conversion() }}
+
 select
     credits.conversion_key
     {%- for level in entity_levels() %},
@@ -7,6 +9,6 @@ select
         {%- endfor %}
     min(destinations.{{ level.gap }}) as multi_{{ level.gap }}
     {%- endfor %}
-from {{ ref('int_credits') }} as credits
+from {{ changed_conversions('int_credits') }} as credits
 inner join {{ ref('int_destinations') }} as destinations on credits.destination_key = destinations.destination_key
 group by credits.conversion_key

@@ -1,3 +1,5 @@
+{{ by_conversion() }}
+
 select
     credits.conversion_key,
     destinations.platform,
@@ -5,7 +7,7 @@ select
     {%- for level in entity_levels() %},
     bit_or(case when destinations.{{ level.gap }} > 0 then credits.flags end) as {{ level.name }}_unassigned
     {%- endfor %}
-from {{ ref('int_credits') }} as credits
+from {{ changed_conversions('int_credits') }} as credits
 inner join {{ ref('int_destinations') }} as destinations on credits.destination_key = destinations.destination_key
 where destinations.platform <> ''
 group by credits.conversion_key, destinations.platform

@@ -1,3 +1,7 @@
+{{ compared([
+    'profile_key', 'platform_id', 'level', 'platform', 'entity_key', 'ad_key', 'ad_set_key', 'campaign_key'
+]) }}
+
 with keyed as (
     select
         {{ key_of("profile_id || ':' || level || ':' || platform || ':' || platform_id") }} as entity_key,

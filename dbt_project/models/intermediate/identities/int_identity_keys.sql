@@ -1,3 +1,5 @@
+{{ compared(['profile_key', 'identity_key', 'person_key']) }}
+
 with spoken as (
     select
         s.profile_key,

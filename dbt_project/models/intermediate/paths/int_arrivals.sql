@@ -1,9 +1,7 @@
+{{ by_person('int_changed_people') }}
+
 with profiles as (
     select * from {{ ref('int_profiles') }}
-),
-
-people as (
-    select * from {{ ref('int_identity_keys') }}
 ),
 
 arrivals as (
@@ -83,8 +81,9 @@ select
     arrivals.session_id
 from arrivals
 inner join profiles on arrivals.profile_id = profiles.profile_id
-inner join people
+inner join {{ ref('int_identity_keys') }} as people
     on
         profiles.profile_key = people.profile_key
         and arrivals.identity_key = people.identity_key
+{{ only_changed('int_changed_people', 'people.person_key', 'arrivals.ts') }}
 where arrivals.opening = 1

@@ -1,3 +1,8 @@
+{{ compared([
+    'profile_key', 'person_key', 'record_no', 'touch_key', 'ts', 'is_undated', 'ad_platform', 'ad_id',
+    'ad_set_id', 'campaign_id', 'is_paid', 'click_id_type', 'click_id', 'named_ad', 'utm_text'
+]) }}
+
 with records as (
     select
         profile_id,

@@ -1,3 +1,5 @@
+{{ by_conversion() }}
+
 {% set cap = var('path_cap') %}
 
 with profiles as (
@@ -11,7 +13,7 @@ conversions as (
         conversions.ts,
         conversions.ts - profiles.lookback_s as ts_from,
         profiles.ln2_over_hl
-    from {{ ref('int_conversions') }} as conversions
+    from {{ changed_conversions('int_conversions') }} as conversions
     inner join profiles on conversions.profile_key = profiles.profile_key
     where
         conversions.path_conversion_key = conversions.conversion_key

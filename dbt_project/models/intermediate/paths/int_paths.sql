@@ -1,8 +1,10 @@
+{{ by_conversion() }}
+
 with decays as (
     select
         conversion_key,
         cast(sum(w_dec) as bigint) as s_dec
-    from {{ ref('int_credits') }}
+    from {{ changed_conversions('int_credits') }}
     group by conversion_key
 )
 
@@ -18,5 +20,5 @@ select
     bounds.n,
     decays.s_dec,
     bounds.is_capped
-from {{ ref('int_path_bounds') }} as bounds
+from {{ changed_conversions('int_path_bounds') }} as bounds
 inner join decays on bounds.conversion_key = decays.conversion_key

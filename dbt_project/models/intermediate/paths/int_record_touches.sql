@@ -1,3 +1,5 @@
+{{ kept_by(['person_key'], 'int_changed_people', told=['person_key', 'record_no', 'ts', 'touch_key']) }}
+
 {% set break_s = var('visit_break_s') %}
 
 with sights as (
@@ -9,7 +11,7 @@ with sights as (
         click_id,
         coalesce(named_ad, utm_text) as parameters,
         0 as doubt
-    from {{ ref('int_visits') }}
+    from {{ changed_rows('int_visits', 'int_changed_people', since=none) }}
     -- nobody else's visits are compared with a record
     where person_key in (select records.person_key from {{ ref('int_own_parameters') }} as records)
 
@@ -23,7 +25,7 @@ with sights as (
         click_id,
         coalesce(named_ad, utm_text, 'platform:' || ad_platform) as parameters,
         case when is_undated then 2 else 1 end as doubt
-    from {{ ref('int_own_parameters') }}
+    from {{ changed_rows('int_own_parameters', 'int_changed_people', since=none) }}
 ),
 
 compared as (
@@ -68,7 +70,7 @@ select
     records.campaign_id,
     records.is_paid,
     records.click_id_type
-from {{ ref('int_own_parameters') }} as records
+from {{ changed_rows('int_own_parameters', 'int_changed_people', since=none) }} as records
 inner join neighboured
     on
         records.profile_key = neighboured.profile_key

@@ -1,3 +1,5 @@
+{{ compared(['record_no']) }}
+
 with pages as (
     select
         profile_id,

@@ -1,3 +1,4 @@
+{{ by_person() }}
 with touches as (
     select
         profile_key,
@@ -13,7 +14,7 @@ with touches as (
         campaign_id,
         coalesce(is_direct, false) as is_direct,
         coalesce(is_paid, false) as is_paid
-    from {{ ref('int_visits') }}
+    from {{ changed_rows('int_visits') }}
 
     union all
 
@@ -31,7 +32,7 @@ with touches as (
         campaign_id,
         false as is_direct,
         is_paid
-    from {{ ref('int_record_touches') }}
+    from {{ changed_rows('int_record_touches') }}
 ),
 
 -- A touch that does not tell its platform is matched by the id alone, where only one platform knows that id.
@@ -51,8 +52,7 @@ matched as (
     from touches
     {%- for level, id in [('ads', 'ad_id'), ('ad_sets', 'ad_set_id'), ('campaigns', 'campaign_id')] %}
     left join named as {{ level }}
-        on
-            touches.profile_key = {{ level }}.profile_key
+        on touches.profile_key = {{ level }}.profile_key
             and {{ level }}.level = '{{ id[:-3] }}'
             and touches.platform = {{ level }}.platform
             and touches.{{ id }} = {{ level }}.platform_id

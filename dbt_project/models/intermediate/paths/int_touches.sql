@@ -1,4 +1,6 @@
-with placed as (
+{{ by_person() }}
+
+with {{ older_positions() }}placed as (
     select
         sightings.person_key,
         sightings.profile_key,
@@ -8,7 +10,7 @@ with placed as (
         destinations.destination_key,
         destinations.ad_set_key,
         destinations.campaign_key
-    from {{ ref('int_sightings') }} as sightings
+    from {{ changed_rows('int_sightings') }} as sightings
     inner join {{ ref('int_destinations') }} as destinations
         on
             sightings.profile_key = destinations.profile_key
@@ -34,7 +36,7 @@ tied as (
         sightings.touch_key,
         min(timed.pos) over (partition by timed.person_key, timed.ts) - 1 as pos_before
     from timed
-    inner join {{ ref('int_sightings') }} as sightings on timed.record_no = sightings.record_no
+    inner join {{ changed_rows('int_sightings') }} as sightings on timed.record_no = sightings.record_no
     where timed.ts = timed.ts_before or timed.ts = timed.ts_after
 ),
 
@@ -63,22 +65,24 @@ numbered as (
         timed.destination_key,
         timed.ad_set_key,
         timed.campaign_key,
-        cast(coalesce(ranked.pos_l, timed.pos) as int) as pos_l,
-        cast(coalesce(ranked.pos_f, timed.pos) as int) as pos_f
+        cast(coalesce(ranked.pos_l, timed.pos){{ ' + coalesce(older.n, 0)' if keeps_own_rows() }} as int) as pos_l,
+        cast(coalesce(ranked.pos_f, timed.pos){{ ' + coalesce(older.n, 0)' if keeps_own_rows() }} as int) as pos_f
     from timed
     left join ranked on timed.record_no = ranked.record_no
+    {{ 'left join older on timed.person_key = older.person_key' if keeps_own_rows() }}
 )
 
 select
-    person_key,
-    profile_key,
-    ts,
-    record_no,
-    is_direct,
-    destination_key,
-    pos_l,
-    pos_f,
-    coalesce(lag(pos_l) over (partition by person_key, ad_set_key order by pos_l), 0) as prev_set,
-    coalesce(lag(pos_l) over (partition by person_key, campaign_key order by pos_l), 0) as prev_camp
+    numbered.person_key,
+    numbered.profile_key,
+    numbered.ts,
+    numbered.record_no,
+    numbered.is_direct,
+    numbered.destination_key,
+    numbered.pos_l,
+    numbered.pos_f,
+    {{ position_before('ad_set_key') }} as prev_set,
+    {{ position_before('campaign_key') }} as prev_camp
 from numbered
-order by person_key, pos_l
+{{ join_older_positions() }}
+order by numbered.person_key, numbered.pos_l

@@ -1,3 +1,5 @@
+{{ by_person(since='day', told=['person_key', 'day']) }}
+
 select
     profile_key,
     person_key,
@@ -6,5 +8,5 @@ select
     origin,
     day,
     cast(count(*) as int) as touches
-from {{ ref('int_ad_touches') }}
+from {{ changed_rows('int_ad_touches', since='day') }}
 group by profile_key, person_key, ad_key, channel, origin, day

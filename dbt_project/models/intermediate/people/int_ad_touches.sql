@@ -1,3 +1,5 @@
+{{ by_person() }}
+
 with profiles as (
     select * from {{ ref('int_profiles') }}
 ),
@@ -15,7 +17,7 @@ touches as (
         channel,
         origin,
         ad_id
-    from {{ ref('int_visits') }}
+    from {{ changed_rows('int_visits') }}
 
     union all
 
@@ -27,7 +29,7 @@ touches as (
         'other' as channel,
         'other' as origin,
         ad_id
-    from {{ ref('int_record_touches') }}
+    from {{ changed_rows('int_record_touches') }}
 )
 
 select

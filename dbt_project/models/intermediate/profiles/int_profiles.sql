@@ -1,3 +1,8 @@
+{{ compared([
+    'profile_key', 'profile_id', 'time_zone', 'currency', 'currency_digits', 'lookback_s', 'ln2_over_hl',
+    'inherit_recurring'
+]) }}
+
 select
     cast(row_number() over (order by profile_id) as int) as profile_key,
     profile_id,

@@ -1,9 +1,11 @@
+{{ by_person() }}
+
 with carried as (
     select record_no, ad_id, ad_set_id, campaign_id, click_id_type
-    from {{ ref('int_visits') }}
+    from {{ changed_rows('int_visits') }}
     union all
     select record_no, ad_id, ad_set_id, campaign_id, click_id_type
-    from {{ ref('int_record_touches') }}
+    from {{ changed_rows('int_record_touches') }}
 ),
 
 reasoned as (
@@ -21,7 +23,7 @@ reasoned as (
             when carried.ad_id is null then 'parent_only'
             else coalesce({{ ad_id_fault('carried.ad_id') }}, 'unknown_ad_id')
         end as reason
-    from {{ ref('int_touches') }} as touches
+    from {{ changed_rows('int_touches') }} as touches
     inner join {{ ref('int_destinations') }} as places on touches.destination_key = places.destination_key
     inner join carried on touches.record_no = carried.record_no
     where places.reason is null or places.reason in ('unknown_ad', 'paid_without_ad')
@@ -30,6 +32,7 @@ reasoned as (
 select
     reasoned.profile_key,
     reasoned.person_key,
+    reasoned.ts,
     reasoned.pos_l,
     calendar.local_date as day,
     coalesce(reasoned.platform, '') as platform,

@@ -1,3 +1,5 @@
+{{ by_person() }}
+
 select
     touches.profile_key,
     touches.person_key,
@@ -20,9 +22,9 @@ select
     touches.is_direct,
     -- A record's own parameters are paid for unless they lead to no ad, no platform and no paid medium.
     coalesce(labels.is_paid, coalesce(destinations.reason, '') not in ('direct', 'other_channel')) as is_paid
-from {{ ref('int_touches') }} as touches
+from {{ changed_rows('int_touches') }} as touches
 inner join {{ ref('int_profiles') }} as profiles on touches.profile_key = profiles.profile_key
 inner join {{ ref('int_destinations') }} as destinations on touches.destination_key = destinations.destination_key
-inner join {{ ref('int_sightings') }} as sightings on touches.record_no = sightings.record_no
+inner join {{ changed_rows('int_sightings') }} as sightings on touches.record_no = sightings.record_no
 inner join {{ ref('int_touch_labels') }} as labels on touches.record_no = labels.record_no
 order by touches.profile_key, touches.person_key, touches.pos_l

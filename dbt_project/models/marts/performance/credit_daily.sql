@@ -1,3 +1,5 @@
+{{ by_day() }}
+
 {% set outcomes = outcome_columns() %}
 {% set cash = [outcomes.index('payment_received') + 1, outcomes.index('custom_cash') + 1] | join(', ') %}
 
@@ -7,7 +9,7 @@ with placed as (
         places.ad_key,
         places.ad_set_key,
         places.campaign_key
-    from {{ ref('int_credit_days') }} as days
+    from {{ changed_days('int_credit_days') }} as days
     inner join {{ ref('int_destinations') }} as places on days.destination_key = places.destination_key
     where places.reason is null
 ),

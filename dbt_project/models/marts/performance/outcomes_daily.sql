@@ -1,3 +1,5 @@
+{{ by_day() }}
+
 select
     profile_key,
     day,
@@ -6,6 +8,6 @@ select
         cast(sum(case when outcome = '{{ outcome }}' then 1 else 0 end) as int) as {{ outcome }},
     {% endfor -%}
     cast(coalesce(sum(cash_minor), 0) as bigint) as cash_minor
-from {{ ref('int_conversions') }}
+from {{ changed_days('int_conversions') }}
 group by profile_key, day, custom_type
 order by profile_key, day, custom_type

@@ -1,5 +1,7 @@
+{{ by_day() }}
+
 with conversions as (
-    select * from {{ ref('int_conversions') }}
+    select * from {{ changed_days('int_conversions') }}
 ),
 
 reached as (

@@ -1,3 +1,5 @@
+{{ by_day() }}
+
 {% set reasons = gap_reasons() %}
 {% set no_touch = reasons | length %}
 {% set singles = credit_models() | selectattr('bit') | map(attribute='name') | list %}
@@ -16,7 +18,7 @@ with conversions as (
         {%- for level in entity_levels() %}{% for family in families %},
         coalesce(gaps.{{ family }}_{{ level.gap }}, {{ no_touch }}) as {{ family }}_{{ level.gap }}
         {%- endfor %}{% endfor %}
-    from {{ ref('int_conversions') }} as conversions
+    from {{ changed_days('int_conversions') }} as conversions
     left join {{ ref('int_outcome_gaps') }} as gaps on conversions.path_conversion_key = gaps.conversion_key
 ),
 

@@ -1,3 +1,5 @@
+{{ compared(['time_zone', 'utc_day', 'local_date', 'starts_at', 'ends_at']) }}
+
 with ranked as (
     select
         *,

@@ -1,7 +1,10 @@
+{{ kept_by(['profile_id', 'touch_key'], 'changes.touch_keys') }}
+{% set lake = 'changes.touches' if keeps_own_rows() else source('lake', 'touches') %}
+
 -- Most records have one version; ranking all of them, every column carried along, cost half of this model.
 with repeated as (
     select _profile_id, touch_key
-    from {{ source('lake', 'touches') }}
+    from {{ lake }}
     group by _profile_id, touch_key
     having count(*) > 1
 ),
@@ -15,7 +18,7 @@ versions as (
             partition by records._profile_id, records.touch_key
             order by records.updated_at desc nulls last, records._seq desc, records._line desc
         ) as recency
-    from {{ source('lake', 'touches') }} as records
+    from {{ lake }} as records
     inner join repeated on records._profile_id = repeated._profile_id and records.touch_key = repeated.touch_key
 ),
 
@@ -62,7 +65,7 @@ select
     consent_marketing,
     _source as landed_from,
     _loaded_at as loaded_at
-from {{ source('lake', 'touches') }}
+from {{ lake }}
 where
     not _deleted
     and {{ record_no() }} not in (select outdated.record_no from outdated)

@@ -1,0 +1,173 @@
+"""A new day on top of a history, beside the whole build of the same lake: `python -m benchmarks.increment`.
+
+The newest of 300 days is held back, with one touch, outcome and refund in 300 of the 30 days before it. What is held
+back is landed on the built history and built twice: as the increment that follows, and whole in a copy of the state.
+Every table of the two warehouses is compared, row by row both ways. Seconds are dbt's own, of each model; those of
+models that keep rows are added up apart from those that every build computes whole.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+import duckdb
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.generated import BEGIN, DAYS, Numbers, World
+from benchmarks.landed import Part, land
+from benchmarks.machine import keep, machine
+from benchmarks.sizes import Sizes, written
+from orchestration.app_sets import land_app_sets
+from orchestration.dbt_manifest import ensure_manifest, run_dbt, target
+from orchestration.lake import Lake
+from touchledger.accounts import create_profile
+from touchledger.settings import Settings
+from touchledger.state import prepare
+
+DAY = 86_400
+NEWEST = BEGIN + (DAYS - 1) * DAY
+LATE_DAYS, LATE_ONE_IN = 30, 300
+MODELS = ["build", "--no-write-json", "--exclude-resource-type", "test", "unit_test"]
+KEEPING = re.compile(r"{{ (by_person|by_conversion|by_day|kept_by|people_cells)\(")
+
+
+@click.command()
+@click.option("--sizes", type=Sizes(), default="1M", show_default=True, help="Touches, such as 1M,10M.")
+@click.option("--kind", default="skewed", show_default=True)
+@click.option("--seed", default=7, show_default=True)
+@click.option("--memory", default="8GB", show_default=True, help="DuckDB's limit in the models.")
+def main(sizes: list[int], kind: str, seed: int, memory: str) -> None:
+    """Measure each size, print the table, and keep it under benchmarks/results."""
+    for touches in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            found = measure(Path(folder), World(touches, seed=seed, kind=kind), memory)
+        keep(f"increment-{kind}-{touches:09}", found)
+        _print(found)
+        if found["rows_unlike"]:
+            raise click.ClickException(f"tables differ: {found['rows_unlike']}")
+
+
+def measure(folder: Path, world: World, memory: str) -> dict[str, Any]:
+    """Seconds of the increment and of the whole build, by model, and the rows in which their tables differ."""
+    one = Settings(home=folder / "increment", warehouse_memory_limit=memory)
+    other = Settings(home=folder / "whole", warehouse_memory_limit=memory)
+    prepare(one)
+    profiles = [create_profile(one, name="Bench", timezone="UTC", currency="USD")]
+    lake = Lake(one.lake)
+    lake.prepare()
+    land_app_sets(one.operational_url, lake)
+    land(lake.root, profiles, world, part=Part(is_old))
+    built(one, MODELS)
+    land(lake.root, profiles, world, part=Part(is_new, "day", 1_000_000))
+    shutil.copytree(one.home, other.home)
+    runs = {"increment": built(one, MODELS), "whole": built(other, [*MODELS, "--full-refresh"])}
+    return {
+        "world": asdict(world),
+        "new_touches": _count(one, "changes.touches"),
+        "changed_people": _count(one, "intermediate.int_changed_people"),
+        "changed_conversions": _count(one, "intermediate.int_changed_conversions"),
+        "runs": runs,
+        "rows_unlike": unlike(one.warehouse, other.warehouse),
+        "memory_limit": memory,
+        "machine": machine("dbt-core", "dbt-duckdb"),
+    }
+
+
+def is_late(ts: Numbers, number: Numbers) -> Numbers:
+    """Who of the last days before the newest comes with it only."""
+    return (ts < NEWEST) & (ts >= NEWEST - LATE_DAYS * DAY) & (number % LATE_ONE_IN == 0)
+
+
+def is_old(ts: Numbers, number: Numbers) -> Numbers:
+    """What the history holds."""
+    return (ts < NEWEST) & ~is_late(ts, number)
+
+
+def is_new(ts: Numbers, number: Numbers) -> Numbers:
+    """What the newest day brings."""
+    return is_late(ts, number) | ((ts >= NEWEST) & (ts < NEWEST + DAY))
+
+
+def built(settings: Settings, command: list[str]) -> dict[str, Any]:
+    """Run dbt to its end: its wall seconds, and seconds by model."""
+    ensure_manifest(settings)
+    log = target(settings) / "dbt.log"
+    log.unlink(missing_ok=True)
+    begun = time.perf_counter()
+    done = run_dbt(settings, [*command, "--log-format-file", "json"])
+    wall = time.perf_counter() - begun
+    if done.returncode:
+        raise click.ClickException(done.stdout[-3000:] + done.stderr[-1000:])
+    models = dict(_seconds(log.read_text().splitlines()))
+    keeping = {path.stem for path in (Path(__file__).parents[1] / "dbt_project/models").rglob("*.sql") if _keeps(path)}
+    return {
+        "wall": round(wall, 1),
+        "models": round(sum(models.values()), 1),
+        "keeping": round(sum(seconds for name, seconds in models.items() if name in keeping), 2),
+        "by_model": {name: round(seconds, 2) for name, seconds in sorted(models.items(), key=lambda one: -one[1])[:60]},
+    }
+
+
+def _keeps(path: Path) -> bool:
+    return bool(KEEPING.search(path.read_text()))
+
+
+def _seconds(lines: Iterable[str]) -> Iterable[tuple[str, float]]:
+    for line in lines:
+        event = json.loads(line) if line.startswith("{") else {}
+        if event.get("info", {}).get("name") == "LogModelResult":
+            yield event["data"]["node_info"]["node_name"], event["data"]["execution_time"]
+
+
+def _count(settings: Settings, table: str) -> int:
+    with duckdb.connect(str(settings.warehouse), read_only=True) as connection:
+        row = connection.execute(f"select count(*) from {table}").fetchone()
+    return int(row[0]) if row else 0
+
+
+def unlike(one: Path, other: Path) -> dict[str, int]:
+    """Rows of one warehouse that the other lacks, by table; only where there are any."""
+    found = {}
+    with duckdb.connect() as connection:
+        connection.execute(f"attach '{one}' as one (read_only)")
+        connection.execute(f"attach '{other}' as other (read_only)")
+        tables = connection.execute(
+            "select schema_name || '.' || table_name, string_agg(column_name, ', ')"
+            " from duckdb_columns() where database_name = 'one' and schema_name in ('staging', 'intermediate', 'marts')"
+            " and table_name in (select table_name from duckdb_tables()) and table_name not like 'int_changed_%'"
+            " group by all order by all"
+        ).fetchall()
+        for table, columns in tables:
+            for left, right in (("one", "other"), ("other", "one")):
+                row = connection.execute(
+                    f"select count(*) from (select {columns} from {left}.{table}"
+                    f" except all select {columns} from {right}.{table})"
+                ).fetchone()
+                if row and row[0]:
+                    found[table] = found.get(table, 0) + int(row[0])
+    return found
+
+
+def _print(found: dict[str, Any]) -> None:
+    touches, runs = written(found["world"]["touches"]), found["runs"]
+    table = Table(title=f"A new day ({found['new_touches']:,} touches) on {touches}, {found['world']['kind']}")
+    for name in ("", "increment", "whole", "times"):
+        table.add_column(name, justify="right" if name else "left")
+    for name, title in (("keeping", "models that keep rows, s"), ("models", "all models, s"), ("wall", "dbt, wall s")):
+        now, before = runs["increment"][name], runs["whole"][name]
+        table.add_row(title, f"{now:.1f}", f"{before:.1f}", f"{before / now:.1f}")
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+{# What dbt's incremental materialization runs once the new rows are in `temp_relation`; DuckDB only. #}
+
+{% macro get_incremental_kept_sql(arg_dict) -%}
+    {%- set meta, keys, since = config.get('meta'), arg_dict['unique_key'], config.get('meta')['since'] -%}
+    {%- set target, temp = arg_dict['target_relation'], arg_dict['temp_relation'] -%}
+    {%- set changed -%}
+        (select distinct {{ (keys + ([since] if since else [])) | join(', ') }} from
+        {{ meta['changed'] if '.' in meta['changed'] else ref(meta['changed']) }}) as changed
+    {%- endset -%}
+    {% if meta['told'] %}
+    create or replace table changes.gone_{{ target.identifier }} as
+    select kept.* from {{ target }} as kept inner join {{ changed }} on {{ same_keys(keys, since) }};
+    {{ told_changes(target.identifier, meta['told'], 'changes.gone_' ~ target.identifier, temp) }}
+    {% endif %}
+    delete from {{ target }} as kept using {{ changed }} where {{ same_keys(keys, since) }};
+    {{ inserted(arg_dict, temp) }}
+{%- endmacro %}
+
+{% macro get_incremental_compared_sql(arg_dict) -%}
+    {%- set before, now = arg_dict['target_relation'], arg_dict['temp_relation'] -%}
+    {{ told_changes(before.identifier, arg_dict['unique_key'], before, now) }}
+    delete from {{ before }};
+    {{ inserted(arg_dict, now) }}
+{%- endmacro %}
+
+{# The new rows are what is to be added to the rows of the same keys; who adds up to nothing is gone. #}
+{% macro get_incremental_added_sql(arg_dict) -%}
+    {%- set target, temp, keys = arg_dict['target_relation'], arg_dict['temp_relation'], arg_dict['unique_key'] -%}
+    {%- set measures = config.get('meta')['added'] -%}
+    create or replace temp table summed as
+    select {{ keys | join(', ') }},
+        {% for measure in measures %}sum({{ measure }}) as {{ measure }}{{ ', ' if not loop.last }}{% endfor %}
+    from (
+        select kept.* from {{ target }} as kept semi join {{ temp }} as changed on {{ same_keys(keys) }}
+        union all by name
+        select * from {{ temp }}
+    )
+    group by {{ keys | join(', ') }}
+    having {% for measure in measures %}{{ ' or ' if not loop.first }}sum({{ measure }}) <> 0{% endfor %};
+    delete from {{ target }} as kept using {{ temp }} as changed where {{ same_keys(keys) }};
+    {{ inserted(arg_dict, 'summed') }}
+{%- endmacro %}
+
+{% macro inserted(arg_dict, rows) -%}
+    {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | join(', ') -%}
+    insert into {{ arg_dict['target_relation'] }} ({{ columns }}) select {{ columns }} from {{ rows }};
+{%- endmacro %}
+
+{% macro told_changes(name, columns, before, now) -%}
+    {%- set columns = columns | join(', ') -%}
+    create or replace table changes.{{ name }} as
+    select *, false as came from (select {{ columns }} from {{ before }} except all select {{ columns }} from {{ now }})
+    union all
+    select *, true as came from (select {{ columns }} from {{ now }} except all select {{ columns }} from {{ before }});
+{%- endmacro %}

@@ -1,0 +1,151 @@
+"""What makes a build an increment, and what makes it whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from orchestration import increment
+from orchestration.lake import Lake
+from touchledger.settings import Settings
+
+AT = "2026-03-01T00:00:00Z"
+BUILD = ["build", "--no-write-json"]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """A lake of two landings of touches, and a warehouse that a build just made of them."""
+    found = Settings(home=tmp_path)
+    Lake(found.lake).prepare()
+    land(found, "one", ["a", "b"])
+    land(found, "two", ["c"])
+    found.warehouse.parent.mkdir(parents=True, exist_ok=True)
+    with duckdb.connect(str(found.warehouse)) as connection:
+        connection.execute("create schema staging")
+        connection.execute(
+            "create table staging.stg_app__touches as select _profile_id as profile_id, touch_key,"
+            " _seq * 4294967296 + _line as record_no, 'person_key:' || person_key as identity_key,"
+            " epoch(occurred_at)::bigint as occurred_s"
+            f" from read_parquet('{found.lake}/raw/touches/**/*.parquet', union_by_name = true)"
+        )
+    arguments, base = increment.begin(found, BUILD)
+    assert arguments == ["build", "--full-refresh", "--no-write-json"] and base is not None
+    increment.end(found, base)
+    return found
+
+
+def land(settings: Settings, batch: str, keys: Sequence[str], *, channel: str = "web") -> None:
+    """Land touches of these keys, each of a person of that name."""
+    rows = [
+        {
+            "touch_key": key,
+            "occurred_at": "2026-03-01T00:00:00Z",
+            "person_key": key,
+            "channel": channel,
+            "origin": "web",
+        }
+        for key in keys
+    ]
+    Lake(settings.lake).land(dataset="touches", profile_id="p", source="test", batch=batch, records=rows)
+
+
+def told(settings: Settings, sql: str) -> list[tuple[Any, ...]]:
+    """Rows of the warehouse, in order."""
+    with duckdb.connect(str(settings.warehouse)) as connection:
+        return sorted(connection.execute(sql).fetchall())
+
+
+def test_nothing_new_tells_no_change(settings: Settings) -> None:
+    arguments, base = increment.begin(settings, BUILD)
+    assert arguments == BUILD and base is not None
+    assert told(settings, "select * from changes.touch_keys") == []
+    assert told(settings, "select * from changes.touches") == []
+
+
+def test_a_new_batch_is_told_alone_and_nobody_lost_a_touch(settings: Settings) -> None:
+    land(settings, "three", ["d"])
+    increment.begin(settings, BUILD)
+    assert told(settings, "select touch_key from changes.touches") == [("d",)]
+    assert told(settings, "select * from changes.touch_identities") == []
+
+
+def test_a_batch_landed_anew_tells_what_it_held_and_what_it_holds(settings: Settings) -> None:
+    land(settings, "one", ["b", "d"])
+    increment.begin(settings, BUILD)
+    assert told(settings, "select touch_key from changes.touches") == [("b",), ("d",)]
+    assert told(settings, "select touch_key from changes.touch_keys") == [("a",), ("b",), ("d",)]
+    identities = told(settings, "select identity_key from changes.touch_identities")
+    assert identities == [("person_key:a",), ("person_key:b",)]
+
+
+def test_another_version_of_an_old_touch_brings_every_version_of_it(settings: Settings) -> None:
+    land(settings, "three", ["c"], channel="social")
+    increment.begin(settings, BUILD)
+    versions = told(settings, "select touch_key, channel from changes.touches")
+    assert versions == [("c", "social"), ("c", "web")]
+    assert told(settings, "select identity_key from changes.touch_identities") == [("person_key:c",)]
+
+
+def test_a_lost_batch_tells_its_touches_and_holds_none(settings: Settings) -> None:
+    next(settings.lake.rglob("two.parquet")).unlink()
+    increment.begin(settings, BUILD)
+    assert told(settings, "select touch_key from changes.touch_keys") == [("c",)]
+    assert told(settings, "select * from changes.touches") == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["build", "--select", "int_touches"],
+        ["run", "-s", "int_touches"],
+        ["build", "--exclude", "marts"],
+        ["build", "--selector", "marts"],
+        ["build", "--resource-type", "model"],
+    ],
+)
+def test_a_build_of_a_part_is_whole_and_makes_the_next_one_whole(settings: Settings, command: list[str]) -> None:
+    arguments, base = increment.begin(settings, command)
+    assert "--full-refresh" in arguments and base is None
+    assert "--full-refresh" in increment.begin(settings, BUILD)[0]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["build", "--select", "fqn:*", "--exclude", "resource_type:unit_test"],
+        ["build", "--quiet", "--exclude-resource-type", "test", "unit_test"],
+        ["run"],
+    ],
+)
+def test_a_build_without_tests_is_of_every_model(settings: Settings, command: list[str]) -> None:
+    arguments, base = increment.begin(settings, command)
+    assert arguments == command and base is not None
+
+
+def test_a_build_that_did_not_end_well_is_followed_by_a_whole_one(settings: Settings) -> None:
+    increment.begin(settings, BUILD)
+    assert "--full-refresh" in increment.begin(settings, BUILD)[0]
+
+
+def test_other_models_are_followed_by_a_whole_build(settings: Settings) -> None:
+    other = settings.model_copy(update={"warehouse_memory_limit": "3GB"})
+    assert "--full-refresh" in increment.begin(other, BUILD)[0]
+
+
+def test_without_its_warehouse_a_base_counts_for_nothing(settings: Settings) -> None:
+    settings.warehouse.unlink()
+    assert "--full-refresh" in increment.begin(settings, BUILD)[0]
+
+
+def test_a_wish_for_a_whole_build_is_kept(settings: Settings) -> None:
+    assert increment.begin(settings, [*BUILD, "--full-refresh"])[0] == [*BUILD, "--full-refresh"]
+
+
+def test_other_commands_are_left_alone(settings: Settings) -> None:
+    assert increment.begin(settings, ["docs", "generate"]) == (["docs", "generate"], None)
+    assert increment.begin(settings, BUILD)[0] == BUILD

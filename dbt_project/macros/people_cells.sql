@@ -15,10 +15,20 @@ with kept as (
 
 -- The day before the first one that may have changed is met by what was and by what is, and counts for neither.
 before as (
-    select profile_key, person_key, ad_key, channel, origin, max(day) as day, 0 as touches
+    select
+        kept.profile_key, kept.person_key,{{ ' kept.ad_key,' if of_ads }} kept.channel, kept.origin,
+        max(kept.day) as day, 0 as touches
     from kept
-    where day < since
-    group by profile_key, person_key, ad_key, channel, origin
+    {% if of_ads -%}
+    inner join (
+        select person_key, ad_key from kept
+        where day >= since
+        union
+        select person_key, ad_key from changes.gone_int_ad_days
+    ) as met on kept.person_key = met.person_key and kept.ad_key = met.ad_key
+    {% endif -%}
+    where kept.day < kept.since
+    group by all
 ),
 
 days_now as (

@@ -13,6 +13,7 @@ from benchmarks.sizes import Sizes, written
 STEPS: dict[str, tuple[str, str | None, int, list[str]]] = {
     "credit": ("benchmarks.credit", "--sizes", 10**12, []),
     "build": ("benchmarks.build", "--sizes", 10**12, []),
+    "increment": ("benchmarks.increment", "--sizes", 20_000_000, []),
     "scores": ("benchmarks.scores", None, 0, ["--ads", "1000000"]),
     "ad-people": ("benchmarks.ad_people", None, 0, []),
     "campaigns": ("benchmarks.campaign_load", None, 0, []),

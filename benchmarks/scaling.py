@@ -23,14 +23,20 @@ NONE = "Nothing is measured yet."
 def main() -> None:
     """Write the page's tables and the plot anew."""
     credits, builds = kept("credit-*.json"), kept("build-*.json")
-    PAGE.write_text(filled(PAGE.read_text(), credits, builds))
+    PAGE.write_text(filled(PAGE.read_text(), credits, builds, kept("increment-*.json")))
     if credits:
         draw(credits, builds)
 
 
-def filled(page: str, credits: Sequence[dict[str, Any]], builds: Sequence[dict[str, Any]]) -> str:
+def filled(
+    page: str,
+    credits: Sequence[dict[str, Any]],
+    builds: Sequence[dict[str, Any]],
+    increments: Sequence[dict[str, Any]],
+) -> str:
     """The page with every marked part written from the figures. Raises ValueError where a mark is missing."""
     parts = {"curve": curve(credits), "peers": peers(credits), "builds": whole(builds), "plan": plan(builds)}
+    parts["increments"] = days(increments)
     for name, text in parts.items():
         begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
         if begin not in page or end not in page:
@@ -91,6 +97,20 @@ def whole(builds: Sequence[dict[str, Any]]) -> str:
     measured = ("CPU s per million", "wall s", "CPU s", "peak MB", "lake bytes per touch", "warehouse", "snapshot")
     head = ("touches", *measured, "largest groups", "load")
     return table(head, lines)
+
+
+def days(increments: Sequence[dict[str, Any]]) -> str:
+    """A new day beside the whole build of the same lake: of the models that keep rows, of all, and of dbt."""
+    lines = []
+    for result in increments:
+        now, then = result["runs"]["increment"], result["runs"]["whole"]
+        pairs = [(now[name], then[name]) for name in ("keeping", "models", "wall")]
+        told = [f"{one:.1f} / {other:.1f} ({other / one:.1f}x)" for one, other in pairs]
+        name = f"{written(result['world']['touches'])} {result['world']['kind']}"
+        rows_unlike = sum(result["rows_unlike"].values())
+        lines.append((name, f"{result['new_touches']:,}", *told, str(rows_unlike), _load(result)))
+    head = ("history", "touches of the day", "models that keep rows, s", "all models, s", "dbt, wall s", "rows unlike")
+    return table((*head, "load"), lines)
 
 
 def _load(result: dict[str, Any]) -> str:

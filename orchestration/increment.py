@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,8 @@ from touchledger.settings import Settings
 
 DATASET = "touches"
 SCHEMA = "_schema.parquet"
+# new touches up to which a build keeps rows, however few are known
+MANY = 200_000
 FULL_REFRESH = "--full-refresh"
 # what dagster-dbt and the tests say when they mean every model
 WHOLE = {"--exclude-resource-type", "--exclude", "--select"}
@@ -30,11 +32,12 @@ HARMLESS = {"fqn:*", "*", "unit_test", "test", "resource_type:unit_test"}
 
 @dataclass(frozen=True)
 class Landed:
-    """A file of the lake as it was read: bytes, nanoseconds of its last change, and its landing number."""
+    """A file of the lake as it was read: bytes, nanoseconds of its last change, its landing number and its rows."""
 
     size: int
     changed_at: int
     seq: int
+    rows: int
 
 
 @dataclass(frozen=True)
@@ -68,18 +71,27 @@ def begin(settings: Settings, arguments: Sequence[str]) -> tuple[list[str], Base
     """
     if not arguments or arguments[0] not in ("build", "run"):
         return list(arguments), None
-    before, now = _take_base(settings), _base(settings)
+    before = _take_base(settings)
+    now = _base(settings, before.files if before else {})
     if not is_whole(arguments):
         return _fully(arguments), None
     if before is None or before.models != now.models or FULL_REFRESH in arguments or not settings.warehouse.exists():
+        return _fully(arguments), now
+    known = sum(file.rows for file in before.files.values())
+    if is_much(sum(file.rows for path, file in now.files.items() if before.files.get(path) != file), known):
         return _fully(arguments), now
     _tell_changes(settings, before.files, now.files)
     return list(arguments), now
 
 
+def is_much(new: int, known: int) -> bool:
+    """Whether so many new touches beside those known are built faster by making everything anew, piece by piece."""
+    return new > MANY and new * 5 > known
+
+
 def end(settings: Settings, base: Base) -> None:
     """Keep what the finished build was made from."""
-    told = {"models": base.models, "files": {path: [f.size, f.changed_at, f.seq] for path, f in base.files.items()}}
+    told = {"models": base.models, "files": {path: astuple(file) for path, file in base.files.items()}}
     durable.write_text(_path(settings), json.dumps(told))
 
 
@@ -105,11 +117,15 @@ def _take_base(settings: Settings) -> Base | None:
     return Base(told["models"], {name: Landed(*facts) for name, facts in told["files"].items()})
 
 
-def _base(settings: Settings) -> Base:
+def _base(settings: Settings, known: dict[str, Landed]) -> Base:
     files = {}
     for path in sorted((settings.lake / "raw" / DATASET).glob("*/*/*.parquet")):
-        status = path.stat()
-        files[str(path.relative_to(settings.lake))] = Landed(status.st_size, status.st_mtime_ns, read_facts(path).seq)
+        name, status = str(path.relative_to(settings.lake)), path.stat()
+        same = known.get(name)
+        if same is None or (same.size, same.changed_at) != (status.st_size, status.st_mtime_ns):
+            facts = read_facts(path)
+            same = Landed(status.st_size, status.st_mtime_ns, facts.seq, facts.rows_loaded)
+        files[name] = same
     return Base(f"{fingerprint(PROJECT, settings)}:{version('duckdb')}", files)
 
 

@@ -7,23 +7,47 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from benchmarks.build import below, groups, resident, spent_by_node
 from benchmarks.contestant import OURS
+from benchmarks.increment import DAY, NEWEST, is_new, is_old
 from benchmarks.machine import kept
 from benchmarks.plan import reckoned, spark_factor
-from benchmarks.scaling import NONE, PAGE, curve, filled
+from benchmarks.scaling import NONE, PAGE, curve, days, filled
 
 
 def test_the_page_holds_the_kept_figures() -> None:
     page = PAGE.read_text()
-    assert filled(page, kept("credit-*.json"), kept("build-*.json")) == page
+    assert filled(page, kept("credit-*.json"), kept("build-*.json"), kept("increment-*.json")) == page
 
 
 def test_a_page_without_a_mark_is_refused() -> None:
     with pytest.raises(ValueError, match="no part curve"):
-        filled("# Scaling", [], [])
+        filled("# Scaling", [], [], [])
+
+
+def test_an_increment_is_told_beside_the_whole_build() -> None:
+    run = {"keeping": 2.0, "models": 10.0, "wall": 8.0}
+    whole = {"keeping": 50.0, "models": 60.0, "wall": 40.0}
+    measured = {
+        "world": {"touches": 10_000_000, "kind": "skewed"},
+        "new_touches": 36_719,
+        "runs": {"increment": run, "whole": whole},
+        "rows_unlike": {"marts.touches": 3},
+        "machine": {"load_average": 2.0},
+    }
+    last = days([measured]).splitlines()[-1]
+    told = "| 10M skewed | 36,719 | 2.0 / 50.0 (25.0x) | 10.0 / 60.0 (6.0x) | 8.0 / 40.0 (5.0x) | 3 | 2.0 |"
+    assert last == told
+
+
+def test_what_a_day_is_made_of() -> None:
+    newest, late, old = NEWEST, NEWEST - 5 * DAY, NEWEST - 31 * DAY
+    ts, number = np.array([newest, newest + DAY, late, late, old]), np.array([1, 1, 300, 1, 300])
+    assert list(is_new(ts, number)) == [True, False, True, False, False]
+    assert list(is_old(ts, number)) == [False, False, False, True, True]
 
 
 def _credit(touches: int, cpu: float) -> dict[str, Any]:

@@ -142,6 +142,14 @@ def test_without_its_warehouse_a_base_counts_for_nothing(settings: Settings) -> 
     assert "--full-refresh" in increment.begin(settings, BUILD)[0]
 
 
+@pytest.mark.parametrize(
+    ("new", "known", "much"),
+    [(0, 0, False), (200_000, 0, False), (200_001, 1_000_004, True), (200_001, 1_000_005, False)],
+)
+def test_a_fifth_of_the_history_at_once_is_built_whole(new: int, known: int, much: bool) -> None:
+    assert increment.is_much(new, known) is much
+
+
 def test_a_wish_for_a_whole_build_is_kept(settings: Settings) -> None:
     assert increment.begin(settings, [*BUILD, "--full-refresh"])[0] == [*BUILD, "--full-refresh"]
 

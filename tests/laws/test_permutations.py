@@ -94,6 +94,8 @@ def _land(project: Project, told: Sequence[Told], order: int) -> None:
         if order and n % -(-len(batches) // 3) == 0 and n < len(batches):
             project.model()
     if order:
+        # a build of its own, so that nothing else makes the next one look at whose touches are gone
+        project.model()
         project.land("touches", [], profile_id=_first(told).profile_id, batch="joint")
 
 
@@ -109,9 +111,16 @@ def _land_errors(project: Project, told: Sequence[Told]) -> None:
     project.land("profiles", unlike, profile_id=None, batch="b0")
     touches = _first(told)
     people = {row["person_key"]: row for row in touches.records if row.get("person_key")}
-    one, other = list(people.values())[:2]
+    one, other, *_, third = people.values()
     joint = [{**row, "touch_key": f"joint {row['person_key']}", "external_id": "joint"} for row in (one, other)]
-    project.land("touches", [*joint, {**one, "touch_key": "stray"}], profile_id=touches.profile_id, batch="joint")
+    # it names no ad and no click, which would be folded into the visit it was copied from
+    stray = {name: third[name] for name in ("person_key", "occurred_at")} | {"channel": "web", "origin": "web"}
+    project.land(
+        "touches",
+        [*joint, {**stray, "touch_key": "stray", "is_direct": True}],
+        profile_id=touches.profile_id,
+        batch="joint",
+    )
 
 
 def _hashes(project: Project) -> dict[str, str]:

@@ -133,7 +133,7 @@ def draw(credits: Sequence[dict[str, Any]], builds: Sequence[dict[str, Any]]) ->
     if points:
         axes.plot(*zip(*points, strict=True), marker="s", linestyle="--", label="touchledger build, all of it")
     axes.set(xscale="log", yscale="log", xlabel="touches", ylabel="CPU seconds")
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1, 1))
     figure.savefig(PLOT, metadata={"Date": None})
 
 

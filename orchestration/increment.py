@@ -73,7 +73,7 @@ def begin(settings: Settings, arguments: Sequence[str]) -> tuple[list[str], Base
         return list(arguments), None
     before = _take_base(settings)
     now = _base(settings, before.files if before else {})
-    if not is_whole(arguments):
+    if now is None or not is_whole(arguments):
         return _fully(arguments), None
     if before is None or before.models != now.models or FULL_REFRESH in arguments or not settings.warehouse.exists():
         return _fully(arguments), now
@@ -117,13 +117,17 @@ def _take_base(settings: Settings) -> Base | None:
     return Base(told["models"], {name: Landed(*facts) for name, facts in told["files"].items()})
 
 
-def _base(settings: Settings, known: dict[str, Landed]) -> Base:
+def _base(settings: Settings, known: dict[str, Landed]) -> Base | None:
+    """None where a file does not tell its landing: it was not landed by us, and nobody knows when it changes."""
     files = {}
     for path in sorted((settings.lake / "raw" / DATASET).glob("*/*/*.parquet")):
         name, status = str(path.relative_to(settings.lake)), path.stat()
         same = known.get(name)
         if same is None or (same.size, same.changed_at) != (status.st_size, status.st_mtime_ns):
-            facts = read_facts(path)
+            try:
+                facts = read_facts(path)
+            except KeyError:
+                return None
             same = Landed(status.st_size, status.st_mtime_ns, facts.seq, facts.rows_loaded)
         files[name] = same
     return Base(f"{fingerprint(PROJECT, settings)}:{version('duckdb')}", files)

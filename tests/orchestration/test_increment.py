@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from orchestration import increment
@@ -130,6 +132,11 @@ def test_a_build_without_tests_is_of_every_model(settings: Settings, command: li
 def test_a_build_that_did_not_end_well_is_followed_by_a_whole_one(settings: Settings) -> None:
     increment.begin(settings, BUILD)
     assert "--full-refresh" in increment.begin(settings, BUILD)[0]
+
+
+def test_a_file_that_was_not_landed_makes_builds_whole(settings: Settings) -> None:
+    pq.write_table(pa.table({"touch_key": ["x"]}), next(settings.lake.rglob("two.parquet")))
+    assert increment.begin(settings, BUILD) == (["build", "--full-refresh", "--no-write-json"], None)
 
 
 def test_other_models_are_followed_by_a_whole_build(settings: Settings) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
 import uuid_utils
 from sqlalchemy.orm import DeclarativeBase, Session
 
+from api.once import Once
 from api.turns import turn_at
 
 CONVENTION = {
@@ -110,7 +110,7 @@ def close_engines(url: str) -> None:
         _engine(url, durable).dispose()
 
 
-@cache
+@Once
 def _engine(url: str, durable: bool) -> sa.Engine:
     # what is bound may be a person's or a secret: no exception and no log line repeats it
     engine = sa.create_engine(url, pool_pre_ping=not url.startswith("sqlite"), hide_parameters=True)

@@ -11,7 +11,8 @@ import fcntl
 import os
 import threading
 from contextlib import suppress
-from functools import cache
+
+from api.once import Once
 
 # as long as SQLite waits
 PATIENCE_SECONDS = 10.0
@@ -47,11 +48,11 @@ class Turn:
         return self._opened[1]
 
 
-@cache
+@Once
 def turn_at(database: str) -> Turn:
     """The turns of the SQLite file at a path."""
     return Turn(f"{database}-turn")
 
 
 # a lock that a thread of the parent held would stay locked in the child for ever
-os.register_at_fork(after_in_child=turn_at.cache_clear)
+os.register_at_fork(after_in_child=turn_at.forget)

@@ -9,12 +9,12 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Generic, TypeVar
 
 from sqlalchemy.orm import Session
 
 from api import db
+from api.once import Once
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -67,7 +67,7 @@ class Together(Generic[Item, Outcome]):
             one.is_done = True
 
 
-@cache
+@Once
 def together(url: str, keep: Callable[[Session, Sequence[Item]], Sequence[Outcome]]) -> Together[Item, Outcome]:
     """The one of this process for a database and a way of keeping."""
     return Together(url, keep)

@@ -9,11 +9,9 @@ models that keep rows are added up apart from those that every build computes wh
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ import duckdb
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.build import spent_by_node
 from benchmarks.generated import BEGIN, DAYS, Numbers, World
 from benchmarks.landed import Part, land
 from benchmarks.machine import keep, machine
@@ -38,7 +37,8 @@ DAY = 86_400
 NEWEST = BEGIN + (DAYS - 1) * DAY
 LATE_DAYS, LATE_ONE_IN = 30, 300
 MODELS = ["build", "--no-write-json", "--exclude-resource-type", "test", "unit_test"]
-KEEPING = re.compile(r"{{ (by_person|by_conversion|by_day|kept_by|people_cells)\(")
+# strategies of dbt_project/macros/increment_strategies.sql whose models keep rows
+KEEPING = {"kept", "added"}
 
 
 @click.command()
@@ -68,7 +68,7 @@ def measure(folder: Path, world: World, memory: str) -> dict[str, Any]:
     land_app_sets(one.operational_url, lake)
     land(lake.root, profiles, world, part=Part(is_old))
     built(one, MODELS)
-    land(lake.root, profiles, world, part=Part(is_new, "day", 1_000_000))
+    land(lake.root, profiles, world, part=Part(is_new, "day", 1_000_000, with_accounts=False))
     shutil.copytree(one.home, other.home)
     runs = {"increment": built(one, MODELS), "whole": built(other, [*MODELS, "--full-refresh"])}
     return {
@@ -108,25 +108,15 @@ def built(settings: Settings, command: list[str]) -> dict[str, Any]:
     wall = time.perf_counter() - begun
     if done.returncode:
         raise click.ClickException(done.stdout[-3000:] + done.stderr[-1000:])
-    models = dict(_seconds(log.read_text().splitlines()))
-    keeping = {path.stem for path in (Path(__file__).parents[1] / "dbt_project/models").rglob("*.sql") if _keeps(path)}
+    models = {node["name"]: node["seconds"] for node in spent_by_node(log) if node["kind"] == "model"}
+    nodes = json.loads(ensure_manifest(settings).read_text())["nodes"].values()
+    keeping = {node["name"] for node in nodes if node["config"].get("incremental_strategy") in KEEPING}
     return {
         "wall": round(wall, 1),
         "models": round(sum(models.values()), 1),
         "keeping": round(sum(seconds for name, seconds in models.items() if name in keeping), 2),
-        "by_model": {name: round(seconds, 2) for name, seconds in sorted(models.items(), key=lambda one: -one[1])[:60]},
+        "by_model": dict(list(models.items())[:60]),
     }
-
-
-def _keeps(path: Path) -> bool:
-    return bool(KEEPING.search(path.read_text()))
-
-
-def _seconds(lines: Iterable[str]) -> Iterable[tuple[str, float]]:
-    for line in lines:
-        event = json.loads(line) if line.startswith("{") else {}
-        if event.get("info", {}).get("name") == "LogModelResult":
-            yield event["data"]["node_info"]["node_name"], event["data"]["execution_time"]
 
 
 def _count(settings: Settings, table: str) -> int:

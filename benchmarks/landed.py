@@ -42,6 +42,7 @@ class Part:
     takes: Callable[[Numbers, Numbers], Numbers] = lambda ts, _: np.ones(len(ts), dtype=bool)
     name: str = "bench"
     first_seq: int = 0
+    with_accounts: bool = True
 
 
 def land(
@@ -51,7 +52,7 @@ def land(
     part = part or Part()
     seq = part.first_seq
     for profile in profiles:
-        for dataset, columns in account().items() if seq < len(profiles) * 4 else ():
+        for dataset, columns in account().items() if part.with_accounts else ():
             seq += 1
             write_file(root, profile, dataset, columns, seq=seq)
     for turn, (touches, conversions) in enumerate(chunks(world, chunk_touches)):

@@ -25,9 +25,17 @@ SCHEMA = "_schema.parquet"
 # new touches up to which a build keeps rows, however few are known
 MANY = 200_000
 FULL_REFRESH = "--full-refresh"
-# what dagster-dbt and the tests say when they mean every model
-WHOLE = {"--exclude-resource-type", "--exclude", "--select"}
-HARMLESS = {"fqn:*", "*", "unit_test", "test", "resource_type:unit_test"}
+# What may be said beside `build` or `run` while every model is still built, and with which values; None is any. What is
+# not here may leave models out, or make them of other rows, so that nothing could be kept of them.
+HARMLESS: dict[str, set[str] | None] = {
+    "--select": {"fqn:*"},
+    "--exclude": {"resource_type:unit_test"},
+    "--exclude-resource-type": {"test", "unit_test"},
+    FULL_REFRESH: set(),
+    "--no-write-json": set(),
+    "--quiet": set(),
+    **dict.fromkeys(("--project-dir", "--profiles-dir", "--target-path", "--log-path", "--log-format-file"), None),
+}
 
 
 @dataclass(frozen=True)
@@ -52,13 +60,13 @@ def is_whole(arguments: Sequence[str]) -> bool:
     """Whether dbt, called so, builds every model."""
     if not arguments or arguments[0] not in ("build", "run"):
         return False
-    chosen = False
+    allowed: set[str] | None = set()
     for argument in arguments[1:]:
         if argument.startswith("-"):
-            if argument in ("-s", "-m", "--models", "--selector", "--resource-type"):
+            if argument not in HARMLESS:
                 return False
-            chosen = argument in WHOLE
-        elif chosen and not set(argument.split()) <= HARMLESS:
+            allowed = HARMLESS[argument]
+        elif allowed is not None and argument not in allowed:
             return False
     return True
 
@@ -136,7 +144,11 @@ def _base(settings: Settings, known: dict[str, Landed]) -> Base | None:
 def _tell_changes(settings: Settings, before: dict[str, Landed], now: dict[str, Landed]) -> None:
     gone = sorted({file.seq for path, file in before.items() if now.get(path) != file})
     new = [str(settings.lake / path) for path, file in now.items() if before.get(path) != file]
-    with duckdb.connect(str(settings.warehouse)) as connection:
+    limits: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": settings.warehouse_memory_limit,
+        "threads": settings.warehouse_threads,
+    }
+    with duckdb.connect(str(settings.warehouse), config=limits) as connection:
         connection.execute("create schema if not exists changes")
         connection.execute("set TimeZone = 'UTC'")
         folder = settings.lake / "raw" / DATASET

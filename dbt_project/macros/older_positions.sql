@@ -1,6 +1,6 @@
 {# Positions of the touches that a build keeps of int_touches: those of people in int_changed_paths before the second from
    which they are numbered anew. Everything here is empty in a build that keeps none. #}
-{# CTEs: `older`, how many each person has, and by parent where its last one stands; only of parents met again. #}
+{# CTEs: `older`, how many each person has, and by parent where its last one stands. #}
 {% macro older_positions() -%}
     {%- if keeps_own_rows() -%}
 kept as (

@@ -46,7 +46,7 @@ def land(settings: Settings, batch: str, keys: Sequence[str], *, channel: str = 
     rows = [
         {
             "touch_key": key,
-            "occurred_at": "2026-03-01T00:00:00Z",
+            "occurred_at": AT,
             "person_key": key,
             "channel": channel,
             "origin": "web",
@@ -108,6 +108,9 @@ def test_a_lost_batch_tells_its_touches_and_holds_none(settings: Settings) -> No
         ["build", "--exclude", "marts"],
         ["build", "--selector", "marts"],
         ["build", "--resource-type", "model"],
+        ["build", "--select", "test"],
+        ["build", "--exclude", "fqn:*"],
+        ["build", "--empty"],
     ],
 )
 def test_a_build_of_a_part_is_whole_and_makes_the_next_one_whole(settings: Settings, command: list[str]) -> None:
@@ -121,7 +124,7 @@ def test_a_build_of_a_part_is_whole_and_makes_the_next_one_whole(settings: Setti
     [
         ["build", "--select", "fqn:*", "--exclude", "resource_type:unit_test"],
         ["build", "--quiet", "--exclude-resource-type", "test", "unit_test"],
-        ["run"],
+        ["run", "--target-path", "anywhere", "--log-format-file", "json"],
     ],
 )
 def test_a_build_without_tests_is_of_every_model(settings: Settings, command: list[str]) -> None:

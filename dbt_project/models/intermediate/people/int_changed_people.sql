@@ -19,6 +19,8 @@ said as (
     select _profile_id as profile_id, {{ identity_key() }} as identity_key, {{ epoch_seconds('occurred_at') }} as ts
     from changes.touches
     union all
+    select profile_id, identity_key, occurred_s as ts from {{ changes_of('stg_app__ad_referrals') }}
+    union all
     -- which sighting of a conversation counts may change with every one of them
     select referrals.profile_id, referrals.identity_key, referrals.occurred_s as ts
     from {{ ref('stg_app__ad_referrals') }} as referrals

@@ -1,4 +1,4 @@
-{{ compared(['profile_id', 'conversation_id', 'identity_key', 'record_no']) }}
+{{ compared(['profile_id', 'conversation_id', 'identity_key', 'occurred_s', 'record_no']) }}
 
 with ranked as (
     select

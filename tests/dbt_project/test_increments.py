@@ -1,0 +1,55 @@
+"""What a build keeps, and what it must not keep, where the laws' worlds hold no such thing."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from tests.dbt_project.project import Project
+from touchledger.settings import Settings
+
+REFERRAL = {
+    "referral_id": "r",
+    "conversation_id": "c",
+    "channel": "chatapp",
+    "occurred_at": "2026-03-01T10:00:00Z",
+    "ad_platform": "meta",
+    "ad_id": "7",
+    "person_key": "p1",
+    "seen_live": True,
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A conversation opened from an ad, and a touch of everybody an hour before, built."""
+    found = Project(Settings(home=tmp_path_factory.mktemp("increments")))
+    found.land_profiles({"profile_id": "p"})
+    found.land("ad_referrals", [REFERRAL])
+    touch = {"occurred_at": "2026-03-01T09:00:00Z", "channel": "web", "origin": "web"}
+    found.land("touches", [{**touch, "touch_key": name, "person_key": name} for name in ("p1", "p2", "p3")])
+    found.model()
+    return found
+
+
+def test_a_conversation_that_is_gone_or_another_persons_leaves_no_touch_with_the_one_before(project: Project) -> None:
+    referred = "select person_key from marts.touches where origin = 'conversation_referral'"
+    before = project.rows(referred)
+    project.land("ad_referrals", [{**REFERRAL, "person_key": "p3"}])
+    project.model()
+    after = project.rows(referred)
+    assert len(before) == len(after) == 1 and after != before
+    project.land("ad_referrals", [])
+    project.model()
+    assert project.rows("select count(*), count(distinct origin) from marts.touches") == [(3, 1)]
+
+
+def test_two_things_with_one_key_end_the_build(project: Project) -> None:
+    with duckdb.connect(str(project.settings.warehouse)) as connection:
+        connection.execute("update intermediate.int_person_identifiers set person_key = 1")
+        connection.execute(
+            "insert into intermediate.int_person_identifiers select * replace ('x' as person_id)"
+            " from intermediate.int_person_identifiers"
+        )
+    with pytest.raises(AssertionError, match="a_key_stands_for_one_thing"):
+        project.dbt("test", "--select", "a_key_stands_for_one_thing")

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,10 +19,12 @@ from api.served import Reader
 from api.windows import DateRange
 
 Integers = npt.NDArray[np.int64]
+AnyIntegers = npt.NDArray[np.signedinteger[Any]]
 
 # more rows than these take longer to read whole than a caller should wait
-MOST_ROWS = 400_000
+MOST_ROWS = 1_500_000
 EPOCH = date(1970, 1, 1).toordinal()
+WIDTHS = (np.int16, np.int32, np.int64)
 
 
 @dataclass(frozen=True)
@@ -58,33 +61,37 @@ class TooLarge:
 
 @dataclass(frozen=True)
 class RunningTotals:
-    """One slice: `places` holds entity and day of each row as one ascending number, `totals` all rows before each.
+    """One slice: `places` holds entity and day of each row as one ascending number.
 
-    Measures that are 0 throughout are left out of `totals`; `there` says which ones are in, of `width`.
+    `totals` holds, by number of a measure, the sum of all rows before each row; measures that are 0 throughout have
+    none. A column is as wide as the sum of any entity needs: the running total itself may wrap around, since the
+    difference of two is right all the same.
     """
 
     keys: Integers
     first_day: int
     days: int
-    places: Integers
-    totals: Integers
-    there: Integers
+    places: AnyIntegers
+    totals: Mapping[int, AnyIntegers]
     width: int
 
     @property
     def size(self) -> int:
         """Bytes held."""
-        return self.keys.nbytes + self.places.nbytes + self.totals.nbytes
+        return self.keys.nbytes + self.places.nbytes + sum(column.nbytes for column in self.totals.values())
 
     def within(self, window: DateRange) -> Sums:
         """Sums of the entities that have rows in the window."""
         begin = min(max(_number(window.date_from) - self.first_day, 0), self.days)
         end = min(max(_number(window.date_to) - self.first_day + 1, begin), self.days)
-        at = np.arange(len(self.keys), dtype=np.int64) * (self.days + 1)
+        # in the type of the places: of another one, all of them would be converted first
+        at = np.arange(len(self.keys), dtype=self.places.dtype) * (self.days + 1)
         low, high = np.searchsorted(self.places, at + begin), np.searchsorted(self.places, at + end)
         found = np.flatnonzero(high > low)
+        low, high = low[found], high[found]
         values = np.zeros((len(found), self.width), dtype=np.int64)
-        values[:, self.there] = self.totals[high[found]] - self.totals[low[found]]
+        for measure, totals in self.totals.items():
+            values[:, measure] = totals[high] - totals[low]
         return Sums(self.keys[found], values)
 
 
@@ -113,30 +120,41 @@ def together(one: Sums, other: Sums) -> Sums:
 
 
 def _read(reader: Reader, table: Table, of: Mapping[str, object]) -> RunningTotals | TooLarge:
-    count = f"select count(*) from {table.name} where {table.where}"  # noqa: S608 - constants of this program
-    if reader.rows(count, of)[0][0] > MOST_ROWS:
-        return TooLarge(_there(reader, table, of))
-    measures = ", ".join(f"{measure} as {name}" for name, measure in table.measures.items())
-    found = reader.columns(f"select entity_key, day, {measures} from {table.name} where {table.where}", of)  # noqa: S608
-    keys, nth = np.unique(found["entity_key"].astype(np.int64), return_inverse=True)
-    days = found["day"].astype("datetime64[D]").astype(np.int64)
-    first, last = (int(days.min()), int(days.max())) if len(days) else (0, -1)
-    places = nth.astype(np.int64) * (last - first + 2) + (days - first)
-    # the table is kept by day: sorting one column here is half the work of sorting all of them there
-    order = np.argsort(places, kind="stable")
-    there = [n for n, name in enumerate(table.measures) if found[name].any()]
-    totals = np.zeros((len(days) + 1, len(there)), dtype=np.int64)
-    names = list(table.measures)
-    for column, n in enumerate(there):
-        np.cumsum(found[names[n]][order], out=totals[1:, column], dtype=np.int64)
-    at = np.array(there, dtype=np.int64)
-    return RunningTotals(keys, first, last - first + 1, places[order], totals, at, len(table.measures))
+    ever = "".join(f", coalesce(bool_or({measure} <> 0), false)" for measure in table.measures.values())
+    counted = f"select count(*){ever} from {table.name} where {table.where}"  # noqa: S608 - constants of this program
+    rows, *is_there = reader.rows(counted, of)[0]
+    there = tuple(name for name, is_ever in zip(table.measures, is_there, strict=True) if is_ever)
+    if rows > MOST_ROWS:
+        return TooLarge(there)
+    measures = "".join(f", {table.measures[name]} as {name}" for name in there)
+    found = reader.columns(
+        f"select entity_key, cast(day - date '1970-01-01' as integer) as day{measures}"  # noqa: S608 - as above
+        f" from {table.name} where {table.where}",
+        of,
+    )
+    # told from the places by a binary search, which rows that come by day and entity make short
+    keys = np.unique(found["entity_key"].astype(np.int64, copy=False))
+    nth, days = np.searchsorted(keys, found["entity_key"]), found["day"]
+    first, last = (int(days.min()), int(days.max())) if rows else (0, -1)
+    most = len(keys) * (last - first + 2)
+    order = np.lexsort((_narrowed(days - first, last - first), _narrowed(nth, len(keys))))
+    places = _narrowed(nth * (last - first + 2) + (days - first), most)[order]
+    begins = np.flatnonzero(np.diff(nth[order], prepend=-1))
+    numbers = {name: n for n, name in enumerate(table.measures)}
+    totals = {numbers[name]: _running(found[name][order], begins) for name in there}
+    return RunningTotals(keys, first, last - first + 1, places, totals, len(numbers))
 
 
-def _there(reader: Reader, table: Table, of: Mapping[str, object]) -> tuple[str, ...]:
-    ever = ", ".join(f"coalesce(bool_or({measure} <> 0), false)" for measure in table.measures.values())
-    found = reader.rows(f"select {ever} from {table.name} where {table.where}", of)[0]  # noqa: S608 - as above
-    return tuple(name for name, is_there in zip(table.measures, found, strict=True) if is_there)
+def _running(column: Integers, begins: Integers) -> AnyIntegers:
+    """Totals before each row and after the last, no wider than the sum of any entity, of rows from `begins`, needs."""
+    totals = np.zeros(len(column) + 1, dtype=np.int64)
+    np.cumsum(column, out=totals[1:], dtype=np.int64)
+    return _narrowed(totals, int(np.add.reduceat(np.abs(column), begins, dtype=np.int64).max()))
+
+
+def _narrowed(numbers: AnyIntegers, most: int) -> AnyIntegers:
+    """The same in the narrowest type that holds `most`, whatever else wraps around."""
+    return numbers.astype(next(width for width in WIDTHS if most <= np.iinfo(width).max))
 
 
 def _queried(reader: Reader, table: Table, of: Mapping[str, object], window: DateRange, there: Sequence[str]) -> Sums:

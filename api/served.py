@@ -31,7 +31,8 @@ REVENUE_TYPES = ("cash", "pipeline", "gross")
 OUTCOMES = (*CONVERSION_TYPES, *(f"custom_{worth}" for worth in REVENUE_TYPES))
 # SQL over those columns
 ALL_OUTCOMES = " + ".join(OUTCOMES)
-PAYMENTS = "payment_received + custom_cash"
+CASH_OUTCOMES = ("payment_received", "custom_cash")
+PAYMENTS = " + ".join(CASH_OUTCOMES)
 CHANNELS = ("chatapp", "social", "pagechat", "web", "other")
 ORIGINS = ("partner_ad_referral", "conversation_referral", "web", "other")
 UNNAMED = ("no_ad_parameter", "macro_not_expanded", "malformed_ad_id", "unknown_ad_id", "parent_only")

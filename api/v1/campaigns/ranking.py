@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from api.running_totals import Integers, Sums, Table, sums_by_entity, together
-from api.served import ALL_OUTCOMES, OUTCOMES, PAYMENTS, ProfileFacts, Reader
+from api.served import CASH_OUTCOMES, OUTCOMES, ProfileFacts, Reader
 from api.windows import DateRange
 
 DELIVERY = Table(
@@ -28,12 +28,11 @@ CREDIT = Table(
     ("profile_key", "model", "level"),
     {
         "cash_minor": "cash_minor",
-        "payments": PAYMENTS,
-        "conversions": ALL_OUTCOMES,
         **{outcome: outcome for outcome in OUTCOMES},
     },
 )
-MEASURES = (*DELIVERY.measures, *CREDIT.measures)
+SUMMED = (*DELIVERY.measures, *CREDIT.measures)
+MEASURES = (*SUMMED, "payments", "conversions")
 _AT = {name: number for number, name in enumerate(MEASURES)}
 RANKED_BY = ("cash_minor", "payments", "conversions", "spend_minor")
 # an entity with any of these has a row
@@ -105,7 +104,7 @@ def ranked(
     named = {"profile_key": profile.profile_key, "level": level, "model": model}
     known = entities(reader, profile, level)
     delivered, credited = (sums_by_entity(reader, table, named, window) for table in (DELIVERY, CREDIT))
-    all_, nth = _known(together(delivered, credited), known)
+    all_, nth = _known(_counted(together(delivered, credited)), known)
     seen = all_.values[:, [_AT[name] for name in SEEN]].any(axis=1)
     if any(parents.values()):
         seen &= np.isin(all_.keys, _children(reader, profile, level, parents))
@@ -147,6 +146,12 @@ def add_details(reader: Reader, profile: ProfileFacts, level: str, rows: Sequenc
             known.update(more)
     for row in rows:
         row.update(zip(DETAILS, have[row["entity_key"]] or (), strict=True))
+
+
+def _counted(sums: Sums) -> Sums:
+    """With what is counted over several outcomes: payments, and conversions of any kind."""
+    counts = [sums.values[:, [_AT[name] for name in names]].sum(axis=1) for names in (CASH_OUTCOMES, OUTCOMES)]
+    return Sums(sums.keys, np.column_stack([sums.values, *counts]))
 
 
 def _known(sums: Sums, known: Entities) -> tuple[Sums, Integers]:

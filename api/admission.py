@@ -75,7 +75,7 @@ def admit(guard: Guard, path: Mapping[str, str]) -> dict[str, str]:
     """Let the caller of this request in, and give the UUIDs of its path in lower case; raises the first refusal."""
     given = auth.presented(request.headers.get("Authorization"))
     # one short transaction, over before the view runs: SQLite lets one writer in at a time
-    with db.transaction(context.settings().operational_url, durable=False) as session:
+    with db.admission(context.settings().operational_url) as session:
         principal = auth.authenticate(session, given)
         _refuse_kind(principal, guard)
         auth.require_address(principal, request.remote_addr)

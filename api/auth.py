@@ -16,9 +16,10 @@ import sqlalchemy as sa
 from flask import g
 from sqlalchemy.orm import Session
 
-from api import credentials, errors
-from api.db import UtcDateTime, now
+from api import credentials, errors, prepared
+from api.db import UtcDateTime, connection_of, now
 from api.models import ApiKey, App, AppSecret, Profile, UserSession, UserToken, Workspace
+from api.prepared import Prepared
 from api.reach import Reach, is_healthcare
 from api.scopes import GRANTS, INCLUDES, Scope
 
@@ -35,7 +36,8 @@ AT: sa.BindParameter[datetime] = sa.bindparam("at", type_=UtcDateTime())
 KEY_PARTS = (
     ApiKey.id, ApiKey.digest, ApiKey.lineage_id, ApiKey.app_id, ApiKey.scopes, ApiKey.allowed_ips, ApiKey.last_used_at,
 )  # fmt: skip
-KEY = sa.select(*KEY_PARTS, Profile).join(Profile, Profile.id == ApiKey.profile_id).where(*_live(ApiKey))
+PROFILE = cast(sa.Table, Profile.__table__)
+KEY = Prepared(sa.select(*KEY_PARTS, *PROFILE.c).join(PROFILE, PROFILE.c.id == ApiKey.profile_id).where(*_live(ApiKey)))
 TOKEN = sa.select(UserToken).where(*_live(UserToken))
 USED = sa.update(cast(sa.Table, ApiKey.__table__)).where(ApiKey.id == sa.bindparam("key")).values(last_used_at=AT)
 SESSION = sa.select(UserSession).where(*_live(UserSession))
@@ -213,17 +215,21 @@ def require_address(principal: Principal, address: str | None) -> None:
 
 def _of_key(session: Session, sought: str, _: Presented) -> Principal | None:
     at = now()
-    row = session.execute(KEY, {"sought": sought, "at": at}).one_or_none()
-    if row is None or not hmac.compare_digest(row.digest, sought):
+    # digests are unique
+    row = next(iter(KEY.rows(connection_of(session), sought=sought, at=at)), None)
+    if row is None:
         return None
-    app = session.get(App, row.app_id) if row.app_id else None
+    key_id, digest, lineage_id, app_id, scopes, ips, last_used_at, *own = row
+    if not hmac.compare_digest(digest, sought):
+        return None
+    app = session.get(App, app_id) if app_id else None
     if app is not None and app.status != "active":
         # also a key that was minted while its app was being suspended
         return None
-    if _is_use_due(row.last_used_at, at):
-        session.execute(USED, {"key": row.id, "at": at})
-    scopes, ips = frozenset(row.scopes), tuple(row.allowed_ips)
-    return Principal(Kind.API_KEY, row.id, f"key:{row.lineage_id}", scopes, None, app, row.Profile, ips)
+    if _is_use_due(last_used_at, at):
+        connection_of(session).execute(USED, {"key": key_id, "at": at})
+    profile = prepared.detached(Profile, own)
+    return Principal(Kind.API_KEY, key_id, f"key:{lineage_id}", frozenset(scopes), None, app, profile, tuple(ips))
 
 
 def _of_token(session: Session, sought: str, _: Presented) -> Principal | None:

@@ -12,6 +12,7 @@ import uuid_utils
 from sqlalchemy.orm import DeclarativeBase, Session
 
 from api.once import Once
+from api.prepared import Prepared
 from api.turns import turn_at
 
 CONVENTION = {
@@ -80,13 +81,16 @@ def _take_over_transactions(connection: Any, _record: Any) -> None:
     connection.isolation_level = None
 
 
+BEGIN = Prepared(sa.text("begin immediate"))
+
+
 def _begin_immediate(connection: sa.Connection) -> None:
     database = connection.engine.url.database
     if database and database != ":memory:":
         turn = turn_at(database)
         if turn.take():
             connection.info["turn"] = turn
-    connection.exec_driver_sql("begin immediate")
+    BEGIN.at_once(connection, {})
 
 
 def _pass_on(_connection: Any, record: Any) -> None:
@@ -97,6 +101,9 @@ def _pass_on(_connection: Any, record: Any) -> None:
 
 def _relax_sqlite(connection: Any, _record: Any) -> None:
     connection.execute("pragma synchronous=normal")
+
+
+RELAX_POSTGRES = Prepared(sa.text("set local synchronous_commit = off"))
 
 
 def engine_for(url: str, *, durable: bool = True) -> sa.Engine:
@@ -134,8 +141,28 @@ def transaction(url: str, *, durable: bool = True) -> Iterator[Session]:
     engine = engine_for(url, durable=durable)
     with Session(engine, expire_on_commit=False) as session, session.begin():
         if not durable and engine.dialect.name == "postgresql":
-            session.execute(sa.text("set local synchronous_commit = off"))
+            RELAX_POSTGRES.rows(session.connection())
         yield session
+
+
+@contextmanager
+def admission(url: str) -> Iterator[Session]:
+    """The transaction that every request begins with: as `transaction`, not durable, and begun at once.
+
+    The session itself does nothing before it is asked for a row; `connection_of` it takes a statement at a time.
+    """
+    with engine_for(url, durable=False).begin() as connection:
+        if connection.dialect.name == "postgresql":
+            RELAX_POSTGRES.rows(connection)
+        with Session(connection, expire_on_commit=False) as session:
+            yield session
+            if session.in_transaction():
+                session.flush()
+
+
+def connection_of(session: Session) -> sa.Connection:
+    """What a session runs its statements on, in the transaction that it takes part in."""
+    return session.bind if isinstance(session.bind, sa.Connection) else session.connection()
 
 
 @contextmanager

@@ -11,14 +11,16 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from api.db import connection_of
 from api.models import RateUse
+from api.prepared import Prepared
 
 SECOND = 1_000_000
 WINDOW = 60 * SECOND
 
 # built once: putting a statement together costs more than running it
 TABLE = cast(sa.Table, RateUse.__table__)
-READ = sa.select(TABLE.c.uses).where(TABLE.c.bucket == sa.bindparam("name")).with_for_update()
+READ = Prepared(sa.select(TABLE.c.uses).where(TABLE.c.bucket == sa.bindparam("name")).with_for_update())
 NAMES = sa.select(TABLE.c.bucket).where(TABLE.c.bucket.in_(sa.bindparam("names", expanding=True)))
 READ_ALL = (
     sa.select(TABLE.c.bucket, TABLE.c.uses)
@@ -27,8 +29,9 @@ READ_ALL = (
     .with_for_update()
 )
 WRITE = sa.update(TABLE).where(TABLE.c.bucket == sa.bindparam("name")).values(uses=sa.bindparam("after"))
+WRITE_ONE = Prepared(WRITE)
 CREATE = {kind: kind.insert(TABLE).on_conflict_do_nothing() for kind in (sqlite, postgresql)}
-CLOCK = sa.text("select (extract(epoch from clock_timestamp()) * 1000000)::bigint")
+CLOCK = Prepared(sa.select(sa.literal_column("(extract(epoch from clock_timestamp()) * 1000000)::bigint")))
 
 Uses = list[tuple[int, int]]
 
@@ -87,12 +90,12 @@ def charge(
 
     A bucket has the same `window` every time. Its row stays locked until the transaction ends, so keep that short.
     """
-    connection = session.connection()
+    connection = connection_of(session)
     before = _locked_uses(connection, bucket)
     at = _now(connection) if moment is None else moment
     after, allowance = settle(before, at, units=units, limit=limit, window=window)
     if allowance.retry_after is None and units:
-        connection.execute(WRITE, {"name": bucket, "after": after})
+        WRITE_ONE.rows(connection, name=bucket, after=after)
     return allowance
 
 
@@ -154,16 +157,16 @@ def _seconds(microseconds: int) -> int:
 
 
 def _locked_uses(connection: sa.Connection, bucket: str) -> Sequence[Sequence[int]]:
-    uses = connection.scalar(READ, {"name": bucket})
-    if uses is None:
+    found = READ.rows(connection, name=bucket)
+    if not found:
         insert = CREATE[postgresql if connection.dialect.name == "postgresql" else sqlite]
         connection.execute(insert, {"bucket": bucket, "uses": []})
-        uses = connection.scalar(READ, {"name": bucket})
-    return cast(Sequence[Sequence[int]], uses or [])
+        found = READ.rows(connection, name=bucket)
+    return cast(Sequence[Sequence[int]], found[0][0])
 
 
 def _now(connection: sa.Connection) -> int:
     # workers on several machines share the database's clock; it must be read after the row is locked
     if connection.dialect.name == "postgresql":
-        return int(connection.scalar(CLOCK) or 0)
+        return int(CLOCK.rows(connection)[0][0])
     return time.time_ns() // 1000

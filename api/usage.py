@@ -18,6 +18,7 @@ from api import asked, context, db, errors
 from api.auth import Kind, Principal
 from api.db import now
 from api.models import CredentialUse
+from api.prepared import Prepared
 
 COUNTS = ("requests", "units", "refused_4xx", "failed_5xx", "rate_limited")
 COUNTED = frozenset({Kind.API_KEY, Kind.USER_TOKEN})
@@ -29,10 +30,11 @@ log = structlog.get_logger("api.usage")
 TABLE = cast(sa.Table, CredentialUse.__table__)
 
 
-def _adding(kind: Any) -> Any:
+def _adding(kind: Any) -> Prepared:
     insert = kind.insert(TABLE)
     more = {name: TABLE.c[name] + insert.excluded[name] for name in COUNTS}
-    return insert.on_conflict_do_update(index_elements=list(TABLE.primary_key.columns), set_=more)
+    added = insert.on_conflict_do_update(index_elements=list(TABLE.primary_key.columns), set_=more)
+    return Prepared(added, columns=TABLE.c.keys())
 
 
 ADD = {kind.dialect.name: _adding(kind) for kind in (sqlite, postgresql)}
@@ -59,7 +61,7 @@ def settle(response: Response) -> Response:
     if not ended or "counted_as" not in g or g.end_is_counted:
         return response
     try:
-        with db.transaction(context.settings().operational_url, durable=False) as session:
+        with db.admission(context.settings().operational_url) as session:
             _add(session, ended)
     except sa.exc.SQLAlchemyError as error:
         # the answer is about something else; it leaves as it is
@@ -75,9 +77,8 @@ def _ending(status: int) -> dict[str, int]:
 
 
 def _add(session: Session, counts: dict[str, int]) -> None:
-    connection = session.connection()
-    row = {**dict.fromkeys(COUNTS, 0), **counts, **g.counted_as}
-    connection.execute(ADD[connection.dialect.name], row)
+    connection = db.connection_of(session)
+    ADD[connection.dialect.name].rows(connection, **{**dict.fromkeys(COUNTS, 0), **counts, **g.counted_as})
 
 
 def _place(principal: Principal) -> str:

@@ -56,3 +56,5 @@ select
     coalesce(relative_value, 0) as relative_value,
     coalesce(valued_orders, 0) as valued_orders
 from ads
+-- rows of a cohort side by side: the sums over cohorts that follow find theirs at hand
+order by group_key

@@ -19,6 +19,8 @@ from data_contracts.records import as_json
 
 INSTANT = pa.timestamp("us", tz="UTC")
 META_KEY = b"touchledger"
+# an empty file beside the landed ones of a data set, of its newest contract
+SCHEMA = "_schema.parquet"
 STAMPS = (
     pa.field("_profile_id", pa.string()),
     pa.field("_source", pa.string()),

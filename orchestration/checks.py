@@ -1,14 +1,25 @@
-"""Contract checks: the suite made from a contract, over the newest raw rows, standing before the models."""
+"""Contract checks: the suite made from a contract, over the raw rows not judged yet, standing before the models."""
 
 from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib.metadata import version
+from pathlib import Path
 
 import dagster as dg
 
 from data_contracts.contract import Contract
 from data_contracts.suite import check_frame
+from orchestration import durable
+from orchestration.batch_file import SCHEMA
 from orchestration.raw_rows import RawRows
+from touchledger.settings import Settings
 
 NEWEST_ROWS = 1_000_000
+
+# files by path in the lake, with their bytes and the nanoseconds of their last change
+Files = Mapping[str, tuple[int, int]]
 
 
 def contract_check_spec(contract: Contract, key: dg.AssetKey) -> dg.AssetCheckSpec:
@@ -18,10 +29,38 @@ def contract_check_spec(contract: Contract, key: dg.AssetKey) -> dg.AssetCheckSp
     )
 
 
-def contract_check(contract: Contract, raw: RawRows) -> dg.AssetCheckResult:
-    """Judge the newest rows of a data set."""
-    if raw.is_empty:
-        return dg.AssetCheckResult(check_name="contract", passed=True, metadata={"rows": 0})
-    passed, summary = check_frame(contract, raw.frame(NEWEST_ROWS))
-    metadata = {**summary, "broken": dg.JsonMetadataValue(summary["broken"])}
+def contract_check(contract: Contract, raw: RawRows, settings: Settings) -> dg.AssetCheckResult:
+    """Judge the files of a data set that have not kept this contract yet, by the newest million of their rows.
+
+    A landed file never changes, so one that kept the contract is judged again only when either was replaced.
+    """
+    verdicts = settings.home / "checked" / f"{contract.name}.json"
+    by = f"{contract.fingerprint} {version('great_expectations')}"
+    files = _files(settings.lake, contract)
+    kept = _kept(verdicts, by)
+    new = [settings.lake / path for path, state in files.items() if kept.get(path) != state]
+    if not new:
+        return dg.AssetCheckResult(check_name="contract", passed=True, metadata={"rows": 0, "files": 0})
+    passed, summary = check_frame(contract, raw.frame(new, NEWEST_ROWS))
+    if passed:
+        durable.make_folder(verdicts.parent)
+        durable.write_text(verdicts, json.dumps({"by": by, "files": files}))
+    metadata = {**summary, "files": len(new), "broken": dg.JsonMetadataValue(summary["broken"])}
     return dg.AssetCheckResult(check_name="contract", passed=passed, metadata=metadata)
+
+
+def _files(lake: Path, contract: Contract) -> Files:
+    found = {}
+    for path in sorted((lake / "raw" / contract.name).rglob("*.parquet")):
+        if path.name != SCHEMA:
+            status = path.stat()
+            found[str(path.relative_to(lake))] = (status.st_size, status.st_mtime_ns)
+    return found
+
+
+def _kept(verdicts: Path, by: str) -> Files:
+    """The files that kept the contract when they were last judged by the same rules."""
+    if not verdicts.exists():
+        return {}
+    told = json.loads(verdicts.read_text())
+    return {path: (size, at) for path, (size, at) in told["files"].items()} if told["by"] == by else {}

@@ -56,7 +56,12 @@ def arguments(settings: Settings, folder: Path | None = None) -> list[str]:
 def run_dbt(settings: Settings, command: list[str], folder: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run one dbt command to its end, with its output captured; it writes into `folder`, by default the target."""
     # dbt's process reads the settings itself: without this it would work on the folder of its own environment
-    environment = {**os.environ, "TOUCHLEDGER_HOME": str(settings.home)}
+    environment = {
+        **os.environ,
+        "TOUCHLEDGER_HOME": str(settings.home),
+        "TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT": settings.warehouse_memory_limit,
+        "TOUCHLEDGER_WAREHOUSE_THREADS": str(settings.warehouse_threads),
+    }
     return subprocess.run(  # noqa: S603 - our own executable, no shell
         [executable(), *command, *arguments(settings, folder)],
         env=environment,

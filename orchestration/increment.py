@@ -16,12 +16,11 @@ from typing import Any
 import duckdb
 
 from orchestration import durable
-from orchestration.batch_file import read_facts
+from orchestration.batch_file import SCHEMA, read_facts
 from orchestration.dbt_manifest import PROJECT, fingerprint
 from touchledger.settings import Settings
 
 DATASET = "touches"
-SCHEMA = "_schema.parquet"
 # new touches up to which a build keeps rows, however few are known
 MANY = 200_000
 FULL_REFRESH = "--full-refresh"

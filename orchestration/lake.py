@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from data_contracts.contract import Contract, landed, load
 from data_contracts.judge import judge
 from orchestration import durable
-from orchestration.batch_file import ContentHash, Draft, Facts, Place, raw_schema, read_facts
+from orchestration.batch_file import SCHEMA, ContentHash, Draft, Facts, Place, raw_schema, read_facts
 from orchestration.replay import refill, rejudged
 
 CHUNK = 20_000
@@ -139,7 +139,7 @@ class Lake:
             yield
 
     def _write_schema(self, dataset: str, contract: Contract) -> None:
-        path, schema = self.raw / dataset / "_schema.parquet", raw_schema(contract)
+        path, schema = self.raw / dataset / SCHEMA, raw_schema(contract)
         if path.exists() and pq.read_schema(path).equals(schema):
             return
         durable.make_folder(path.parent)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import duckdb
 
 from data_contracts.contract import Contract
+from orchestration.batch_file import SCHEMA
 
 
 class RawRows:
@@ -17,8 +19,8 @@ class RawRows:
 
     def __init__(self, lake: Path, contract: Contract) -> None:
         self._contract = contract
-        glob = str(lake / "raw" / contract.name / "**" / "*.parquet").replace("'", "''")
-        self._from = f"read_parquet('{glob}', union_by_name = true)"
+        self._folder = lake / "raw" / contract.name
+        self._from = _read([self._folder / "**" / "*.parquet"])
         self.rows, self.profiles, self.batches, self.watermark = self._summary()
 
     @property
@@ -57,11 +59,18 @@ class RawRows:
             )
         ]
 
-    def frame(self, newest: int) -> Any:
-        """The contract's columns of the newest rows that are not withdrawn, as a pandas frame."""
+    def frame(self, files: Sequence[Path], newest: int) -> Any:
+        """The contract's columns of some files' newest rows that are not withdrawn, as a pandas frame."""
         names = ", ".join(column.name for column in self._contract.columns)
+        # files of an older contract lack its new columns, which the schema beside them has
+        rows = _read([self._folder / SCHEMA, *files])
         with duckdb.connect() as connection:
             connection.execute("set timezone = 'UTC'")
             return connection.execute(
-                f"select {names} from {self._from} where not _deleted order by _loaded_at desc limit {newest:d}"  # noqa: S608
+                f"select {names} from {rows} where not _deleted order by _loaded_at desc limit {newest:d}"  # noqa: S608
             ).df()
+
+
+def _read(paths: Sequence[Path]) -> str:
+    listed = ", ".join("'{}'".format(str(path).replace("'", "''")) for path in paths)
+    return f"read_parquet([{listed}], union_by_name = true)"

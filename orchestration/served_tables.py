@@ -73,8 +73,8 @@ def require_rows(connection: duckdb.DuckDBPyConnection, schema: str, tables: Ite
     _refuse(problem for table in tables for problem in _rows(connection, f"{schema}.{quoted(table.name)}", table))
 
 
-def is_in_order(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> bool:
-    """Whether the rows of a table lie in the order of its grain, each after the one before it."""
+def runs(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> int:
+    """In how many stretches, each in the order of its grain, the rows of a table lie."""
     grain = [quoted(column) for column in table.grain]
     before = ", ".join(f"lag({column}) over () as before_{n}" for n, column in enumerate(grain))
     later = "false"
@@ -83,7 +83,7 @@ def is_in_order(connection: duckdb.DuckDBPyConnection, relation: str, table: Ser
     found = connection.execute(
         f"select count(*) from (select {table.grain_list}, {before} from {relation}) where {later}"  # noqa: S608
     ).fetchone()
-    return found == (0,)
+    return 1 + int(found[0]) if found else 1
 
 
 def _refuse(problems: Iterable[str]) -> None:

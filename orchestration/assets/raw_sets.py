@@ -60,7 +60,7 @@ def raw_asset(contract: Contract) -> dg.AssetsDefinition:
         started = time.monotonic()
         files = RawRows(deployment.settings.lake, contract)
         metadata = _metadata(contract, files, deployment)
-        verdict = contract_check(contract, files)
+        verdict = contract_check(contract, files, deployment.settings)
         yield dg.MaterializeResult(metadata={**metadata, "seconds": round(time.monotonic() - started, 2)})
         yield verdict
 

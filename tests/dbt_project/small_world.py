@@ -80,6 +80,25 @@ def crowd() -> list[dict[str, Any]]:
     ]
 
 
+def pages() -> list[dict[str, Any]]:
+    """What browsers saw: those of the crowd ten days before anything else of theirs, and two of nobody we know."""
+    browsers = sorted({str(record["anonymous_id"]) for record in crowd() if record.get("anonymous_id")})
+    return [
+        {
+            "event_id": f"{browser} {on}",
+            "profile_id": "crowd",
+            "event_name": "page_view",
+            "occurred_at": f"2026-02-{on:02}T02:00:00Z",
+            "received_at": f"2026-02-{on:02}T02:00:01Z",
+            "anonymous_id": browser,
+            "session_id": f"{browser} {on // 2}",
+            "opens_visit": on % 2 == 0,
+        }
+        for browser in [*browsers, "nobody", "nobody else"]
+        for on in range(11, 15)
+    ]
+
+
 def typed() -> list[dict[str, Any]]:
     """The crowd's statements that were typed in."""
     return [_pair(statement) for statement in CROWD if statement.typed]

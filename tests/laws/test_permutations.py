@@ -28,7 +28,7 @@ TIMES = {"profiles": ("data_as_of",)}
 
 # tables of data sets that nothing is told of here
 UNTOLD = {"entity_reach", "ad_creatives", "person_identifiers", "experiments", "experiment_arms", "match_keys"}
-UNTOLD |= {"products", "variants", "orders", "order_lines", "declared_sources", "visitors", "visitor_days"}
+UNTOLD |= {"products", "variants", "orders", "order_lines", "declared_sources"}
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ def _told() -> list[Told]:
         told.append(Told("ad_delivery", profile.id, _delivery()))
     told.append(Told("conversions", "crowd", small_world.crowd()))
     told.append(Told("identities", "crowd", small_world.typed()))
+    told.append(Told("page_events", "crowd", small_world.pages()))
     told.append(Told("profiles", None, profiles))
     rates = [{"rate_date": on, "base": b, "quote": "USD", "rate": r} for (on, b), r in credit_worlds.RATES.items()]
     return [*told, Told("fx_rates", None, rates)]

@@ -60,6 +60,20 @@ def test_a_published_table_is_sorted_for_its_readers(settings: Settings) -> None
     assert served(settings) == [(1, "2026-01-01", 7), (1, "2026-01-02", 6), (2, "2026-01-01", 5)]
 
 
+@pytest.mark.parametrize(("late", "is_sorted"), [(1, False), (2, True)])
+def test_a_large_table_keeps_its_few_late_runs_last(settings: Settings, late: int, is_sorted: bool) -> None:
+    build(settings, "(0, '2026-01-01', 0)")
+    with duckdb.connect(str(settings.warehouse)) as warehouse:
+        rows = "select (i // 2)::int, '2026-01-02'::date + (i % 2)::int, i from range(1, 300000) t(i)"
+        warehouse.execute(f"insert into marts.credit {rows}")
+        for n in range(late):
+            warehouse.execute(f"insert into marts.credit values (7, '2025-01-01'::date - {n}, 5)")
+    found = served(settings) if run(settings) else []
+    assert (found == sorted(found)) is is_sorted
+    # each late row is a run of its own, and 300,000 rows allow one
+    assert len(found) == 300_000 + late
+
+
 def test_the_pointer_and_the_file_say_the_same_about_themselves(settings: Settings) -> None:
     build(settings, "(1, '2026-01-01', 7)")
     to = run(settings)

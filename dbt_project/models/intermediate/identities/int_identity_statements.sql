@@ -1,6 +1,9 @@
 {%- set kinds = identifier_kinds() -%}
 with seen as (
-    {%- for model in ['stg_app__touches', 'stg_app__conversions', 'stg_app__ad_referrals'] %}
+    select profile_id, {{ kinds | join(', ') }}, first_seen_at
+    from {{ ref('int_touch_statements') }}
+    union all
+    {%- for model in ['stg_app__conversions', 'stg_app__ad_referrals'] %}
     select profile_id, {{ kinds | join(', ') }}, min(occurred_at) as first_seen_at
     from {{ ref(model) }}
     group by profile_id, {{ kinds | join(', ') }}

@@ -1,3 +1,5 @@
+{{ compared(['profile_key', 'kind', 'value', 'person_key', 'first_seen_at', 'is_shared']) }}
+
 with known as (
     select component_key, max(case when kind = 'anonymous_id' then 0 else 1 end) = 1 as is_known
     from {{ ref('int_identity_components') }}

@@ -1,47 +1,59 @@
-with seen as (
+{{ by_person('int_changed_customers', since=none) }}
+
+with identifiers as (
+    select profile_key, person_key, kind, value, is_shared, first_seen_at
+    from {{ changed_rows('int_person_identifiers', 'int_changed_customers', since=none) }}
+),
+
+seen as (
     select profile_key, person_key, ts
-    from {{ ref('int_touches') }}
+    from {{ changed_rows('int_touches', 'int_changed_customers', since=none) }}
 
     union all
 
     select profile_key, person_key, ts
-    from {{ ref('int_conversions') }}
+    from {{ changed_rows('int_conversions', 'int_changed_customers', since=none) }}
     where person_key is not null
 
     union all
 
     select profile_key, person_key, {{ epoch_seconds('first_seen_at') }} as ts
-    from {{ ref('int_person_identifiers') }}
+    from identifiers
     where first_seen_at is not null
+),
+
+days as (
+    select
+        seen.profile_key,
+        seen.person_key,
+        calendar.local_date as day,
+        seen.ts as first_ts,
+        seen.ts as last_ts
+    from seen
+    inner join {{ ref('int_profiles') }} as profiles on seen.profile_key = profiles.profile_key
+    inner join {{ ref('stg_app__calendar') }} as calendar
+        on
+            profiles.time_zone = calendar.time_zone
+            and cast(floor(seen.ts / 86400.0) as int) = calendar.utc_day
+            and seen.ts >= calendar.starts_at
+            and seen.ts < calendar.ends_at
 
     union all
 
-    select identifiers.profile_key, identifiers.person_key, events.occurred_s as ts
-    from {{ ref('stg_app__page_events') }} as events
-    inner join {{ ref('int_profiles') }} as profiles on events.profile_id = profiles.profile_id
-    inner join {{ ref('int_person_identifiers') }} as identifiers
+    select identifiers.profile_key, identifiers.person_key, pages.day, pages.first_ts, pages.last_ts
+    from identifiers
+    inner join {{ ref('int_page_days') }} as pages
         on
-            profiles.profile_key = identifiers.profile_key
-            and events.anonymous_id = identifiers.value
-            and identifiers.kind = 'anonymous_id'
-            and not identifiers.is_shared
+            identifiers.profile_key = pages.profile_key
+            and identifiers.value = pages.anonymous_id
+    where identifiers.kind = 'anonymous_id' and not identifiers.is_shared
 )
 
 select
-    seen.profile_key,
-    seen.person_key,
-    calendar.local_date as day,
-    min(seen.ts) as first_ts,
-    max(seen.ts) as last_ts
-from seen
-inner join {{ ref('int_profiles') }} as profiles on seen.profile_key = profiles.profile_key
-inner join {{ ref('stg_app__calendar') }} as calendar
-    on
-        profiles.time_zone = calendar.time_zone
-        and cast(floor(seen.ts / 86400.0) as int) = calendar.utc_day
-        and seen.ts >= calendar.starts_at
-        and seen.ts < calendar.ends_at
-group by
-    seen.profile_key,
-    seen.person_key,
-    calendar.local_date
+    profile_key,
+    person_key,
+    day,
+    min(first_ts) as first_ts,
+    max(last_ts) as last_ts
+from days
+group by profile_key, person_key, day

@@ -1,3 +1,5 @@
+{{ by_person('int_changed_customers', since=none) }}
+
 with people as (
     select
         profile_key,
@@ -5,13 +7,13 @@ with people as (
         min(person_id) as person_ref,
         max(case when kind <> 'anonymous_id' and not {{ is_made_up('value') }} then 1 else 0 end) = 1 as is_known,
         max(case when {{ is_made_up('value') }} then 1 else 0 end) = 1 as is_erased
-    from {{ ref('int_person_identifiers') }}
+    from {{ changed_rows('int_person_identifiers', 'int_changed_customers', since=none) }}
     group by profile_key, person_key
 ),
 
 days as (
     select person_key, min(first_ts) as first_seen, max(last_ts) as last_seen
-    from {{ ref('int_person_days') }}
+    from {{ changed_rows('int_person_days', 'int_changed_customers', since=none) }}
     group by person_key
 ),
 
@@ -20,7 +22,7 @@ outcomes as (
         person_key,
         cast(count(*) as int) as conversions,
         cast(coalesce(sum(cash_minor), 0) as bigint) as cash_minor
-    from {{ ref('int_conversions') }}
+    from {{ changed_rows('int_conversions', 'int_changed_customers', since=none) }}
     where person_key is not null
     group by person_key
 ),
@@ -35,13 +37,13 @@ touches as (
             max(case when channel = '{{ channel }}' then '{{ channel }}' end)
             {%- endfor %}
         ) as touch_channels
-    from {{ ref('int_sightings') }}
+    from {{ changed_rows('int_sightings', 'int_changed_customers', since=none) }}
     group by person_key
 ),
 
 ads as (
     select firsts.person_key, carried.ad_id
-    from {{ ref('int_first_ad_touches') }} as firsts
+    from {{ changed_rows('int_first_ad_touches', 'int_changed_customers', since=none) }} as firsts
     inner join {{ ref('int_carried_ads') }} as carried on firsts.ad_key = carried.ad_key
 )
 

@@ -1,0 +1,78 @@
+"""Which landed rows the check of a contract judges, and what it remembers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from data_contracts.contract import Contract, landed
+from orchestration.checks import contract_check
+from orchestration.lake import Lake
+from orchestration.raw_rows import RawRows
+from touchledger.settings import Settings
+
+CONTRACT = landed()["touches"]
+TOUCH = {"occurred_at": "2026-03-01T00:00:00Z", "person_key": "p", "channel": "web", "origin": "web"}
+
+
+@pytest.fixture
+def lake(home: Path) -> Lake:
+    found = Lake(Settings(home=home).lake)
+    found.prepare()
+    return found
+
+
+def land(lake: Lake, batch: str, *keys: str) -> Path:
+    records = [{**TOUCH, "touch_key": key} for key in keys]
+    now = datetime(2026, 6, 1, tzinfo=UTC)
+    return lake.land(dataset="touches", profile_id="p", source="test", batch=batch, records=records, now=now).path
+
+
+def judged(lake: Lake, contract: Contract = CONTRACT) -> tuple[bool, Any, Any]:
+    """Whether the contract was kept, by how many files and rows."""
+    found = contract_check(contract, RawRows(lake.root, contract), Settings(home=lake.root.parent))
+    assert isinstance(found, dg.AssetCheckResult)
+    return found.passed, found.metadata["files"].value, found.metadata["rows"].value
+
+
+def spoil(path: Path) -> None:
+    """Take the channels out of a landed file, as nothing of ours does."""
+    table = pq.ParquetFile(path).read()
+    at = table.schema.get_field_index("channel")
+    pq.write_table(table.set_column(at, "channel", pa.nulls(len(table), pa.string())), path)
+
+
+def test_only_files_that_were_not_judged_yet_are_and_only_their_rows_are_read(lake: Lake) -> None:
+    assert judged(lake) == (True, 0, 0)
+    land(lake, "one", "a", "b")
+    land(lake, "two", "c")
+    assert judged(lake) == (True, 2, 3)
+    assert judged(lake) == (True, 0, 0)
+    land(lake, "three", "d")
+    land(lake, "two", "c", "e")
+    assert judged(lake) == (True, 2, 3)
+
+
+def test_what_broke_the_contract_is_judged_until_it_keeps_it(lake: Lake) -> None:
+    land(lake, "one", "a")
+    assert judged(lake) == (True, 1, 1)
+    spoil(land(lake, "two", "b"))
+    assert judged(lake) == judged(lake) == (False, 1, 1)
+    land(lake, "two", "b", "c")
+    assert judged(lake) == (True, 1, 2)
+
+
+def test_another_contract_is_judged_by_every_file(lake: Lake) -> None:
+    land(lake, "one", "a")
+    land(lake, "two", "b")
+    assert judged(lake) == (True, 2, 2)
+    assert judged(lake, replace(CONTRACT, fingerprint="another")) == (True, 2, 2)
+    # the older rules come back, of which nothing is remembered
+    assert judged(lake) == (True, 2, 2)

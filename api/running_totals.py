@@ -45,10 +45,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Sums:
-    """`keys`: entities in ascending order; `values`: one row per entity, one column per measure."""
+    """`keys`: entities in ascending order; `columns`: their sums by measure, none for one that is 0 throughout."""
 
     keys: Integers
-    values: Integers
+    columns: Mapping[str, Integers]
 
 
 @dataclass(frozen=True)
@@ -63,36 +63,39 @@ class TooLarge:
 class RunningTotals:
     """One slice: `places` holds entity and day of each row as one ascending number.
 
-    `totals` holds, by number of a measure, the sum of all rows before each row; measures that are 0 throughout have
+    `begins` and `ends` are the first and the last day of each entity, counted from `first_day`.
+    `totals` holds, by measure, the sum of all rows before each row; measures that are 0 throughout have
     none. A column is as wide as the sum of any entity needs: the running total itself may wrap around, since the
     difference of two is right all the same.
     """
 
     keys: Integers
+    begins: AnyIntegers
+    ends: AnyIntegers
     first_day: int
     days: int
     places: AnyIntegers
-    totals: Mapping[int, AnyIntegers]
-    width: int
+    totals: Mapping[str, AnyIntegers]
 
     @property
     def size(self) -> int:
         """Bytes held."""
-        return self.keys.nbytes + self.places.nbytes + sum(column.nbytes for column in self.totals.values())
+        arrays = (self.keys, self.begins, self.ends, self.places, *self.totals.values())
+        return sum(array.nbytes for array in arrays)
 
     def within(self, window: DateRange) -> Sums:
         """Sums of the entities that have rows in the window."""
         begin = min(max(_number(window.date_from) - self.first_day, 0), self.days)
         end = min(max(_number(window.date_to) - self.first_day + 1, begin), self.days)
+        # most ads of a year are over before a window, or begin after it
+        alive = np.flatnonzero((self.begins < end) & (self.ends >= begin))
         # in the type of the places: of another one, all of them would be converted first
-        at = np.arange(len(self.keys), dtype=self.places.dtype) * (self.days + 1)
+        at = alive.astype(self.places.dtype) * (self.days + 1)
         low, high = np.searchsorted(self.places, at + begin), np.searchsorted(self.places, at + end)
         found = np.flatnonzero(high > low)
-        low, high = low[found], high[found]
-        values = np.zeros((len(found), self.width), dtype=np.int64)
-        for measure, totals in self.totals.items():
-            values[:, measure] = totals[high] - totals[low]
-        return Sums(self.keys[found], values)
+        alive, low, high = alive[found], low[found], high[found]
+        columns = {name: (totals[high] - totals[low]).astype(np.int64) for name, totals in self.totals.items()}
+        return Sums(self.keys[alive], columns)
 
 
 def sums_by_entity(reader: Reader, table: Table, named: Mapping[str, object], window: DateRange) -> Sums:
@@ -110,13 +113,29 @@ def sums_by_entity(reader: Reader, table: Table, named: Mapping[str, object], wi
     return _queried(reader, table, of, window, there)
 
 
-def together(one: Sums, other: Sums) -> Sums:
-    """Both side by side: every entity of either, 0 where it is absent."""
-    keys, width = np.union1d(one.keys, other.keys), one.values.shape[1]
-    values = np.zeros((len(keys), width + other.values.shape[1]), dtype=np.int64)
-    values[np.searchsorted(keys, one.keys), :width] = one.values
-    values[np.searchsorted(keys, other.keys), width:] = other.values
-    return Sums(keys, values)
+def together(keys: Integers, *parts: Sums) -> tuple[Integers, dict[str, Integers]]:
+    """Parts side by side: which of the ascending `keys` any of them has, and all columns, 0 where a part lacks one."""
+    places = [_places(part.keys, keys) for part in parts]
+    is_there = np.zeros(len(keys), dtype=bool)
+    for at, known in places:
+        is_there[at[known]] = True
+    found = np.flatnonzero(is_there)
+    row_of = np.cumsum(is_there) - 1
+    columns = {}
+    for part, (at, known) in zip(parts, places, strict=True):
+        rows = row_of[at[known]]
+        for name, column in part.columns.items():
+            columns[name] = np.zeros(len(found), dtype=np.int64)
+            columns[name][rows] = column[known]
+    return found, columns
+
+
+def _places(of: Integers, keys: Integers) -> tuple[Integers, Any]:
+    """Where these stand among the `keys`, and whether they do."""
+    at = np.searchsorted(keys, of)
+    known = at < len(keys)
+    known[known] = keys[at[known]] == of[known]
+    return at, known
 
 
 def _read(reader: Reader, table: Table, of: Mapping[str, object]) -> RunningTotals | TooLarge:
@@ -132,21 +151,22 @@ def _read(reader: Reader, table: Table, of: Mapping[str, object]) -> RunningTota
         f" from {table.name} where {table.where}",
         of,
     )
-    # told from the places by a binary search, which rows that come by day and entity make short
+    # faster than an inverse of unique: rows come by day and entity, so that each search begins where the last one ended
     keys = np.unique(found["entity_key"].astype(np.int64, copy=False))
     nth, days = np.searchsorted(keys, found["entity_key"]), found["day"]
     first, last = (int(days.min()), int(days.max())) if rows else (0, -1)
-    most = len(keys) * (last - first + 2)
-    order = np.lexsort((_narrowed(days - first, last - first), _narrowed(nth, len(keys))))
-    places = _narrowed(nth * (last - first + 2) + (days - first), most)[order]
-    begins = np.flatnonzero(np.diff(nth[order], prepend=-1))
-    numbers = {name: n for n, name in enumerate(table.measures)}
-    totals = {numbers[name]: _running(found[name][order], begins) for name in there}
-    return RunningTotals(keys, first, last - first + 1, places, totals, len(numbers))
+    days = _narrowed(days - first, last - first + 1)
+    order = np.lexsort((days, _narrowed(nth, len(keys))))
+    nth, days = nth[order], days[order]
+    places = _narrowed(nth * (last - first + 2) + days, len(keys) * (last - first + 2))
+    at = np.flatnonzero(np.diff(nth, prepend=-1))
+    begins, ends = days[at], days[np.append(at[1:], rows)[: len(at)] - 1]
+    totals = {name: _running(found[name][order], at) for name in there}
+    return RunningTotals(keys, begins, ends, first, last - first + 1, places, totals)
 
 
 def _running(column: Integers, begins: Integers) -> AnyIntegers:
-    """Totals before each row and after the last, no wider than the sum of any entity, of rows from `begins`, needs."""
+    """Totals before each row and after the last, as wide as the sum of any entity (its rows begin there) needs."""
     totals = np.zeros(len(column) + 1, dtype=np.int64)
     np.cumsum(column, out=totals[1:], dtype=np.int64)
     return _narrowed(totals, int(np.add.reduceat(np.abs(column), begins, dtype=np.int64).max()))
@@ -164,12 +184,8 @@ def _queried(reader: Reader, table: Table, of: Mapping[str, object], window: Dat
         f" where {table.where} and day between $date_from and $date_to group by entity_key order by entity_key",
         {**of, "date_from": window.date_from, "date_to": window.date_to},
     )
-    keys = found["entity_key"].astype(np.int64)
-    values = np.zeros((len(keys), len(table.measures)), dtype=np.int64)
-    for column, name in enumerate(table.measures):
-        if name in there:
-            values[:, column] = found[name]
-    return Sums(keys, values)
+    columns = {name: found[name].astype(np.int64, copy=False) for name in there}
+    return Sums(found["entity_key"].astype(np.int64, copy=False), columns)
 
 
 def _number(day: date) -> int:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from api.running_totals import Integers, Sums, Table, sums_by_entity, together
+from api.running_totals import Integers, Table, sums_by_entity, together
 from api.served import CASH_OUTCOMES, OUTCOMES, ProfileFacts, Reader
 from api.windows import DateRange
 
@@ -32,8 +32,8 @@ CREDIT = Table(
     },
 )
 SUMMED = (*DELIVERY.measures, *CREDIT.measures)
-MEASURES = (*SUMMED, "payments", "conversions")
-_AT = {name: number for number, name in enumerate(MEASURES)}
+# what is counted over several outcomes
+COUNTED = {"payments": CASH_OUTCOMES, "conversions": OUTCOMES}
 RANKED_BY = ("cash_minor", "payments", "conversions", "spend_minor")
 # an entity with any of these has a row
 SEEN = ("spend_minor", "impressions", "conversions", "cash_minor")
@@ -75,14 +75,15 @@ class Ranked:
     """Up to as many rows as were asked for, best first, and how many there are on all pages."""
 
     keys: Integers
-    values: Integers
+    sums: Mapping[str, Integers]
     total: int
 
     def dicts(self) -> list[dict[str, Any]]:
         """Measures by name, and `entity_key`; conversations are None where no platform tells them."""
         found = []
-        for key, values in zip(self.keys.tolist(), self.values.tolist(), strict=True):
-            row = dict(zip(MEASURES, values, strict=True))
+        by_row = zip(*(column.tolist() for column in self.sums.values()), strict=True)
+        for key, values in zip(self.keys.tolist(), by_row, strict=True):
+            row = dict(zip(self.sums, values, strict=True))
             if not row.pop("told_conversations"):
                 row["conversations"] = None
             found.append({"entity_key": key, **row, "rows_total": self.total})
@@ -103,22 +104,22 @@ def ranked(
     """The best of the level; `after` is the sort key of the last row already given, ascending, `parents` narrow it."""
     named = {"profile_key": profile.profile_key, "level": level, "model": model}
     known = entities(reader, profile, level)
-    delivered, credited = (sums_by_entity(reader, table, named, window) for table in (DELIVERY, CREDIT))
-    all_, nth = _known(_counted(together(delivered, credited)), known)
-    seen = all_.values[:, [_AT[name] for name in SEEN]].any(axis=1)
+    parts = (sums_by_entity(reader, table, named, window) for table in (DELIVERY, CREDIT))
+    at, columns = together(known.keys, *parts)
+    sums = _counted(columns, len(at))
+    seen = np.flatnonzero(np.logical_or.reduce([sums[name] != 0 for name in SEEN]))
     if any(parents.values()):
-        seen &= np.isin(all_.keys, _children(reader, profile, level, parents))
-    keys, values, nth = all_.keys[seen], all_.values[seen], nth[seen]
+        seen = seen[np.isin(known.keys[at[seen]], _children(reader, profile, level, parents))]
     # every number of the sort key ascends
-    order = np.column_stack([-values[:, [_AT[name] for name in RANKED_BY]], nth])
-    total = len(keys)
+    order = np.column_stack([*(-sums[name][seen] for name in RANKED_BY), known.nth[at[seen]]])
+    total = len(seen)
     if after is not None:
         *measures, entity_id = after
         up_to = reader.rows(_UP_TO, {**_level(profile, level), "entity_id": entity_id})[0][0]
         later = _greater(order, [*measures, up_to])
-        keys, values, order = keys[later], values[later], order[later]
-    best = _least(order, most)
-    return Ranked(keys[best], values[best], total)
+        seen, order = seen[later], order[later]
+    best = seen[_least(order, most)]
+    return Ranked(known.keys[at[best]], {name: column[best] for name, column in sums.items()}, total)
 
 
 def entities(reader: Reader, profile: ProfileFacts, level: str) -> Entities:
@@ -148,18 +149,11 @@ def add_details(reader: Reader, profile: ProfileFacts, level: str, rows: Sequenc
         row.update(zip(DETAILS, have[row["entity_key"]] or (), strict=True))
 
 
-def _counted(sums: Sums) -> Sums:
-    """With what is counted over several outcomes: payments, and conversions of any kind."""
-    counts = [sums.values[:, [_AT[name] for name in names]].sum(axis=1) for names in (CASH_OUTCOMES, OUTCOMES)]
-    return Sums(sums.keys, np.column_stack([sums.values, *counts]))
-
-
-def _known(sums: Sums, known: Entities) -> tuple[Sums, Integers]:
-    """Those that the snapshot names, and the place of each one's id among all."""
-    at = np.searchsorted(known.keys, sums.keys)
-    inside = at < len(known.keys)
-    inside[inside] = known.keys[at[inside]] == sums.keys[inside]
-    return Sums(sums.keys[inside], sums.values[inside]), known.nth[at[inside]]
+def _counted(columns: Mapping[str, Integers], rows: int) -> dict[str, Integers]:
+    """Every measure, 0 where there is no column, with what is counted over several of them."""
+    nothing = np.zeros(rows, dtype=np.int64)
+    counts = {name: sum((columns[one] for one in of if one in columns), nothing) for name, of in COUNTED.items()}
+    return {**{name: columns.get(name, nothing) for name in SUMMED}, **counts}
 
 
 def _children(reader: Reader, profile: ProfileFacts, level: str, parents: dict[str, str | None]) -> list[int]:

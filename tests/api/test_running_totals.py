@@ -100,8 +100,8 @@ def test_what_is_too_large_is_counted_once_and_then_queried(monkeypatch: pytest.
 def test_sums_stand_side_by_side_for_the_entities_that_are_known() -> None:
     one = Sums(np.array([1, 4, 9]), {"a": np.array([10, 40, 90])})
     other = Sums(np.array([2, 4, 5]), {"b": np.array([2, 4, 5]), "c": np.array([0, 1, 2])})
-    places, columns = together(np.array([1, 2, 3, 4, 5]), one, other)
-    assert places.tolist() == [0, 1, 3, 4]
+    places, columns = together(np.array([1, 2, 3, 4, 6]), one, other)
+    assert places.tolist() == [0, 1, 3]
     found = {name: column.tolist() for name, column in columns.items()}
-    assert found == {"a": [10, 0, 40, 0], "b": [0, 2, 4, 5], "c": [0, 0, 1, 2]}
+    assert found == {"a": [10, 0, 40], "b": [0, 2, 4], "c": [0, 0, 1]}
     assert together(np.array([], dtype=np.int64), one)[0].tolist() == []

@@ -32,11 +32,12 @@ def configure(level: str = "INFO", stream: TextIO | None = None) -> None:
     """Send our logs and those of libraries, redacted, to `stream` (standard error unless given)."""
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
+        structlog.processors.format_exc_info,
+        take_out_secrets,
+        # what we add ourselves holds no secret
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
-        take_out_secrets,
     ]
     structlog.configure(
         processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],

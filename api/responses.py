@@ -13,11 +13,12 @@ COMPRESS_FROM = 1024
 COMPRESSIBLE = frozenset(
     {"application/json", "text/html", "text/css", "text/javascript", "application/javascript", "image/svg+xml"}
 )
-SECURITY = {
+UNLESS_GIVEN = {
     "Strict-Transport-Security": "max-age=31536000; includeSubDomains",
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
 }
 
 
@@ -40,14 +41,20 @@ def conditional(tag: str, *, cache_control: str = "private, no-cache", vary: str
 
 def finish(response: Response) -> Response:
     """Stamp the headers of every answer and compress it when asked to."""
-    response.headers["X-Request-Id"] = context.request_id()
-    for name, value in SECURITY.items():
-        response.headers.setdefault(name, value)
+    stamped = {"X-Request-Id": context.request_id()}
     if "allowance" in g:
-        response.headers.update(g.allowance.headers)
+        stamped |= g.allowance.headers
     if response.status_code in {200, 304}:
-        response.headers.update(g.get("caching", {}))
-    response.headers.setdefault("Cache-Control", "no-store")
+        stamped |= g.get("caching", {})
+    headers = response.headers
+    # to look for a name among headers takes longer than to write one, and most are on no answer yet
+    there = {name.lower() for name in headers.keys()}  # noqa: SIM118 - headers are not a mapping
+    for name, value in stamped.items():
+        (headers.set if name.lower() in there else headers.add)(name, value)
+    there.update(map(str.lower, stamped))
+    for name, value in UNLESS_GIVEN.items():
+        if name.lower() not in there:
+            headers.add(name, value)
     return _compressed(response)
 
 

@@ -24,6 +24,8 @@ AnyIntegers = npt.NDArray[np.signedinteger[Any]]
 # more rows than these take longer to read whole than a caller should wait
 MOST_ROWS = 1_500_000
 EPOCH = date(1970, 1, 1).toordinal()
+# what a place or a total of one row takes, as a rule
+BYTES = 4
 WIDTHS = (np.int16, np.int32, np.int64)
 
 
@@ -53,7 +55,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class TooLarge:
-    """Stands where a slice has more rows than are read whole; `there` are the measures that are ever not 0."""
+    """Stands where a slice has too many rows to read whole or to keep; `there` are the measures that are ever not 0."""
 
     there: tuple[str, ...]
     size: int = 512
@@ -104,9 +106,7 @@ def sums_by_entity(reader: Reader, table: Table, named: Mapping[str, object], wi
     place = (table.name, *of.values())
     found = reader.shelf.find(place)
     if found is None and reader.shelf.has_room(0):
-        found = _read(reader, table, of)
-        if reader.shelf.has_room(found.size):
-            reader.shelf.keep(place, found)
+        found = reader.shelf.get(place, lambda: _read(reader, table, of))
     if isinstance(found, RunningTotals):
         return found.within(window)
     there = found.there if isinstance(found, TooLarge) else tuple(table.measures)
@@ -143,7 +143,7 @@ def _read(reader: Reader, table: Table, of: Mapping[str, object]) -> RunningTota
     counted = f"select count(*){ever} from {table.name} where {table.where}"  # noqa: S608 - constants of this program
     rows, *is_there = reader.rows(counted, of)[0]
     there = tuple(name for name, is_ever in zip(table.measures, is_there, strict=True) if is_ever)
-    if rows > MOST_ROWS:
+    if rows > MOST_ROWS or not reader.shelf.has_room(BYTES * rows * (1 + len(there))):
         return TooLarge(there)
     measures = "".join(f", {table.measures[name]} as {name}" for name in there)
     found = reader.columns(

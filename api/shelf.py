@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Hashable
 from typing import Protocol, TypeVar, cast
 
@@ -30,6 +30,7 @@ class Shelf:
         self._most, self._size = limit * MEBIBYTE, 0
         self._lock = threading.Lock()
         self._held: OrderedDict[Hashable, tuple[Kept, float]] = OrderedDict()
+        self._reading: defaultdict[Hashable, threading.Lock] = defaultdict(threading.Lock)
 
     def find(self, place: Hashable) -> Kept | None:
         """What stands there, or None."""
@@ -59,11 +60,18 @@ class Shelf:
                 self._size -= oldest.size
 
     def get(self, place: Hashable, read: Callable[[], Thing]) -> Thing:
-        """What stands there; else what `read` gives, kept if there is room for it."""
+        """What stands there; else what `read` gives, kept if there is room for it.
+
+        Threads that ask for the same at once wait for the first of them to read it.
+        """
         found = self.find(place)
         if found is None:
-            made = read()
-            if self.has_room(made.size):
-                self.keep(place, made)
-            return made
+            with self._lock:
+                alone = self._reading[place]
+            with alone:
+                found = self.find(place)
+                if found is None:
+                    found = read()
+                    if self.has_room(found.size):
+                        self.keep(place, found)
         return cast(Thing, found)

@@ -97,6 +97,16 @@ def test_what_is_too_large_is_counted_once_and_then_queried(monkeypatch: pytest.
     assert reader.asked == 4
 
 
+def test_what_finds_no_room_is_not_read_whole_again_and_again() -> None:
+    reader, of = Reader(1, mebibytes=1), DateRange(BEGIN, BEGIN + timedelta(days=40))
+    reader.connection.execute(
+        "insert into days select 1, n % 9, date '2026-01-01', n, null from range(300_000) as t(n)"
+    )
+    for _ in range(3):
+        assert len(sums_by_entity(reader, TABLE, NAMED, of).keys)
+    assert reader.asked == 4
+
+
 def test_sums_stand_side_by_side_for_the_entities_that_are_known() -> None:
     one = Sums(np.array([1, 4, 9]), {"a": np.array([10, 40, 90])})
     other = Sums(np.array([2, 4, 5]), {"b": np.array([2, 4, 5]), "c": np.array([0, 1, 2])})

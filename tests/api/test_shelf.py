@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
@@ -43,3 +45,24 @@ def test_a_shelf_without_room_keeps_nothing() -> None:
     kept = Shelf(0)
     kept.get("place", lambda: Block(1))
     assert kept.find("place") is None
+
+
+def test_what_several_threads_ask_for_at_once_is_read_by_one_of_them() -> None:
+    kept, reads = Shelf(1), []
+
+    def read() -> Block:
+        reads.append(1)
+        time.sleep(0.05)
+        return Block()
+
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: kept.get("place", read), range(4)))
+    assert len(reads) == 1
+    assert all(one is found[0] for one in found)
+
+
+def test_a_read_that_fails_leaves_the_place_to_the_next() -> None:
+    kept = Shelf(1)
+    with pytest.raises(ZeroDivisionError):
+        kept.get("place", lambda: Block(1 // 0))
+    assert kept.get("place", lambda: Block(10)).size == 10

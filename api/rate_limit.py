@@ -20,7 +20,7 @@ WINDOW = 60 * SECOND
 
 # built once: putting a statement together costs more than running it
 TABLE = cast(sa.Table, RateUse.__table__)
-READ = Prepared(sa.select(TABLE.c.uses).where(TABLE.c.bucket == sa.bindparam("name")).with_for_update())
+READ = sa.select(TABLE.c.uses).where(TABLE.c.bucket == sa.bindparam("name")).with_for_update()
 NAMES = sa.select(TABLE.c.bucket).where(TABLE.c.bucket.in_(sa.bindparam("names", expanding=True)))
 READ_ALL = (
     sa.select(TABLE.c.bucket, TABLE.c.uses)
@@ -31,7 +31,11 @@ READ_ALL = (
 WRITE = sa.update(TABLE).where(TABLE.c.bucket == sa.bindparam("name")).values(uses=sa.bindparam("after"))
 WRITE_ONE = Prepared(WRITE)
 CREATE = {kind: kind.insert(TABLE).on_conflict_do_nothing() for kind in (sqlite, postgresql)}
-CLOCK = Prepared(sa.select(sa.literal_column("(extract(epoch from clock_timestamp()) * 1000000)::bigint")))
+INSTANT: sa.ColumnClause[int] = sa.literal_column("(extract(epoch from clock_timestamp()) * 1000000)::bigint")
+CLOCK = Prepared(sa.select(INSTANT))
+LOCKED = READ.cte("locked")
+# of one select that locks and reads the clock, Postgres would read the clock first, and then wait for the lock
+READ_ONE = {"sqlite": Prepared(READ), "postgresql": Prepared(sa.select(LOCKED.c.uses, INSTANT).select_from(LOCKED))}
 
 Uses = list[tuple[int, int]]
 
@@ -91,8 +95,8 @@ def charge(
     A bucket has the same `window` every time. Its row stays locked until the transaction ends, so keep that short.
     """
     connection = connection_of(session)
-    before = _locked_uses(connection, bucket)
-    at = _now(connection) if moment is None else moment
+    before, now = _locked(connection, bucket)
+    at = now if moment is None else moment
     after, allowance = settle(before, at, units=units, limit=limit, window=window)
     if allowance.retry_after is None and units:
         WRITE_ONE.rows(connection, name=bucket, after=after)
@@ -156,13 +160,16 @@ def _seconds(microseconds: int) -> int:
     return max(1, -(-microseconds // SECOND))
 
 
-def _locked_uses(connection: sa.Connection, bucket: str) -> Sequence[Sequence[int]]:
-    found = READ.rows(connection, name=bucket)
+def _locked(connection: sa.Connection, bucket: str) -> tuple[Sequence[Sequence[int]], int]:
+    """What was used of a bucket, which is locked from here on, and the instant after that."""
+    read = READ_ONE[connection.dialect.name]
+    found = read.rows(connection, name=bucket)
     if not found:
         insert = CREATE[postgresql if connection.dialect.name == "postgresql" else sqlite]
         connection.execute(insert, {"bucket": bucket, "uses": []})
-        found = READ.rows(connection, name=bucket)
-    return cast(Sequence[Sequence[int]], found[0][0])
+        found = read.rows(connection, name=bucket)
+    uses, *instant = found[0]
+    return uses, instant[0] if instant else time.time_ns() // 1000
 
 
 def _now(connection: sa.Connection) -> int:

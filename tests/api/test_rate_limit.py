@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import threading
+import time
 from collections.abc import Callable
 
 from hypothesis import given, settings
@@ -43,6 +45,28 @@ def test_a_refusal_leaves_the_bucket_as_it_was(database_url: str) -> None:
         stored = session.get(RateUse, "key:a")
         assert stored is not None
         assert stored.uses == [[5, 2]]
+
+
+def test_a_request_that_waited_for_its_bucket_counts_from_when_it_had_it(database_url: str) -> None:
+    with db.transaction(database_url) as session:
+        charge(session, "key:a", units=1, limit=3)
+    begun = threading.Event()
+
+    def wait() -> None:
+        begun.set()
+        with db.transaction(database_url) as session:
+            charge(session, "key:a", units=1, limit=3)
+
+    waiting = threading.Thread(target=wait)
+    with db.transaction(database_url) as session:
+        charge(session, "key:a", units=0, limit=3)
+        waiting.start()
+        assert begun.wait(5)
+        time.sleep(0.3)
+        released = time.time_ns() // 1000
+    waiting.join(5)
+    with db.transaction(database_url) as session:
+        assert session.get_one(RateUse, "key:a").uses[-1][0] >= released
 
 
 def test_free_requests_neither_cost_nor_write(database_url: str) -> None:

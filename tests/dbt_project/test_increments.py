@@ -44,6 +44,23 @@ def test_a_conversation_that_is_gone_or_another_persons_leaves_no_touch_with_the
     assert project.rows("select count(*), count(distinct origin) from marts.touches") == [(3, 1)]
 
 
+def test_a_conversion_alone_counts_for_its_customer_and_moves_to_the_next(project: Project) -> None:
+    counted = "select sum(conversions), count(*) filter (where conversions > 0) from marts.customers"
+    days = "select count(*) from marts.customer_days where day = date '2026-04-01'"
+    lead = {"conversion_key": "lead", "occurred_at": "2026-04-01T15:00:00Z", "conversion_type": "lead_created"}
+    project.land("conversions", [{**lead, "person_key": "p1"}])
+    project.model()
+    assert project.rows(counted) == [(1, 1)] and project.rows(days) == [(1,)]
+    before = project.rows("select person_key from marts.customers where conversions > 0")
+    project.land("conversions", [{**lead, "person_key": "p2"}])
+    project.model()
+    assert project.rows(counted) == [(1, 1)] and project.rows(days) == [(1,)]
+    assert project.rows("select person_key from marts.customers where conversions > 0") != before
+    project.land("conversions", [])
+    project.model()
+    assert project.rows(counted) == [(0, 0)] and project.rows(days) == [(0,)]
+
+
 def test_two_things_with_one_key_end_the_build(project: Project) -> None:
     with duckdb.connect(str(project.settings.warehouse)) as connection:
         connection.execute("update intermediate.int_person_identifiers set person_key = 1")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ from touchledger.settings import Settings
 DATASET = "touches"
 # new touches up to which a build keeps rows, however few are known
 MANY = 200_000
+# builds that keep rows before one makes everything anew: each leaves some space of its deleted rows unused
+MOST = 200
 FULL_REFRESH = "--full-refresh"
 # What may be said beside `build` or `run` while every model is still built, and with which values; None is any. What is
 # not here may leave models out, or make them of other rows, so that nothing could be kept of them.
@@ -49,10 +51,14 @@ class Landed:
 
 @dataclass(frozen=True)
 class Base:
-    """What the warehouse was built from: a fingerprint of its models, and the files of touches by path in the lake."""
+    """What the warehouse was built from: a fingerprint of its models, and the files of touches by path in the lake.
+
+    `increments` are the builds since the last whole one.
+    """
 
     models: str
     files: dict[str, Landed]
+    increments: int = 0
 
 
 def is_whole(arguments: Sequence[str]) -> bool:
@@ -84,11 +90,13 @@ def begin(settings: Settings, arguments: Sequence[str]) -> tuple[list[str], Base
         return _fully(arguments), None
     if before is None or before.models != now.models or FULL_REFRESH in arguments or not settings.warehouse.exists():
         return _fully(arguments), now
+    if before.increments >= MOST:
+        return _fully(arguments), now
     known = sum(file.rows for file in before.files.values())
     if is_much(sum(file.rows for path, file in now.files.items() if before.files.get(path) != file), known):
         return _fully(arguments), now
     _tell_changes(settings, before.files, now.files)
-    return list(arguments), now
+    return list(arguments), replace(now, increments=before.increments + 1)
 
 
 def is_much(new: int, known: int) -> bool:
@@ -98,7 +106,11 @@ def is_much(new: int, known: int) -> bool:
 
 def end(settings: Settings, base: Base) -> None:
     """Keep what the finished build was made from."""
-    told = {"models": base.models, "files": {path: astuple(file) for path, file in base.files.items()}}
+    told = {
+        "models": base.models,
+        "increments": base.increments,
+        "files": {path: astuple(file) for path, file in base.files.items()},
+    }
     durable.write_text(_path(settings), json.dumps(told))
 
 
@@ -121,7 +133,8 @@ def _take_base(settings: Settings) -> Base | None:
         return None
     told = json.loads(path.read_text())
     path.unlink()
-    return Base(told["models"], {name: Landed(*facts) for name, facts in told["files"].items()})
+    files = {name: Landed(*facts) for name, facts in told["files"].items()}
+    return Base(told["models"], files, told.get("increments", 0))
 
 
 def _base(settings: Settings, known: dict[str, Landed]) -> Base | None:

@@ -69,6 +69,17 @@ def test_nothing_new_tells_no_change(settings: Settings) -> None:
     assert told(settings, "select * from changes.touches") == []
 
 
+def test_after_many_builds_that_keep_rows_one_is_whole(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(increment, "MOST", 2)
+    said = []
+    for _ in range(6):
+        arguments, base = increment.begin(settings, BUILD)
+        assert base is not None
+        increment.end(settings, base)
+        said.append(increment.FULL_REFRESH in arguments)
+    assert said == [False, False, True, False, False, True]
+
+
 def test_a_new_batch_is_told_alone_and_nobody_lost_a_touch(settings: Settings) -> None:
     land(settings, "three", ["d"])
     increment.begin(settings, BUILD)

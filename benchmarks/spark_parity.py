@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +24,7 @@ import duckdb
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.generated import World
+from benchmarks.generated import BEGIN, DAYS, World
 from benchmarks.landed import land
 from benchmarks.spark_cluster import HOST, Cluster, running
 from data_contracts.contract import modelled
@@ -116,6 +117,28 @@ def _journeys(settings: Settings, *, touches: int, seed: int) -> None:
     lake = Lake(settings.lake)
     land_app_sets(settings.operational_url, lake)
     land(lake.root, [profile], World(touches=touches, seed=seed))
+    # what is dated after its landing would be kept out
+    landed_at = datetime.fromtimestamp(BEGIN + DAYS * 86_400, UTC)
+    batch = {"profile_id": profile, "source": "bench", "batch": "told", "now": landed_at}
+    lake.land(dataset="page_events", records=_pages(profile), **batch)
+    lake.land(dataset="conversions", records=_answers(), **batch)
+
+
+def _pages(profile: str) -> Iterator[dict[str, Any]]:
+    """Browsers on pages over thirty days, of whom the journeys know nothing."""
+    for number in range(3_000):
+        at = datetime.fromtimestamp(BEGIN + number * 863, UTC).isoformat()
+        event = {"event_id": f"e{number}", "profile_id": profile, "event_name": "page_view", "occurred_at": at}
+        visit = {"anonymous_id": f"b{number % 700}", "session_id": f"s{number // 2}", "opens_visit": number % 3 == 0}
+        yield {**event, **visit, "received_at": at, "channel": "email" if number % 3 == 0 else None, "device": "mobile"}
+
+
+def _answers() -> Iterator[dict[str, Any]]:
+    """Leads of the first people, each with an answer to how they heard of the shop."""
+    for number in range(500):
+        at = datetime.fromtimestamp(BEGIN + number * 3_607, UTC).isoformat()
+        lead = {"conversion_key": f"answer{number}", "occurred_at": at, "conversion_type": "lead_created"}
+        yield {**lead, "person_key": f"p{number}", "answer_key": f"a{number % 7}", "answer_text": "told by a friend"}
 
 
 def _compared(cluster: Cluster, settings: Settings, command: list[str]) -> dict[str, Any]:

@@ -3,8 +3,7 @@ with orders as (
         spans.window_key,
         cohorts.root_key,
         destinations.ad_key,
-        cents.cents,
-        cents.conversion_key
+        cents.cents
     from {{ ref('int_credit_cents') }} as cents
     inner join {{ ref('int_conversions') }} as conversions on cents.conversion_key = conversions.conversion_key
     inner join {{ ref('int_destinations') }} as destinations
@@ -17,20 +16,23 @@ with orders as (
     where cents.model = 'last_touch' and conversions.revenue_type = 'cash'
 ),
 
+counts as (
+    select root_key, count(*) as n
+    from orders
+    group by root_key
+),
+
 ranked as (
-    select
-        root_key,
-        cents,
-        row_number() over (partition by root_key order by cents, conversion_key) as position,
-        count(*) over (partition by root_key) as n
+    select root_key, cents, row_number() over (partition by root_key order by cents) as position
     from orders
 ),
 
 caps as (
     select ranked.root_key, max(ranked.cents) as cap
     from ranked
+    inner join counts on ranked.root_key = counts.root_key
     cross join {{ ref('int_score_constants') }} as constants
-    where ranked.position <= ceil(constants.order_cap_quantile * ranked.n)
+    where ranked.position <= ceil(constants.order_cap_quantile * counts.n)
     group by ranked.root_key
 ),
 

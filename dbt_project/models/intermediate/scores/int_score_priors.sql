@@ -2,12 +2,13 @@
 
 with evidence as (
     select
-        group_key
+        evidence.group_key
         {%- for layer in score_layers() %},
-            cast({{ layer.name }}_events as double) as {{ layer.name }}_events,
-            cast({{ layer.name }}_exposure as double) as {{ layer.name }}_exposure
+            evidence.{{ layer.name }}_events * roots.{{ layer.name }}_scale as {{ layer.name }}_k,
+            cast(evidence.{{ layer.name }}_exposure as double) as {{ layer.name }}_exposure
         {%- endfor %}
-    from {{ ref('int_score_evidence') }}
+    from {{ ref('int_score_evidence') }} as evidence
+    inner join {{ ref('int_score_roots') }} as roots on evidence.root_key = roots.root_key
 ),
 
 priors_0 as (
@@ -33,7 +34,7 @@ priors_0 as (
             priors.{{ rung }}
             {%- for layer in score_layers() %}
                 {%- set x = 'evidence.' ~ layer.name ~ '_exposure * priors.' ~ layer.name ~ '_mean' %}
-                {%- set k = 'evidence.' ~ layer.name ~ '_events * priors.' ~ layer.name ~ '_scale' %}
+                {%- set k = 'evidence.' ~ layer.name ~ '_k' %}
                 {%- set a = 'priors.' ~ layer.name ~ '_strength' %},
                 {{ exact_sum(k ~ ' / (' ~ x ~ ' + ' ~ a ~ ')') }} as {{ layer.name }}_pulls,
                 {{ exact_sum(reliability(x, a)) }} as {{ layer.name }}_weights

@@ -58,6 +58,8 @@ def test_only_files_that_were_not_judged_yet_are_and_only_their_rows_are_read(la
     land(lake, "three", "d")
     land(lake, "two", "c", "e")
     assert judged(lake) == (True, 2, 3)
+    land(lake, "two")
+    assert judged(lake) == (True, 1, 0)
 
 
 def test_what_broke_the_contract_is_judged_until_it_keeps_it(lake: Lake) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -12,14 +12,23 @@ import duckdb
 
 from data_contracts.contract import Contract
 from orchestration.batch_file import SCHEMA
+from touchledger.settings import Settings
+
+# of 2,048 rows; a frame of these takes a hundred megabytes, and Great Expectations as much again
+VECTORS = 100
 
 
 class RawRows:
-    """The raw files of one data set under `lake`; reads nothing until asked."""
+    """The raw files of one data set in the deployment's lake, within the warehouse's limits of memory and threads."""
 
-    def __init__(self, lake: Path, contract: Contract) -> None:
+    def __init__(self, settings: Settings, contract: Contract) -> None:
         self._contract = contract
-        self._folder = lake / "raw" / contract.name
+        self._folder = settings.lake / "raw" / contract.name
+        self._limits: dict[str, str | bool | int | float | list[str]] = {
+            "memory_limit": settings.warehouse_memory_limit,
+            "threads": settings.warehouse_threads,
+            "temp_directory": str(settings.home / "raw.tmp"),
+        }
         self._from = _read([self._folder / "**" / "*.parquet"])
         self.rows, self.profiles, self.batches, self.watermark = self._summary()
 
@@ -28,8 +37,7 @@ class RawRows:
         return self.rows == 0
 
     def _all(self, sql: str) -> list[tuple[Any, ...]]:
-        with duckdb.connect() as connection:
-            connection.execute("set timezone = 'UTC'")
+        with self._connected() as connection:
             return connection.execute(sql).fetchall()
 
     def _summary(self) -> tuple[int, int, int, datetime | None]:
@@ -59,18 +67,39 @@ class RawRows:
             )
         ]
 
-    def frame(self, files: Sequence[Path], newest: int) -> Any:
-        """The contract's columns of some files' newest rows that are not withdrawn, as a pandas frame."""
+    def frames(self, files: Sequence[Path], newest: int) -> Iterator[Any]:
+        """The contract's columns of rows that are not withdrawn as pandas frames, at most `newest` in all.
+
+        The files that were landed last come first.
+        """
         names = ", ".join(column.name for column in self._contract.columns)
-        # files of an older contract lack its new columns, which the schema beside them has
-        rows = _read([self._folder / SCHEMA, *files])
-        with duckdb.connect() as connection:
-            connection.execute("set timezone = 'UTC'")
-            return connection.execute(
-                f"select {names} from {rows} where not _deleted order by _loaded_at desc limit {newest:d}"  # noqa: S608
-            ).df()
+        with self._connected() as connection:
+            # files of an older contract lack its new columns, which the schema beside them has
+            rows = _read([self._folder / SCHEMA, *self._last(connection, files, newest)])
+            found = connection.execute(f"select {names} from {rows} where not _deleted limit {newest:d}")  # noqa: S608
+            while len(frame := found.fetch_df_chunk(VECTORS)):
+                yield frame
+
+    def _last(self, connection: duckdb.DuckDBPyConnection, files: Sequence[Path], newest: int) -> list[Path]:
+        """As many of the files as hold so many rows, the last ones landed."""
+        by_file = connection.execute(
+            "select filename, count(*) filter (where not _deleted)"  # noqa: S608
+            f" from {_read(files, 'filename = true')} group by filename order by max(_loaded_at) desc, filename"
+        ).fetchall()
+        chosen, rows = [], 0
+        for name, count in by_file:
+            if rows >= newest:
+                break
+            chosen.append(Path(name))
+            rows += count
+        return chosen
+
+    def _connected(self) -> duckdb.DuckDBPyConnection:
+        connection = duckdb.connect(config=self._limits)
+        connection.execute("set timezone = 'UTC'")
+        return connection
 
 
-def _read(paths: Sequence[Path]) -> str:
+def _read(paths: Sequence[Path], *options: str) -> str:
     listed = ", ".join("'{}'".format(str(path).replace("'", "''")) for path in paths)
-    return f"read_parquet([{listed}], union_by_name = true)"
+    return f"read_parquet({', '.join((f'[{listed}]', 'union_by_name = true', *options))})"

@@ -51,7 +51,7 @@ def _connections(settings: Settings) -> Iterator[dict[str, Any]]:
 
 def _data_sets(settings: Settings) -> Iterator[dict[str, Any]]:
     for name, contract in landed().items():
-        raw = RawRows(settings.lake, contract)
+        raw = RawRows(settings, contract)
         if not raw.is_empty:
             yield {"dataset": name, "rows": raw.rows, "batches": raw.batches, "newest_landing": raw.watermark}
 

@@ -58,7 +58,7 @@ def raw_asset(contract: Contract) -> dg.AssetsDefinition:
     )
     def raw(deployment: Deployment) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
         started = time.monotonic()
-        files = RawRows(deployment.settings.lake, contract)
+        files = RawRows(deployment.settings, contract)
         metadata = _metadata(contract, files, deployment)
         verdict = contract_check(contract, files, deployment.settings)
         yield dg.MaterializeResult(metadata={**metadata, "seconds": round(time.monotonic() - started, 2)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from data_contracts.contract import Contract, landed
+from orchestration import checks, raw_rows
 from orchestration.checks import contract_check
 from orchestration.lake import Lake
 from orchestration.raw_rows import RawRows
 from touchledger.settings import Settings
 
 CONTRACT = landed()["touches"]
+NOW = datetime(2026, 6, 1, tzinfo=UTC)
 TOUCH = {"occurred_at": "2026-03-01T00:00:00Z", "person_key": "p", "channel": "web", "origin": "web"}
 
 
@@ -29,15 +31,15 @@ def lake(home: Path) -> Lake:
     return found
 
 
-def land(lake: Lake, batch: str, *keys: str) -> Path:
+def land(lake: Lake, batch: str, *keys: str, at: datetime = NOW) -> Path:
     records = [{**TOUCH, "touch_key": key} for key in keys]
-    now = datetime(2026, 6, 1, tzinfo=UTC)
-    return lake.land(dataset="touches", profile_id="p", source="test", batch=batch, records=records, now=now).path
+    return lake.land(dataset="touches", profile_id="p", source="test", batch=batch, records=records, now=at).path
 
 
 def judged(lake: Lake, contract: Contract = CONTRACT) -> tuple[bool, Any, Any]:
     """Whether the contract was kept, by how many files and rows."""
-    found = contract_check(contract, RawRows(lake.root, contract), Settings(home=lake.root.parent))
+    settings = Settings(home=lake.root.parent)
+    found = contract_check(contract, RawRows(settings, contract), settings)
     assert isinstance(found, dg.AssetCheckResult)
     return found.passed, found.metadata["files"].value, found.metadata["rows"].value
 
@@ -69,6 +71,27 @@ def test_what_broke_the_contract_is_judged_until_it_keeps_it(lake: Lake) -> None
     assert judged(lake) == judged(lake) == (False, 1, 1)
     land(lake, "two", "b", "c")
     assert judged(lake) == (True, 1, 2)
+
+
+def test_what_many_frames_break_is_told_once_with_all_its_rows(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(raw_rows, "VECTORS", 1)
+    spoil(land(lake, "one", *map(str, range(5_000))))
+    settings = Settings(home=lake.root.parent)
+    found = contract_check(CONTRACT, RawRows(settings, CONTRACT), settings)
+    broken = found.metadata["broken"].value
+    assert broken == [
+        {"expectation": "column_values_to_not_be_null", "column": "channel", "unexpected": 5_000, "error": None}
+    ]
+    monkeypatch.setattr(checks, "NEWEST_ROWS", 3_000)
+    found = contract_check(CONTRACT, RawRows(settings, CONTRACT), settings)
+    assert found.metadata["rows"].value == 3_000
+
+
+def test_the_files_landed_last_are_judged_first(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    spoil(land(lake, "one", "a", "b"))
+    land(lake, "two", "c", at=NOW + timedelta(hours=1))
+    monkeypatch.setattr(checks, "NEWEST_ROWS", 1)
+    assert judged(lake) == (True, 2, 1)
 
 
 def test_another_contract_is_judged_by_every_file(lake: Lake) -> None:

@@ -89,14 +89,16 @@ def measure(settings: Settings, world: World) -> dict[str, Any]:
     }
 
 
-def built(settings: Settings) -> dict[str, Any]:
+def built(settings: Settings, *options: str) -> dict[str, Any]:
     """Run `touchledger build` to its end; what it cost and its seconds by step."""
     environment = {
         **os.environ,
         "TOUCHLEDGER_HOME": str(settings.home),
         "TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT": settings.warehouse_memory_limit,
     }
-    command = [str(Path(sys.executable).parent / "touchledger"), "build", "--json"]
+    # a log that goes on is cut at ten megabytes, in the middle of a run
+    (target(settings) / "dbt.log").unlink(missing_ok=True)
+    command = [str(Path(sys.executable).parent / "touchledger"), "build", "--json", *options]
     before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     with subprocess.Popen(  # noqa: S603 - our own command
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

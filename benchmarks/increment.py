@@ -1,9 +1,9 @@
 """A new day on top of a history, beside the whole build of the same lake: `python -m benchmarks.increment`.
 
 The newest of 300 days is held back, with one touch, outcome and refund in 300 of the 30 days before it. What is held
-back is landed on the built history and built twice: as the increment that follows, and whole in a copy of the state.
-Every table of the two warehouses is compared, row by row both ways. Seconds are dbt's own, of each model; those of
-models that keep rows are added up apart from those that every build computes whole.
+back is landed on the built history and built twice with `touchledger build`, checks and publication included: as the
+increment that follows, and whole in a copy of the state. Every table of the two warehouses is compared, row by row both
+ways. Seconds of models are dbt's own, which runs two at a time; those of models that keep rows are added up apart.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -21,13 +20,13 @@ import duckdb
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.build import spent_by_node
+from benchmarks import build
 from benchmarks.generated import BEGIN, DAYS, Numbers, World
 from benchmarks.landed import Part, land
 from benchmarks.machine import keep, machine
 from benchmarks.sizes import Sizes, written
 from orchestration.app_sets import land_app_sets
-from orchestration.dbt_manifest import ensure_manifest, run_dbt, target
+from orchestration.dbt_manifest import ensure_manifest, target
 from orchestration.lake import Lake
 from touchledger.accounts import create_profile
 from touchledger.settings import Settings
@@ -36,9 +35,14 @@ from touchledger.state import prepare
 DAY = 86_400
 NEWEST = BEGIN + (DAYS - 1) * DAY
 LATE_DAYS, LATE_ONE_IN = 30, 300
-MODELS = ["build", "--no-write-json", "--exclude-resource-type", "test", "unit_test"]
 # strategies of dbt_project/macros/increment_strategies.sql whose models keep rows
 KEEPING = {"kept", "added"}
+FIGURES = {
+    "keeping": "models that keep rows, s",
+    "models": "all models, s",
+    "wall": "the command, wall s",
+    "cpu": "the command, CPU s",
+}
 
 
 @click.command()
@@ -67,10 +71,10 @@ def measure(folder: Path, world: World, memory: str) -> dict[str, Any]:
     lake.prepare()
     land_app_sets(one.operational_url, lake)
     land(lake.root, profiles, world, part=Part(is_old))
-    built(one, MODELS)
+    built(one)
     land(lake.root, profiles, world, part=Part(is_new, "day", 1_000_000, with_accounts=False))
     shutil.copytree(one.home, other.home)
-    runs = {"increment": built(one, MODELS), "whole": built(other, [*MODELS, "--full-refresh"])}
+    runs = {"increment": built(one), "whole": built(other, "--full-refresh")}
     return {
         "world": asdict(world),
         "new_touches": _count(one, "changes.touches"),
@@ -98,21 +102,15 @@ def is_new(ts: Numbers, number: Numbers) -> Numbers:
     return is_late(ts, number) | ((ts >= NEWEST) & (ts < NEWEST + DAY))
 
 
-def built(settings: Settings, command: list[str]) -> dict[str, Any]:
-    """Run dbt to its end: its wall seconds, and seconds by model."""
-    ensure_manifest(settings)
-    log = target(settings) / "dbt.log"
-    log.unlink(missing_ok=True)
-    begun = time.perf_counter()
-    done = run_dbt(settings, [*command, "--log-format-file", "json"])
-    wall = time.perf_counter() - begun
-    if done.returncode:
-        raise click.ClickException(done.stdout[-3000:] + done.stderr[-1000:])
-    models = {node["name"]: node["seconds"] for node in spent_by_node(log) if node["kind"] == "model"}
+def built(settings: Settings, *options: str) -> dict[str, Any]:
+    """Run `touchledger build` to its end: what it cost by step, and seconds of its models."""
+    spent = build.built(settings, *options)
+    found = build.spent_by_node(target(settings) / "dbt.log")
+    models = {node["name"]: node["seconds"] for node in found if node["kind"] == "model"}
     nodes = json.loads(ensure_manifest(settings).read_text())["nodes"].values()
     keeping = {node["name"] for node in nodes if node["config"].get("incremental_strategy") in KEEPING}
     return {
-        "wall": round(wall, 1),
+        **spent,
         "models": round(sum(models.values()), 1),
         "keeping": round(sum(seconds for name, seconds in models.items() if name in keeping), 2),
         "by_model": dict(list(models.items())[:60]),
@@ -153,7 +151,7 @@ def _print(found: dict[str, Any]) -> None:
     table = Table(title=f"A new day ({found['new_touches']:,} touches) on {touches}, {found['world']['kind']}")
     for name in ("", "increment", "whole", "times"):
         table.add_column(name, justify="right" if name else "left")
-    for name, title in (("keeping", "models that keep rows, s"), ("models", "all models, s"), ("wall", "dbt, wall s")):
+    for name, title in FIGURES.items():
         now, before = runs["increment"][name], runs["whole"][name]
         table.add_row(title, f"{now:.1f}", f"{before:.1f}", f"{before / now:.1f}")
     Console().print(table)

@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks.contestant import OURS
 from benchmarks.credit_table import HEAD, rows
+from benchmarks.increment import FIGURES
 from benchmarks.machine import RESULTS, kept
 from benchmarks.plan import plan
 from benchmarks.sizes import written
@@ -100,17 +101,16 @@ def whole(builds: Sequence[dict[str, Any]]) -> str:
 
 
 def days(increments: Sequence[dict[str, Any]]) -> str:
-    """A new day beside the whole build of the same lake: of the models that keep rows, of all, and of dbt."""
+    """A new day beside the whole build of the same lake: of the models that keep rows, of all, and of the command."""
     lines = []
     for result in increments:
         now, then = result["runs"]["increment"], result["runs"]["whole"]
-        pairs = [(now[name], then[name]) for name in ("keeping", "models", "wall")]
+        pairs = [(now[name], then[name]) for name in FIGURES]
         told = [f"{one:.1f} / {other:.1f} ({other / one:.1f}x)" for one, other in pairs]
         name = f"{written(result['world']['touches'])} {result['world']['kind']}"
         rows_unlike = sum(result["rows_unlike"].values())
         lines.append((name, f"{result['new_touches']:,}", *told, str(rows_unlike), _load(result)))
-    head = ("history", "touches of the day", "models that keep rows, s", "all models, s", "dbt, wall s", "rows unlike")
-    return table((*head, "load"), lines)
+    return table(("history", "touches of the day", *FIGURES.values(), "rows unlike", "load"), lines)
 
 
 def _load(result: dict[str, Any]) -> str:

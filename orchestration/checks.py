@@ -31,25 +31,29 @@ def contract_check_spec(contract: Contract, key: dg.AssetKey) -> dg.AssetCheckSp
 
 
 def contract_check(contract: Contract, raw: RawRows, settings: Settings) -> dg.AssetCheckResult:
-    """Judge the files of a data set that have not kept this contract yet, by the newest million of their rows.
+    """Judge files of a data set that have not kept this contract yet: of the newest, as many as hold a million rows.
 
-    A landed file never changes, so one that kept the contract is judged again only when either was replaced.
+    A landed file never changes, so one that kept the contract is judged again only when either was replaced. What is
+    older than the newest million rows is judged by the builds that follow.
     """
     verdicts = settings.home / "checked" / f"{contract.name}.json"
     by = f"{contract.fingerprint} {version('great_expectations')}"
     files = _files(settings.lake, contract)
     kept = _kept(verdicts, by)
-    new = [settings.lake / path for path, state in files.items() if kept.get(path) != state]
+    known = {path: state for path, state in files.items() if kept.get(path) == state}
+    new = [settings.lake / path for path in files if path not in known]
     if not new:
         return dg.AssetCheckResult(check_name="contract", passed=True, metadata={"rows": 0, "files": 0})
     rows, broken = 0, []
-    for frame in raw.frames(new, NEWEST_ROWS):
+    judged = raw.newest(new, NEWEST_ROWS)
+    for frame in raw.frames(judged):
         rows += len(frame)
         broken += check_frame(contract, frame)[1]["broken"]
     if not broken:
+        known |= {name: files[name] for name in (str(path.relative_to(settings.lake)) for path in judged)}
         durable.make_folder(verdicts.parent)
-        durable.write_text(verdicts, json.dumps({"by": by, "files": files}))
-    metadata: dict[str, Any] = {"rows": rows, "files": len(new), "broken": dg.JsonMetadataValue(_added_up(broken))}
+        durable.write_text(verdicts, json.dumps({"by": by, "files": known}))
+    metadata: dict[str, Any] = {"rows": rows, "files": len(judged), "broken": dg.JsonMetadataValue(_added_up(broken))}
     return dg.AssetCheckResult(check_name="contract", passed=not broken, metadata=metadata)
 
 

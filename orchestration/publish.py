@@ -122,14 +122,14 @@ def _copy(connection: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
     """Copy one mart in the order of its grain, which is the order its readers scan it in, or in a few runs of it."""
     name = quoted(table.name)
     mart = f"warehouse.marts.{name}"
-    size = connection.execute(f"select count(*) from {mart}").fetchone()  # noqa: S608
+    counted = connection.execute(f"select count(*) from {mart}").fetchone()  # noqa: S608
+    rows = int(counted[0]) if counted else 0
     # Most models end in that order already, and to sort a large mart once more takes five times the copy. A build that
     # keeps rows puts the new ones last, in order among themselves: for each such run a reader opens one block more.
-    most = min(1 + (size[0] if size else 0) // ROWS_TO_A_RUN, MOST_RUNS)
+    most = min(1 + rows // ROWS_TO_A_RUN, MOST_RUNS)
     order = "" if runs(connection, mart, table) <= most else f" order by {table.grain_list}"
     connection.execute(f"create table {name} as select {table.column_list} from {mart}{order}")  # noqa: S608
-    count = connection.execute(f"select count(*) from {name}").fetchone()  # noqa: S608
-    return int(count[0]) if count else 0
+    return rows
 
 
 def _write_snapshot(connection: duckdb.DuckDBPyConnection, to: Pointer) -> None:

@@ -67,28 +67,26 @@ class RawRows:
             )
         ]
 
-    def frames(self, files: Sequence[Path], newest: int) -> Iterator[Any]:
-        """The contract's columns of rows that are not withdrawn as pandas frames, at most `newest` in all.
-
-        The files that were landed last come first.
-        """
+    def frames(self, files: Sequence[Path]) -> Iterator[Any]:
+        """The contract's columns of the files' rows that are not withdrawn, as pandas frames."""
         names = ", ".join(column.name for column in self._contract.columns)
         with self._connected() as connection:
             # files of an older contract lack its new columns, which the schema beside them has
-            rows = _read([self._folder / SCHEMA, *self._last(connection, files, newest)])
-            found = connection.execute(f"select {names} from {rows} where not _deleted limit {newest:d}")  # noqa: S608
+            rows = _read([self._folder / SCHEMA, *files])
+            found = connection.execute(f"select {names} from {rows} where not _deleted")  # noqa: S608
             while len(frame := found.fetch_df_chunk(VECTORS)):
                 yield frame
 
-    def _last(self, connection: duckdb.DuckDBPyConnection, files: Sequence[Path], newest: int) -> list[Path]:
-        """As many of the files as hold so many rows, the last ones landed."""
-        by_file = connection.execute(
-            "select filename, count(*) filter (where not _deleted)"  # noqa: S608
+    def newest(self, files: Sequence[Path], rows_wanted: int) -> list[Path]:
+        """As many of the files as hold so many rows, the last ones landed; those without a row among them."""
+        by_file = self._all(
+            "select filename, count(*)"  # noqa: S608
             f" from {_read(files, 'filename = true')} group by filename order by max(_loaded_at) desc, filename"
-        ).fetchall()
-        chosen, rows = [], 0
+        )
+        # a file without a row has no line there
+        chosen, rows = [path for path in files if str(path) not in {name for name, _ in by_file}], 0
         for name, count in by_file:
-            if rows >= newest:
+            if rows >= rows_wanted:
                 break
             chosen.append(Path(name))
             rows += count

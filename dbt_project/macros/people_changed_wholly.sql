@@ -13,7 +13,13 @@
     select keys.person_key, cast(0 as bigint) as ts
     from {{ ref('int_identity_keys') }} as keys
     inner join {{ ref('int_profiles') }} as profiles on keys.profile_key = profiles.profile_key
-    where
+    where {{ is_profile_changed() }}
+{%- endmacro %}
+
+{# Whether the settings or the calendar of `profiles` changed since the build before. #}
+{% macro is_profile_changed() -%}
+    (
         profiles.profile_key in (select changed.profile_key from {{ changes_of('int_profiles') }} as changed)
         or profiles.time_zone in (select changed.time_zone from {{ changes_of('stg_app__calendar') }} as changed)
+    )
 {%- endmacro %}

@@ -57,9 +57,4 @@ select
     outcomes.refunded
 from outcomes
 inner join profiles on outcomes.profile_key = profiles.profile_key
-inner join calendar
-    on
-        profiles.time_zone = calendar.time_zone
-        and cast(floor(outcomes.ts / 86400.0) as int) = calendar.utc_day
-        and outcomes.ts >= calendar.starts_at
-        and outcomes.ts < calendar.ends_at
+inner join calendar on {{ on_local_day('outcomes.ts') }}

@@ -47,9 +47,4 @@ inner join {{ ref('int_carried_ads') }} as ads
         touches.profile_key = ads.profile_key
         and touches.ad_id = ads.ad_id
 inner join profiles on touches.profile_key = profiles.profile_key
-inner join calendar
-    on
-        profiles.time_zone = calendar.time_zone
-        and cast(floor(touches.ts / 86400.0) as int) = calendar.utc_day
-        and touches.ts >= calendar.starts_at
-        and touches.ts < calendar.ends_at
+inner join calendar on {{ on_local_day('touches.ts') }}

@@ -23,9 +23,7 @@ found as (
     select identifiers.person_key
     from identifiers
     inner join {{ ref('int_profiles') }} as profiles on identifiers.profile_key = profiles.profile_key
-    where
-        profiles.profile_key in (select changed.profile_key from {{ changes_of('int_profiles') }} as changed)
-        or profiles.time_zone in (select changed.time_zone from {{ changes_of('stg_app__calendar') }} as changed)
+    where {{ is_profile_changed() }}
 )
 
 select distinct person_key

@@ -31,12 +31,7 @@ days as (
         seen.ts as last_ts
     from seen
     inner join {{ ref('int_profiles') }} as profiles on seen.profile_key = profiles.profile_key
-    inner join {{ ref('stg_app__calendar') }} as calendar
-        on
-            profiles.time_zone = calendar.time_zone
-            and cast(floor(seen.ts / 86400.0) as int) = calendar.utc_day
-            and seen.ts >= calendar.starts_at
-            and seen.ts < calendar.ends_at
+    inner join {{ ref('stg_app__calendar') }} as calendar on {{ on_local_day('seen.ts') }}
 
     union all
 

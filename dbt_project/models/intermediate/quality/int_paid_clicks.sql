@@ -43,10 +43,5 @@ select
     case when reasoned.reason = 'named' then '' else coalesce(reasoned.click_id_type, '') end as click_id_type
 from reasoned
 inner join {{ ref('int_profiles') }} as profiles on reasoned.profile_key = profiles.profile_key
-inner join {{ ref('stg_app__calendar') }} as calendar
-    on
-        profiles.time_zone = calendar.time_zone
-        and cast(floor(reasoned.ts / 86400.0) as int) = calendar.utc_day
-        and reasoned.ts >= calendar.starts_at
-        and reasoned.ts < calendar.ends_at
+inner join {{ ref('stg_app__calendar') }} as calendar on {{ on_local_day('reasoned.ts') }}
 inner join {{ ref('int_touch_labels') }} as labels on reasoned.record_no = labels.record_no

@@ -12,12 +12,7 @@ answers as (
         people.person_key
     from {{ ref('int_events') }} as events
     inner join profiles on events.profile_id = profiles.profile_id
-    inner join {{ ref('stg_app__calendar') }} as calendar
-        on
-            profiles.time_zone = calendar.time_zone
-            and cast(floor(events.occurred_s / 86400.0) as int) = calendar.utc_day
-            and events.occurred_s >= calendar.starts_at
-            and events.occurred_s < calendar.ends_at
+    inner join {{ ref('stg_app__calendar') }} as calendar on {{ on_local_day('events.occurred_s') }}
     left join {{ ref('int_identity_keys') }} as people
         on
             profiles.profile_key = people.profile_key

@@ -1,4 +1,4 @@
-{# What dbt's incremental materialization runs once the new rows are in `temp_relation`; DuckDB only. #}
+{# What the incremental materialization runs once the new rows are in `temp_relation`; DuckDB only. #}
 
 {% macro get_incremental_kept_sql(arg_dict) -%}
     {%- set meta, keys, since = config.get('meta'), arg_dict['unique_key'], config.get('meta')['since'] -%}
@@ -42,8 +42,7 @@
 {%- endmacro %}
 
 {% macro inserted(arg_dict, rows) -%}
-    {%- set columns = arg_dict['dest_columns'] | map(attribute='quoted') | join(', ') -%}
-    insert into {{ arg_dict['target_relation'] }} ({{ columns }}) select {{ columns }} from {{ rows }};
+    insert into {{ arg_dict['target_relation'] }} by name select * from {{ rows }};
 {%- endmacro %}
 
 {# Rows that only one side has; the columns tell every row apart, so that EXCEPT, a third of EXCEPT ALL's cost, will do. #}

@@ -15,6 +15,7 @@ from typing import Any
 
 import duckdb
 
+from api.db import new_id
 from orchestration import durable
 from orchestration.batch_file import SCHEMA, read_facts
 from orchestration.dbt_manifest import PROJECT, fingerprint
@@ -53,12 +54,13 @@ class Landed:
 class Base:
     """What the warehouse was built from: a fingerprint of its models, and the files of touches by path in the lake.
 
-    `increments` are the builds since the last whole one.
+    `increments` are the builds since the last whole one, and `whole` is that one's own id.
     """
 
     models: str
     files: dict[str, Landed]
     increments: int = 0
+    whole: str = ""
 
 
 def is_whole(arguments: Sequence[str]) -> bool:
@@ -96,7 +98,7 @@ def begin(settings: Settings, arguments: Sequence[str]) -> tuple[list[str], Base
     if is_much(sum(file.rows for path, file in now.files.items() if before.files.get(path) != file), known):
         return _fully(arguments), now
     _tell_changes(settings, before.files, now.files)
-    return list(arguments), replace(now, increments=before.increments + 1)
+    return list(arguments), replace(now, increments=before.increments + 1, whole=before.whole or now.whole)
 
 
 def is_much(new: int, known: int) -> bool:
@@ -109,9 +111,16 @@ def end(settings: Settings, base: Base) -> None:
     told = {
         "models": base.models,
         "increments": base.increments,
+        "whole": base.whole,
         "files": {path: astuple(file) for path, file in base.files.items()},
     }
     durable.write_text(_path(settings), json.dumps(told))
+
+
+def whole_build(settings: Settings) -> str | None:
+    """Id of the whole build that the warehouse goes back to; None where nobody knows what it was built from."""
+    path = _path(settings)
+    return json.loads(path.read_text()).get("whole") or None if path.exists() else None
 
 
 def forget(settings: Settings) -> None:
@@ -134,7 +143,7 @@ def _take_base(settings: Settings) -> Base | None:
     told = json.loads(path.read_text())
     path.unlink()
     files = {name: Landed(*facts) for name, facts in told["files"].items()}
-    return Base(told["models"], files, told.get("increments", 0))
+    return Base(told["models"], files, told.get("increments", 0), told.get("whole", ""))
 
 
 def _base(settings: Settings, known: dict[str, Landed]) -> Base | None:
@@ -150,7 +159,7 @@ def _base(settings: Settings, known: dict[str, Landed]) -> Base | None:
                 return None
             same = Landed(status.st_size, status.st_mtime_ns, facts.seq, facts.rows_loaded)
         files[name] = same
-    return Base(f"{fingerprint(PROJECT, settings)}:{version('duckdb')}", files)
+    return Base(f"{fingerprint(PROJECT, settings)}:{version('duckdb')}", files, whole=new_id())
 
 
 def _tell_changes(settings: Settings, before: dict[str, Landed], now: dict[str, Landed]) -> None:

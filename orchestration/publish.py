@@ -7,25 +7,30 @@ beside it, which comes before the pointer moves and goes when its snapshot goes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
+import structlog
 
 from api.db import new_id, now, transaction
 from api.models import Run
-from orchestration import durable, pointer
+from orchestration import durable, pointer, renewal
 from orchestration.locks import only_writer
 from orchestration.pointer import Pointer
-from orchestration.served_tables import ServedTable, quoted, require_columns, require_rows, runs, schema_hash
+from orchestration.renewal import MARTS, copy
+from orchestration.served_tables import ServedTable, require_columns, require_rows, schema_hash
 from touchledger.settings import Settings
 
 # snapshots stay readable by DuckDB 1.5, so that an upgrade of DuckDB can be taken back
 STORAGE = {"storage_compatibility_version": "v1.5.0"}
 WAIT_SECONDS = 60.0
-MOST_RUNS, ROWS_TO_A_RUN = 32, 300_000
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,7 @@ def _publish_file(settings: Settings, to: Pointer, tables: Sequence[ServedTable]
     final, names = settings.published / to.file, settings.published / _names_beside(to.file)
     try:
         rows = _put(settings, names, to, named, mode=0o440) if named else {}
-        rows |= _put(settings, final, to, told, mode=0o444)
+        rows |= _put(settings, final, to, told, mode=0o444, before=renewal.ancestor(settings, told))
         pointer.move(settings.published, to)
     except BaseException:
         # the failure may have come after the pointer was renamed: a file that it names is never removed
@@ -89,10 +94,20 @@ def _names_beside(file: str) -> str:
     return file.replace("served-", "names-", 1)
 
 
-def _put(settings: Settings, final: Path, to: Pointer, tables: Sequence[ServedTable], *, mode: int) -> dict[str, int]:
+def _put(
+    settings: Settings,
+    final: Path,
+    to: Pointer,
+    tables: Sequence[ServedTable],
+    *,
+    mode: int,
+    before: Path | None = None,
+) -> dict[str, int]:
     building = final.with_name(f"building-{final.name}")
     try:
-        rows = _build(settings, building, to, tables)
+        rows = _renewed(settings, building, to, tables, before) if before else None
+        if rows is None:
+            rows = _build(settings, building, to, tables)
         building.chmod(mode)
         durable.put_in_place(building, final)
     finally:
@@ -101,6 +116,40 @@ def _put(settings: Settings, final: Path, to: Pointer, tables: Sequence[ServedTa
 
 
 def _build(settings: Settings, path: Path, to: Pointer, tables: Sequence[ServedTable]) -> dict[str, int]:
+    with _opened(settings, path, tables) as connection:
+        rows = {table.name: copy(connection, table) for table in tables}
+        _write_snapshot(connection, to, renewal.lineage(settings, tables))
+        require_rows(connection, "main", tables)
+        connection.execute("checkpoint")
+    return rows
+
+
+def _renewed(
+    settings: Settings, path: Path, to: Pointer, tables: Sequence[ServedTable], before: Path
+) -> dict[str, int] | None:
+    """None, and no file, where the one before turns out to be damaged."""
+    try:
+        shutil.copyfile(before, path)
+        with _opened(settings, path, tables) as connection:
+            connection.begin()
+            rows = renewal.renew(connection, tables)
+            _write_snapshot(connection, to, renewal.lineage(settings, tables))
+            connection.commit()
+            connection.execute("checkpoint")
+    except duckdb.Error as problem:
+        log.warning(
+            "the snapshot before cannot be renewed; all is written anew", file=before.name, problem=str(problem)
+        )
+        path.unlink(missing_ok=True)
+        # what a failed checkpoint left in the log would be taken over into the next file of that name
+        path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+        return None
+    return rows
+
+
+@contextmanager
+def _opened(settings: Settings, path: Path, tables: Sequence[ServedTable]) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The file that is being built, beside the warehouse, whose marts have the promised columns."""
     config: dict[str, str | bool | int | float | list[str]] = {
         **STORAGE,
         "memory_limit": settings.warehouse_memory_limit,
@@ -109,35 +158,18 @@ def _build(settings: Settings, path: Path, to: Pointer, tables: Sequence[ServedT
     with duckdb.connect(str(path), config=config) as connection:
         connection.execute("set enable_progress_bar = false")
         connection.execute("attach '{}' as warehouse (read_only)".format(str(settings.warehouse).replace("'", "''")))
-        require_columns(connection, "warehouse.marts", tables)
-        rows = {table.name: _copy(connection, table) for table in tables}
-        connection.execute("detach warehouse")
-        _write_snapshot(connection, to)
-        require_rows(connection, "main", tables)
-        connection.execute("checkpoint")
-    return rows
+        require_columns(connection, MARTS, tables)
+        yield connection
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
-    """Copy one mart in the order of its grain, which is the order its readers scan it in, or in a few runs of it."""
-    name = quoted(table.name)
-    mart = f"warehouse.marts.{name}"
-    counted = connection.execute(f"select count(*) from {mart}").fetchone()  # noqa: S608
-    rows = int(counted[0]) if counted else 0
-    # Most models end in that order already, and to sort a large mart once more takes five times the copy. A build that
-    # keeps rows puts the new ones last, in order among themselves: for each such run a reader opens one block more.
-    most = min(1 + rows // ROWS_TO_A_RUN, MOST_RUNS)
-    order = "" if runs(connection, mart, table) <= most else f" order by {table.grain_list}"
-    connection.execute(f"create table {name} as select {table.column_list} from {mart}{order}")  # noqa: S608
-    return rows
-
-
-def _write_snapshot(connection: duckdb.DuckDBPyConnection, to: Pointer) -> None:
+def _write_snapshot(connection: duckdb.DuckDBPyConnection, to: Pointer, lineage: str | None) -> None:
     connection.execute(
-        "create table snapshot (snapshot_id varchar, token bigint, built_at timestamptz, schema_hash varchar)"
+        "create or replace table snapshot"
+        " (snapshot_id varchar, token bigint, built_at timestamptz, schema_hash varchar, lineage varchar)"
     )
     connection.execute(
-        "insert into snapshot values (?, ?, ?::timestamptz, ?)", [to.snapshot_id, to.token, to.built_at, to.schema_hash]
+        "insert into snapshot values (?, ?, ?::timestamptz, ?, ?)",
+        [to.snapshot_id, to.token, to.built_at, to.schema_hash, lineage],
     )
 
 

@@ -73,17 +73,40 @@ def require_rows(connection: duckdb.DuckDBPyConnection, schema: str, tables: Ite
     _refuse(problem for table in tables for problem in _rows(connection, f"{schema}.{quoted(table.name)}", table))
 
 
+def require_fresh_rows(connection: duckdb.DuckDBPyConnection, relation: str, fresh: str, table: ServedTable) -> None:
+    """Like require_rows, of a table that kept its contract before the rows of `fresh` came to it."""
+    same = " and ".join(f"old.{quoted(name)} is not distinct from new.{quoted(name)}" for name in table.grain)
+    near = f"(select old.* from {relation} as old semi join {fresh} as new on {same})"  # noqa: S608
+    _refuse([*_absent(connection, fresh, table), *_twice(connection, near, table)])
+
+
 def runs(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> int:
     """In how many stretches, each in the order of its grain, the rows of a table lie."""
+    before, later = _disorder(table)
+    found = connection.execute(
+        f"select count(*) from (select {table.grain_list}, {before} from {relation}) where {later}"  # noqa: S608
+    ).fetchone()
+    return 1 + int(found[0]) if found else 1
+
+
+def late(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> int:
+    """How many rows lie behind the first stretch that is in the order of the grain."""
+    before, later = _disorder(table)
+    found = connection.execute(
+        f"select count(*) - min(place) filter ({later}) + 1 from"  # noqa: S608
+        f" (select {table.grain_list}, {before}, row_number() over () as place from {relation})"
+    ).fetchone()
+    return int(found[0] or 0) if found else 0
+
+
+def _disorder(table: ServedTable) -> tuple[str, str]:
+    """Columns that hold the grain of the row before, and whether that row belongs behind this one."""
     grain = [quoted(column) for column in table.grain]
     before = ", ".join(f"lag({column}) over () as before_{n}" for n, column in enumerate(grain))
     later = "false"
     for n, column in reversed(list(enumerate(grain))):
         later = f"(before_{n} > {column} or (before_{n} is not distinct from {column} and {later}))"
-    found = connection.execute(
-        f"select count(*) from (select {table.grain_list}, {before} from {relation}) where {later}"  # noqa: S608
-    ).fetchone()
-    return 1 + int(found[0]) if found else 1
+    return before, later
 
 
 def _refuse(problems: Iterable[str]) -> None:
@@ -117,12 +140,20 @@ def _shape(found: dict[str, str], table: ServedTable) -> Iterator[str]:
 
 
 def _rows(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> Iterator[str]:
+    yield from _absent(connection, relation, table)
+    yield from _twice(connection, relation, table)
+
+
+def _absent(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> Iterator[str]:
     required = [column.name for column in table.columns if column.required]
     counts = ", ".join(f"count(*) - count({quoted(name)})" for name in required)
     nulls = connection.execute(f"select count(*), {counts or '0'} from {relation}").fetchone() or (0,)  # noqa: S608
     for name, count in zip(required, nulls[1:], strict=False):
         if count:
             yield f"{table.name}.{name}: {count} rows without a value"
+
+
+def _twice(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> Iterator[str]:
     twice = connection.execute(
         f"select {table.grain_list} from {relation} group by all having count(*) > 1 limit 1"  # noqa: S608
     ).fetchone()

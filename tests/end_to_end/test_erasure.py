@@ -56,12 +56,19 @@ class Forgotten:
     receipt: dict[str, Any]
     again: int
     served: list[Path]
+    lineages: list[str]
 
 
 def _served(settings: Settings) -> Path:
     current = pointer.read(settings.published)
     assert current is not None
     return settings.published / current.file
+
+
+def _lineage(settings: Settings) -> str:
+    """What the current snapshot has in common with those it was renewed from."""
+    with duckdb.connect(str(_served(settings)), read_only=True) as connection:
+        return str(connection.execute("select lineage from snapshot").fetchall()[0][0])
 
 
 def _build(settings: Settings) -> None:
@@ -81,13 +88,17 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forgotten]:
         profile_id = create_profile(settings, name="p", timezone="UTC", currency="USD")
         secret = mint_key(settings, profile_id=profile_id, scopes=(), name="k", app="Partner")
         forgotten.fill(settings, profile_id)
-        _build(settings)
+        lineages = []
+        for _ in range(2):
+            _build(settings)
+            lineages.append(_lineage(settings))
         before, found = forgotten.figures(_served(settings), NAMES), forgotten.left_of(home)
         client, headers = create_app(settings).test_client(), {"Authorization": f"Bearer {secret}"}
         body = {"selector": {"email": forgotten.EMAIL}, "reference": "ticket 12"}
         answer = client.post("/api/v1/customers/erasures", json=body, headers=headers)
         assert answer.status_code == 202, answer.text
         _build(settings)
+        lineages.append(_lineage(settings))
         path = f"/api/v1/customers/erasures/{answer.json['data']['erasure_id']}"
         yield Forgotten(
             settings,
@@ -99,6 +110,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forgotten]:
             client.get(path, headers=headers).json["data"],
             client.post("/api/v1/customers/erasures", json=body, headers=headers).status_code,
             sorted(settings.published.glob("served-*.duckdb")),
+            lineages,
         )
         close_engines(settings.operational_url)
     settings_module.load.cache_clear()
@@ -164,6 +176,11 @@ def test_the_receipt_ends_as_completed_with_its_counts(shop: Forgotten) -> None:
 
 def test_only_the_new_snapshot_is_kept(shop: Forgotten) -> None:
     assert shop.served == [_served(shop.settings)]
+
+
+def test_the_new_snapshot_is_no_copy_of_an_older_file(shop: Forgotten) -> None:
+    first, renewed, fresh = shop.lineages
+    assert first == renewed != fresh
 
 
 def test_an_erased_customer_is_unknown_from_then_on(shop: Forgotten) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,31 @@ def test_nothing_new_tells_no_change(settings: Settings) -> None:
     assert arguments == BUILD and base is not None
     assert told(settings, "select * from changes.touch_keys") == []
     assert told(settings, "select * from changes.touches") == []
+
+
+def test_increments_know_the_whole_build_they_go_back_to(settings: Settings) -> None:
+    found = [increment.whole_build(settings)]
+    for options in ([], [], [increment.FULL_REFRESH], []):
+        _, base = increment.begin(settings, [*BUILD, *options])
+        assert base is not None
+        assert increment.whole_build(settings) is None, "a build that does not end may have done anything"
+        increment.end(settings, base)
+        found.append(increment.whole_build(settings))
+    first, _, _, second, _ = found
+    assert first and second and first != second
+    assert found == [first, first, first, second, second]
+
+
+def test_a_base_of_an_older_release_gets_an_id_with_the_next_increment(settings: Settings) -> None:
+    path = settings.home / "warehouse.base"
+    told = json.loads(path.read_text())
+    del told["whole"], told["increments"]
+    path.write_text(json.dumps(told))
+    assert increment.whole_build(settings) is None
+    arguments, base = increment.begin(settings, BUILD)
+    assert arguments == BUILD and base is not None
+    increment.end(settings, base)
+    assert increment.whole_build(settings)
 
 
 def test_after_many_builds_that_keep_rows_one_is_whole(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

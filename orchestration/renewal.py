@@ -1,0 +1,118 @@
+"""How marts come into a snapshot's file: copied whole or, into a copy of the file before, the rows that differ.
+
+Deleted rows stay in the blocks of a copied file. So only a file of the same whole build is copied: every erasure drops
+the warehouse, the build after it is whole, and so is the file of that build.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import duckdb
+
+from orchestration import increment, pointer
+from orchestration.served_tables import ServedTable, late, quoted, require_fresh_rows, require_rows, runs
+from touchledger.settings import Settings
+
+MARTS = "warehouse.marts"
+MOST_RUNS, ROWS_TO_A_RUN = 32, 300_000
+# a table is written anew when one row in so many lies behind its place, where readers open blocks in vain
+LATE_ONE_IN = 10
+
+
+def lineage(settings: Settings, tables: Sequence[ServedTable]) -> str | None:
+    """What a snapshot must have in common with the next one to be renewed: the whole build behind it, and the promises.
+
+    None where the warehouse does not know its whole build.
+    """
+    whole = increment.whole_build(settings)
+    return whole and f"{whole}:{hashlib.sha256(repr(tables).encode()).hexdigest()[:12]}"
+
+
+def ancestor(settings: Settings, tables: Sequence[ServedTable]) -> Path | None:
+    """The file of the current snapshot where that may be renewed."""
+    current, wanted = pointer.read(settings.published), lineage(settings, tables)
+    if current is None or wanted is None:
+        return None
+    path = settings.published / current.file
+    try:
+        with duckdb.connect(str(path), read_only=True) as connection:
+            found = connection.execute("select lineage from snapshot").fetchone()
+    except duckdb.Error:
+        return None
+    return path if found == (wanted,) else None
+
+
+def copy(connection: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
+    """Copy one mart in the order of its grain, which is the order its readers scan it in, or in a few runs of it."""
+    name = quoted(table.name)
+    mart = f"{MARTS}.{name}"
+    rows = _count(connection, mart)
+    # Most models end in that order already, and to sort a large mart once more takes five times the copy. A build that
+    # keeps rows puts the new ones last, in order among themselves: for each such run a reader opens one block more.
+    most = min(1 + rows // ROWS_TO_A_RUN, MOST_RUNS)
+    order = "" if runs(connection, mart, table) <= most else f" order by {table.grain_list}"
+    connection.execute(f"create table {name} as select {table.column_list} from {mart}{order}")  # noqa: S608
+    return rows
+
+
+def renew(connection: duckdb.DuckDBPyConnection, tables: Sequence[ServedTable]) -> dict[str, int]:
+    """Make the tables of an older snapshot equal to the marts; gives their rows.
+
+    Raises ContractBrokenError where what is new breaks a promise.
+    """
+    catalog, schema = MARTS.split(".")
+    stored = connection.execute(
+        "select table_name from duckdb_tables() where database_name = ? and schema_name = ?", [catalog, schema]
+    ).fetchall()
+    # rows of a view have no numbers
+    return {
+        table.name: _renewed(connection, table) if (table.name,) in stored else _anew(connection, table)
+        for table in tables
+    }
+
+
+def _anew(connection: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
+    connection.execute(f"drop table main.{quoted(table.name)}")
+    rows = copy(connection, table)
+    require_rows(connection, "main", [table])
+    return rows
+
+
+def _renewed(connection: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
+    served, mart = f"main.{quoted(table.name)}", f"{MARTS}.{quoted(table.name)}"
+    gone, come = _compare(connection, table, served, mart)
+    if gone:
+        connection.execute(f"delete from {served} where rowid in (select had from differing)")  # noqa: S608
+    if come:
+        connection.execute(
+            f"create or replace temp table fresh as select {table.column_list} from {mart}"  # noqa: S608
+            f" where rowid in (select has from differing) order by {table.grain_list}"
+        )
+        connection.execute(f"insert into {served} from fresh")
+    rows = _count(connection, served)
+    # a row that is there twice is matched by its double
+    if rows != _count(connection, mart) or late(connection, served, table) * LATE_ONE_IN > rows:
+        return _anew(connection, table)
+    if come:
+        require_fresh_rows(connection, served, "fresh", table)
+    return rows
+
+
+def _compare(connection: duckdb.DuckDBPyConnection, table: ServedTable, served: str, mart: str) -> tuple[int, int]:
+    """Put into `differing` the numbers of rows that only the served table or only the mart has; gives how many."""
+    told = f"select rowid as row_no, hash({table.column_list}) as digest"
+    connection.execute(
+        "create or replace temp table differing as select before.row_no as had, now.row_no as has"  # noqa: S608
+        f" from ({told} from {served}) as before full outer join ({told} from {mart}) as now"
+        " on before.digest = now.digest where before.row_no is null or now.row_no is null"
+    )
+    gone, come = connection.execute("select count(had), count(has) from differing").fetchall()[0]
+    return int(gone), int(come)
+
+
+def _count(connection: duckdb.DuckDBPyConnection, relation: str) -> int:
+    row = connection.execute(f"select count(*) from {relation}").fetchone()  # noqa: S608
+    return int(row[0]) if row else 0

@@ -64,7 +64,7 @@ def staged_for(settings: Settings, profiles: list[str], world: World, *, directl
     if directly:
         direct.fill(settings.warehouse, profiles, world)
     # compiled again: how a model is sliced is decided by what its inputs hold
-    dbt(settings, "compile", "--select", *_all())
+    dbt(settings, "compile", "--full-refresh", "--select", *_all())
     return Staged(settings.warehouse, credit_models(settings), profiles)
 
 

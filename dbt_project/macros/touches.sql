@@ -26,3 +26,19 @@
 {% macro paid_media() -%}
     {{ return(['cpc', 'ppc', 'paid', 'paid_social', 'paidsocial', 'cpm', 'display', 'banner', 'retargeting']) }}
 {%- endmacro %}
+
+{# Key of a touch by the row it comes of: a conversation counts once, an outcome's or an order's own parameters by the key
+   under which it claims a payment. #}
+{% macro touch_keys() -%}
+    {{ return({
+        'stg_app__touches': 'touch_key',
+        'stg_app__ad_referrals': "'conversation:' || conversation_id",
+        'stg_app__conversions': "'conversion:' || conversion_key",
+        'stg_store__orders': "'order:' || connection_ref || ':' || order_id",
+    }) }}
+{%- endmacro %}
+
+{# Where an ad's conversation was seen. #}
+{% macro referral_origin() -%}
+    case when seen_live then 'conversation_referral' else 'partner_ad_referral' end
+{%- endmacro %}

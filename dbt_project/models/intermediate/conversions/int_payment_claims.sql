@@ -5,7 +5,7 @@ with profiles as (
 claims as (
     select
         profile_id,
-        'conversion:' || conversion_key as claim_key,
+        {{ touch_keys()['stg_app__conversions'] }} as claim_key,
         conversion_type,
         case when payment_ref not like 'order:%' then payment_ref end as own_ref,
         coalesce(order_ref, case when payment_ref like 'order:%' then substr(payment_ref, 7) end) as order_ref,
@@ -31,7 +31,7 @@ claims as (
 
     select
         profile_id,
-        'order:' || connection_ref || ':' || order_id as claim_key,
+        {{ touch_keys()['stg_store__orders'] }} as claim_key,
         'payment_received' as conversion_type,
         payment_ref as own_ref,
         order_ref,

@@ -1,14 +1,29 @@
 {{ config(materialized='view') }}
 
-select record_no, utm_source, utm_medium, utm_campaign, landing_host, ad_id, is_paid
+{% set text = dbt.type_string() %}
+
+select
+    record_no,
+    touch_key,
+    channel,
+    origin,
+    utm_source,
+    utm_medium,
+    utm_campaign,
+    landing_host,
+    ad_id,
+    is_paid
 from {{ ref('stg_app__touches') }}
 union all
 select
     record_no,
-    cast(null as {{ dbt.type_string() }}) as utm_source,
-    cast(null as {{ dbt.type_string() }}) as utm_medium,
-    cast(null as {{ dbt.type_string() }}) as utm_campaign,
-    cast(null as {{ dbt.type_string() }}) as landing_host,
+    {{ touch_keys()['stg_app__ad_referrals'] }} as touch_key,
+    channel,
+    {{ referral_origin() }} as origin,
+    cast(null as {{ text }}) as utm_source,
+    cast(null as {{ text }}) as utm_medium,
+    cast(null as {{ text }}) as utm_campaign,
+    cast(null as {{ text }}) as landing_host,
     ad_id,
     true as is_paid
 from {{ ref('stg_app__ad_referrals') }}
@@ -16,10 +31,13 @@ from {{ ref('stg_app__ad_referrals') }}
     union all
     select
         record_no,
+        {{ touch_keys()[model] }} as touch_key,
+        'other' as channel,
+        'other' as origin,
         utm_source,
         utm_medium,
         utm_campaign,
-        cast(null as {{ dbt.type_string() }}) as landing_host,
+        cast(null as {{ text }}) as landing_host,
         ad_id,
         cast(null as boolean) as is_paid
     from {{ ref(model) }}

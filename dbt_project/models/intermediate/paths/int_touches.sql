@@ -33,10 +33,10 @@ tied as (
         timed.person_key,
         timed.ts,
         timed.is_direct,
-        sightings.touch_key,
+        labels.touch_key,
         min(timed.pos) over (partition by timed.person_key, timed.ts) - 1 as pos_before
     from timed
-    inner join {{ changed_rows('int_sightings') }} as sightings on timed.record_no = sightings.record_no
+    inner join {{ ref('int_touch_labels') }} as labels on timed.record_no = labels.record_no
     where timed.ts = timed.ts_before or timed.ts = timed.ts_after
 ),
 

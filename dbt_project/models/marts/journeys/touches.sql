@@ -5,10 +5,10 @@ select
     touches.person_key,
     touches.pos_l as position,
     touches.pos_f as first_position,
-    {{ uuid_v8('profiles.profile_id', "'touch'", 'sightings.touch_key') }} as touch_id,
+    {{ uuid_v8('profiles.profile_id', "'touch'", 'labels.touch_key') }} as touch_id,
     touches.ts,
-    sightings.channel,
-    sightings.origin,
+    labels.channel,
+    labels.origin,
     nullif(destinations.platform, '') as platform,
     labels.utm_source as source,
     labels.utm_medium as medium,
@@ -25,6 +25,5 @@ select
 from {{ changed_rows('int_touches') }} as touches
 inner join {{ ref('int_profiles') }} as profiles on touches.profile_key = profiles.profile_key
 inner join {{ ref('int_destinations') }} as destinations on touches.destination_key = destinations.destination_key
-inner join {{ changed_rows('int_sightings') }} as sightings on touches.record_no = sightings.record_no
 inner join {{ ref('int_touch_labels') }} as labels on touches.record_no = labels.record_no
 order by touches.profile_key, touches.person_key, touches.pos_l

@@ -183,6 +183,12 @@ def test_an_ad_without_data_is_at_50_and_one_with_little_near_it(
     assert bare > 5 and little > 5
 
 
+def test_layers_come_in_the_order_of_their_grain(credited: Project) -> None:
+    """The publication sorts these rows, the most of all marts, unless they come in order."""
+    found = credited.rows("select profile_key, score_window, entity_key, layer from marts.ad_score_layers")
+    assert found and found == sorted(found)
+
+
 def test_the_past_is_scored_as_of_its_day(credited: Project, expected: dict[Key, dict[str, Row]]) -> None:
     as_of = END - timedelta(days=14)
     rows = credited.rows(f"""

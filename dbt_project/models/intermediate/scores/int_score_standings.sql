@@ -83,3 +83,5 @@ select
         end as {{ layer.name }}_percentile
     {%- endfor %}
 from tails
+-- the order in which scores are published: to sort these rows costs less than to sort their layers' there
+order by window_key, ad_key

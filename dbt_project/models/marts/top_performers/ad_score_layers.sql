@@ -29,29 +29,31 @@ with moved as (
     cross join {{ ref('int_score_constants') }} as constants
 ),
 
+{% set columns = {'layer': [], 'weight': [], 'percentile': [], 'reliability': [], 'turn': []} -%}
+{# by name, which is the order of the grain: publication then need not sort #}
+{% for name in names | sort -%}
+    {% set turn -%}
+        case when {{ name }}_moved > 0 then 1
+        {%- for other in names if other != name -%}
+            {{ ' ' }}+ cast({{ other }}_moved {{ '>=' if loop.index0 < names.index(name) else '>' }} {{ name }}_moved as int)
+        {%- endfor %} end
+    {%- endset -%}
+    {% do columns['layer'].append("'" ~ name ~ "'") -%}
+    {% for figure in ['weight', 'percentile', 'reliability'] -%}
+        {% do columns[figure].append(name ~ '_' ~ figure) -%}
+    {% endfor -%}
+    {% do columns['turn'].append(turn) -%}
+{% endfor -%}
 layers as (
-    {% for name in names -%}
-        {% set turn = loop.index %}
-        select
-            profile_key,
-            score_window,
-            ad_key,
-            '{{ name }}' as layer,
-            {{ name }}_weight as weight,
-            {{ name }}_percentile as percentile,
-            {{ name }}_reliability as reliability,
-            case when {{ name }}_moved > 0 then 1
-                {%- for other in names if other != name -%}
-                    {{ ' ' }}+ cast({{ other }}_moved {{ '>=' if loop.index < turn else '>' }} {{ name }}_moved as int)
-                {%- endfor %}
-            end as turn,
-            reasons,
-            low_confidence,
-            medium_confidence
-        from moved
-        where {{ name }}_percentile is not null
-        {{ 'union all' if not loop.last }}
-    {% endfor %}
+    select
+        profile_key,
+        score_window,
+        ad_key,
+        reasons,
+        low_confidence,
+        medium_confidence,
+        {{ rows_of_lists(columns) }}
+    from moved
 )
 
 select
@@ -78,3 +80,4 @@ select
         end as {{ dbt.type_string() }}
     ) as sample_confidence
 from layers
+where percentile is not null

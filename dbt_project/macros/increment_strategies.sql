@@ -16,11 +16,19 @@
     {{ inserted(arg_dict, temp) }}
 {%- endmacro %}
 
+{# A row that is the same on both sides stays where it is: to find those by a hash costs a third of writing them again. #}
 {% macro get_incremental_compared_sql(arg_dict) -%}
     {%- set before, now = arg_dict['target_relation'], arg_dict['temp_relation'] -%}
-    {{ told_changes(before.identifier, arg_dict['unique_key'], before, now) }}
-    delete from {{ before }};
-    {{ inserted(arg_dict, now) }}
+    create or replace temp table differing as
+    select old.row_no as had, new.row_no as has
+    from (select rowid as row_no, hash(*columns(*)) as digest from {{ before }}) as old
+    full outer join (select rowid as row_no, hash(*columns(*)) as digest from {{ now }}) as new on old.digest = new.digest
+    where old.row_no is null or new.row_no is null;
+    create or replace temp table gone as select * from {{ before }} where rowid in (select had from differing);
+    create or replace temp table come as select * from {{ now }} where rowid in (select has from differing);
+    {{ told_changes(before.identifier, arg_dict['unique_key'], 'gone', 'come') }}
+    delete from {{ before }} where rowid in (select had from differing);
+    {{ inserted(arg_dict, 'come') }}
 {%- endmacro %}
 
 {# The new rows are what is to be added to the rows of the same keys; who adds up to nothing is gone. #}

@@ -61,6 +61,20 @@ def test_a_conversion_alone_counts_for_its_customer_and_moves_to_the_next(projec
     assert project.rows(counted) == [(0, 0)] and project.rows(days) == [(0,)]
 
 
+def test_a_compared_row_that_did_not_change_is_not_written_again(project: Project) -> None:
+    lead = {"occurred_at": "2026-04-01T15:00:00Z", "conversion_type": "lead_created"}
+    leads = [{**lead, "conversion_key": name, "person_key": name} for name in ("p1", "p2", "p3")]
+    project.land("conversions", leads, batch="leads")
+    project.model()
+    before = project.rows("select outcome_ref from intermediate.int_conversions order by person_key")
+    # of the first person, so that it would lie before others where all were written again
+    project.land("conversions", [{**lead, "conversion_key": "new", "person_key": before[0][0]}], batch="new")
+    project.model()
+    assert project.rows("select outcome_ref, came from changes.int_conversions") == [("new", True)]
+    after = project.rows("select outcome_ref from intermediate.int_conversions order by rowid")
+    assert after == [*before, ("new",)]
+
+
 def test_two_things_with_one_key_end_the_build(project: Project) -> None:
     with duckdb.connect(str(project.settings.warehouse)) as connection:
         connection.execute("update intermediate.int_person_identifiers set person_key = 1")

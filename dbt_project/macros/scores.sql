@@ -21,6 +21,11 @@
     {{ adapter.dispatch('exact_sum')('cast(floor(case when ' ~ x ~ ' > 999999 then 999999 else ' ~ x ~ ' end * 1e12 + 0.5) as bigint)') }}
 {%- endmacro %}
 
+{# The same of shares: none is above 1, and to look costs as much as to divide. #}
+{% macro exact_sum_of_shares(x) -%}
+    {{ adapter.dispatch('exact_sum')('cast(floor(' ~ x ~ ' * 1e12 + 0.5) as bigint)') }}
+{%- endmacro %}
+
 {# sum(bigint) has 128 bits #}
 {% macro duckdb__exact_sum(whole) -%}
     (cast(sum({{ whole }}) as double) / 1e12)
@@ -52,7 +57,7 @@
 {% macro moment_sums(w, k, x, h, of="") -%}
     {{ exact_sum(w ~ ' * ((' ~ k ~ ') / ' ~ x ~ ' - 1) * ((' ~ k ~ ') / ' ~ x ~ ' - 1)') }} as {{ of }}seen,
     {{ exact_sum(w ~ ' / ' ~ x ~ ' * (1 - ' ~ h ~ ')') }} as {{ of }}by_chance,
-    {{ exact_sum(w ~ ' * (1 - ' ~ h ~ ')') }} as {{ of }}freedom
+    {{ exact_sum_of_shares(w ~ ' * (1 - ' ~ h ~ ')') }} as {{ of }}freedom
 {%- endmacro %}
 
 {# Relative variance between ads by moments: what is seen beyond chance. Needs moment_sums. #}

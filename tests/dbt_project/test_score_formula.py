@@ -66,3 +66,10 @@ def test_a_sum_is_the_same_in_any_order(connection: duckdb.DuckDBPyConnection) -
         (row,) = connection.execute(f"select {scores('exact_sum', 'v')} from (values {rows}) t(v)").fetchall()
         sums.add(row)
     assert len(sums) == 1
+
+
+def test_shares_add_up_to_the_same_without_the_bound(connection: duckdb.DuckDBPyConnection) -> None:
+    rows = ", ".join(f"({n / 997!r}::double)" for n in range(998))
+    both = f"select {scores('exact_sum', 'v')}, {scores('exact_sum_of_shares', 'v')} from (values {rows}) t(v)"
+    (row,) = connection.execute(both).fetchall()
+    assert row[0] == row[1] == pytest.approx(499)

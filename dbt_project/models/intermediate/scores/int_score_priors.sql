@@ -37,7 +37,7 @@ priors_0 as (
                 {%- set k = 'evidence.' ~ layer.name ~ '_k' %}
                 {%- set a = 'priors.' ~ layer.name ~ '_strength' %},
                 {{ exact_sum(k ~ ' / (' ~ x ~ ' + ' ~ a ~ ')') }} as {{ layer.name }}_pulls,
-                {{ exact_sum(reliability(x, a)) }} as {{ layer.name }}_weights
+                {{ exact_sum_of_shares(reliability(x, a)) }} as {{ layer.name }}_weights
             {%- endfor %}
         from evidence
         inner join priors_{{ loop.index0 }} as priors on evidence.group_key = priors.group_key

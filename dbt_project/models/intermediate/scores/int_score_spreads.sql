@@ -18,7 +18,8 @@ cohorts as (
     select
         group_key
         {%- for layer in score_layers() %},
-            {{ exact_sum(reliability(layer.name ~ '_x', layer.name ~ '_strength')) }} as {{ layer.name }}_reliability
+            {{ exact_sum_of_shares(reliability(layer.name ~ '_x', layer.name ~ '_strength')) }}
+                as {{ layer.name }}_reliability
         {%- endfor %}
     from expected
     group by group_key
@@ -43,7 +44,7 @@ moments as (
         root_key
         {%- for layer in score_layers() %}
             {%- set of = layer.name ~ '_' %},
-            {{ exact_sum(of ~ 'w') }} as {{ of }}weight,
+            {{ exact_sum_of_shares(of ~ 'w') }} as {{ of }}weight,
             {{ moment_sums(of ~ 'w', of ~ 'k', of ~ 'x', of ~ 'h', of) }}
         {%- endfor %}
     from weighed

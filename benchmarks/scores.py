@@ -49,7 +49,7 @@ STAGES = {
     "evidence": ("int_score_order_values", "int_score_evidence", "int_score_roots"),
     "priors and spreads": ("int_score_priors", "int_score_spreads"),
     "percentiles": ("int_score_standings",),
-    "scores": ("int_scores", "ad_scores", "ad_score_layers"),
+    "scores": ("int_scores", "int_score_stages", "ad_scores", "ad_score_layers"),
 }
 
 
@@ -116,7 +116,7 @@ def run(settings: Settings, models: list[Model]) -> Ran:
         for name, relation, kind, sql in models:
             begun, cpu_begun = time.perf_counter(), time.process_time()
             created = connection.execute(f"create or replace {kind} {relation} as {sql}").fetchall()
-            if kind == "view" and name in STAGES["scores"]:
+            if kind == "view" and relation.startswith("marts."):
                 # publication reads it once
                 read = f"create temp table published as select * from {relation}"
                 created = connection.execute(read).fetchall()

@@ -1,5 +1,3 @@
-{{ config(materialized='view') }}
-
 {% set figures = [
     'window_key', 'ad_key', 'profile_key', 'group_key', 'config_version', 'composite_score', 'reliability', 'coverage',
     'engagement_percentile', 'delivery_days', 'spend_minor', 'impressions', 'clicks', 'link_clicks', 'cash_outcomes',
@@ -81,3 +79,5 @@ select
         else 'none'
     end as primary_outcome_kind
 from judged
+-- the order in which scores are published
+order by window_key, ad_key

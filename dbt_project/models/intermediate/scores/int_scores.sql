@@ -1,3 +1,5 @@
+{{ config(materialized='view') }}
+
 with weighed as (
     select
         standings.window_key,

@@ -1,3 +1,6 @@
+{# int_score_stages with words for numbers: the publication writes them, and reads this once more than it writes #}
+{{ config(materialized='view') }}
+
 select
     windows.profile_key,
     cast(windows.score_window as {{ dbt.type_string() }}) as score_window,

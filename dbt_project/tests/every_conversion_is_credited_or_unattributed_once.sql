@@ -3,18 +3,37 @@
 -- Under every model and level, per type and day: conversions credited to any entity + unattributed ones = all of them.
 -- Under single-touch models the rows of the mart are those credited conversions; under multi-touch models rows overlap,
 -- so there the credited ones are counted distinct, and the mart's rows are compared with distinct pairs.
-with credited as (
+-- Distinct by one parent within the other: to count each of three apart costs twice as much, on the longest table.
+with ad_sets as (
     select
-        credits.conversion_key as path_conversion_key,
-        max(case when destinations.campaign_key is not null then 1 else 0 end) as campaign_n,
-        max(case when destinations.ad_set_key is not null then 1 else 0 end) as ad_set_n,
-        max(case when destinations.ad_key is not null then 1 else 0 end) as ad_n,
-        count(distinct destinations.campaign_key) as campaign_pairs,
-        count(distinct destinations.ad_set_key) as ad_set_pairs,
-        count(distinct destinations.ad_key) as ad_pairs
+        credits.conversion_key,
+        destinations.campaign_key,
+        destinations.ad_set_key,
+        -- a path has one row for each destination, and an ad is one
+        count(destinations.ad_key) as ads
     from {{ ref('int_credits') }} as credits
     inner join {{ ref('int_destinations') }} as destinations on credits.destination_key = destinations.destination_key
-    group by credits.conversion_key
+    group by credits.conversion_key, destinations.campaign_key, destinations.ad_set_key
+),
+
+campaigns as (
+    select
+        conversion_key,
+        campaign_key,
+        count(ad_set_key) as ad_sets,
+        sum(ads) as ads
+    from ad_sets
+    group by conversion_key, campaign_key
+),
+
+credited as (
+    select
+        conversion_key as path_conversion_key,
+        count(campaign_key) as campaign_pairs,
+        sum(ad_sets) as ad_set_pairs,
+        sum(ads) as ad_pairs
+    from campaigns
+    group by conversion_key
 ),
 
 truth as (
@@ -25,7 +44,7 @@ truth as (
             conversions.outcome as conversion_type,
             '{{ level.name }}' as level,
             count(*) as n,
-            sum(coalesce(credited.{{ level.name }}_n, 0)) as credited_n,
+            sum(case when credited.{{ level.name }}_pairs > 0 then 1 else 0 end) as credited_n,
             sum(coalesce(credited.{{ level.name }}_pairs, 0)) as pairs
         from {{ ref('int_conversions') }} as conversions
         left join credited on conversions.path_conversion_key = credited.path_conversion_key

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from werkzeug.serving import make_server
 
 from api.app import create_app
@@ -20,6 +20,8 @@ from touchledger.settings import Settings
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "campaigns"
 QUIET = ["--no-sandbox", "--disable-quic", "--disable-background-networking", "--disable-component-update"]
+# what is waited for comes or never does; five seconds, which is usual, would tell how busy the machine is
+expect.set_options(timeout=60_000)
 
 
 # Not for the whole session: while it is open, the driver's event loop counts as running in this thread, and Dagster,

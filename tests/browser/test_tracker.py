@@ -32,7 +32,7 @@ def shop(shops: Shop) -> Shop:
 def visitor(browser: Browser) -> Iterator[BrowserContext]:
     """A browser of somebody who was never here; its pages throw nothing."""
     context = browser.new_context(user_agent=AGENT)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(60_000)
     errors: list[str] = []
     context.on("weberror", lambda error: errors.append(str(error.error)))
     yield context

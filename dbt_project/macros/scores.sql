@@ -15,26 +15,6 @@
     ]) }}
 {%- endmacro %}
 
-{# A sum of doubles that is the same in any order, because threads add in no fixed one: whole billionths of a thousandth
-   are added. No true term is near the bound; nonsense must not end everybody's build with an overflow. #}
-{% macro exact_sum(x) -%}
-    {{ adapter.dispatch('exact_sum')('cast(floor(case when ' ~ x ~ ' > 999999 then 999999 else ' ~ x ~ ' end * 1e12 + 0.5) as bigint)') }}
-{%- endmacro %}
-
-{# The same of shares: none is above 1, and to look costs as much as to divide. #}
-{% macro exact_sum_of_shares(x) -%}
-    {{ adapter.dispatch('exact_sum')('cast(floor(' ~ x ~ ' * 1e12 + 0.5) as bigint)') }}
-{%- endmacro %}
-
-{# sum(bigint) has 128 bits #}
-{% macro duckdb__exact_sum(whole) -%}
-    (cast(sum({{ whole }}) as double) / 1e12)
-{%- endmacro %}
-
-{% macro spark__exact_sum(whole) -%}
-    (cast(sum(cast({{ whole }} as decimal(18, 0))) as double) / 1e12)
-{%- endmacro %}
-
 {# A sum over a join of days, grouped by wider spans. The term of both sides keeps DuckDB from grouping one side by day
    before the join, which costs more than it saves: few rows share a day. #}
 {% macro sum_of_days(x, day, same_day) -%}

@@ -17,11 +17,7 @@ with ad_sets as (
 ),
 
 campaigns as (
-    select
-        conversion_key,
-        campaign_key,
-        count(ad_set_key) as ad_sets,
-        sum(ads) as ads
+    select conversion_key, campaign_key, count(ad_set_key) as ad_sets, sum(ads) as ads
     from ad_sets
     group by conversion_key, campaign_key
 ),

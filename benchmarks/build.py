@@ -95,6 +95,7 @@ def built(settings: Settings, *options: str) -> dict[str, Any]:
         **os.environ,
         "TOUCHLEDGER_HOME": str(settings.home),
         "TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT": settings.warehouse_memory_limit,
+        "DBT_LOG_FORMAT_FILE": "json",
     }
     # a log that goes on is cut at ten megabytes, in the middle of a run
     (target(settings) / "dbt.log").unlink(missing_ok=True)

@@ -29,7 +29,8 @@ from benchmarks.generated import (
     chunks,
 )
 from data_contracts.contract import load
-from orchestration.batch_file import META_KEY, Facts, raw_schema
+from orchestration.batch_file import raw_schema
+from orchestration.landed_facts import META_KEY, Facts
 
 REFUND_AFTER = 86_400
 LOADED_AT = datetime.fromtimestamp(BEGIN, UTC)

@@ -16,11 +16,9 @@ import pyarrow.parquet as pq
 from data_contracts.contract import Contract
 from data_contracts.judge import Judged, Rejected
 from data_contracts.records import as_json
+from orchestration.landed_facts import META_KEY, Facts
 
 INSTANT = pa.timestamp("us", tz="UTC")
-META_KEY = b"touchledger"
-# an empty file beside the landed ones of a data set, of its newest contract
-SCHEMA = "_schema.parquet"
 STAMPS = (
     pa.field("_profile_id", pa.string()),
     pa.field("_source", pa.string()),
@@ -63,31 +61,6 @@ class Place:
     @property
     def file(self) -> Path:
         return self.folder / f"{self.batch}.parquet"
-
-
-@dataclass(frozen=True)
-class Facts:
-    """What a raw file says of itself. `quarantine` names its quarantine file; `content` is the hash of what came in."""
-
-    seq: int
-    rows_in: int
-    rows_loaded: int
-    rows_quarantined: int
-    content: str
-    contract: str
-    origin: str | None
-    quarantine: str | None
-    loaded_at: str
-
-    @property
-    def loaded(self) -> datetime:
-        return datetime.fromisoformat(self.loaded_at)
-
-
-def read_facts(path: Path) -> Facts:
-    """The facts of a landed file, read from its footer."""
-    metadata: dict[bytes, bytes] = pq.read_metadata(path).metadata or {}
-    return Facts(**json.loads(metadata[META_KEY]))
 
 
 class ContentHash:

@@ -13,7 +13,7 @@ import dagster as dg
 from data_contracts.contract import Contract
 from data_contracts.suite import check_frame
 from orchestration import durable
-from orchestration.batch_file import SCHEMA
+from orchestration.landed_facts import SCHEMA
 from orchestration.raw_rows import RawRows
 from touchledger.settings import Settings
 

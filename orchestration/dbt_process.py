@@ -27,6 +27,8 @@ def main() -> None:
     die_with_parent(int(parent) if parent else None)
     settings = load()
     os.environ.update(environment(settings))
+    # Dagster reads JSON from dbt's output; its log is for people, and as JSON it was a twelfth of a small build of dbt
+    os.environ.setdefault("DBT_LOG_FORMAT_FILE", "debug")
     try:
         with only_writer(settings.home / "locks" / "dbt.lock", purpose="run dbt", wait_seconds=WAIT_SECONDS):
             # a run on Spark that was killed left people there, who may be erased by now

@@ -17,8 +17,8 @@ from api.erased import ENTITIES, IDENTIFIERS, LINKS, Person
 from data_contracts.contract import Contract, inbound, internal
 from data_contracts.records import as_json
 from orchestration import durable
-from orchestration.batch_file import META_KEY, read_facts
 from orchestration.lake import Lake
+from orchestration.landed_facts import META_KEY, read_facts
 
 Values = Mapping[str, list[str]]
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import uuid_utils
 
-from api.db import new_id
 from orchestration import durable
-from orchestration.batch_file import SCHEMA, read_facts
 from orchestration.dbt_manifest import PROJECT, fingerprint
+from orchestration.landed_facts import SCHEMA, read_facts
 from touchledger.settings import Settings
 
 DATASET = "touches"
@@ -159,7 +159,7 @@ def _base(settings: Settings, known: dict[str, Landed]) -> Base | None:
                 return None
             same = Landed(status.st_size, status.st_mtime_ns, facts.seq, facts.rows_loaded)
         files[name] = same
-    return Base(f"{fingerprint(PROJECT, settings)}:{version('duckdb')}", files, whole=new_id())
+    return Base(f"{fingerprint(PROJECT, settings)}:{version('duckdb')}", files, whole=str(uuid_utils.uuid7()))
 
 
 def _tell_changes(settings: Settings, before: dict[str, Landed], now: dict[str, Landed]) -> None:

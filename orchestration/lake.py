@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 from data_contracts.contract import Contract, landed, load
 from data_contracts.judge import judge
 from orchestration import durable
-from orchestration.batch_file import SCHEMA, ContentHash, Draft, Facts, Place, raw_schema, read_facts
+from orchestration.batch_file import ContentHash, Draft, Place, raw_schema
+from orchestration.landed_facts import SCHEMA, Facts, read_facts
 from orchestration.replay import refill, rejudged
 
 CHUNK = 20_000

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 
 from data_contracts.contract import Contract
-from orchestration.batch_file import SCHEMA
+from orchestration.landed_facts import SCHEMA
 from touchledger.settings import Settings
 
 # of 2,048 rows; a frame of these takes a hundred megabytes, and Great Expectations as much again

@@ -15,8 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from data_contracts.contract import landed
-from orchestration.batch_file import raw_schema, read_facts
+from orchestration.batch_file import raw_schema
 from orchestration.lake import Lake, Landing
+from orchestration.landed_facts import read_facts
 from tests.data_contracts.records import NOW, record
 
 PROFILE = "01900000-0000-7000-8000-00000000000a"

@@ -15,6 +15,7 @@ import pytest
 
 from api.migrate import upgrade
 from orchestration import pointer
+from orchestration.dbt_manifest import target
 from orchestration.importer import import_file
 from orchestration.lake import Lake
 from orchestration.locks import WriterBusyError, only_writer
@@ -89,6 +90,12 @@ def test_an_operator_sees_rows_quarantine_watermark_and_a_plot(built: Built) -> 
     assert (seen["dagster/row_count"], seen["profiles"], seen["quarantined"]) == (20, 1, 0)
     assert seen["watermark"].startswith("20")
     assert "data:image/png;base64," in seen["by day"]
+
+
+def test_an_operator_reads_every_statement_of_dbt_in_its_log(built: Built) -> None:
+    log = (target(built.settings) / "dbt.log").read_text()
+    assert "On model.touchledger.credit_daily:" in log
+    assert '{"data"' not in log
 
 
 def test_landings_come_before_checks_before_models_before_the_publication(built: Built) -> None:

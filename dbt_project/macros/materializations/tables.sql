@@ -5,6 +5,12 @@
     {{ return({'relations': [this.incorporate(type='table')]}) }}
 {%- endmaterialization %}
 
+{# A view in the same way: dbt's own makes one beside it, and two renames. #}
+{% materialization view, adapter='duckdb' -%}
+    {{ materialized_by(dropped(load_cached_relation(this)) ~ create_view_as(this.incorporate(type='view'), sql)) }}
+    {{ return({'relations': [this.incorporate(type='view')]}) }}
+{%- endmaterialization %}
+
 {# A table that keeps rows of the build before, if there was one and this build is not whole: the new rows, and what its
    strategy (increment_strategies.sql) makes of them. dbt's own way asks twice for the columns of either, which cannot have
    changed (orchestration/increment.py), and of each model makes seven statements. #}
@@ -24,18 +30,24 @@
     {{ return({'relations': [this.incorporate(type='table')]}) }}
 {%- endmaterialization %}
 
+{% macro dropped(before) -%}
+    {%- if before is not none %}drop {{ before.type }} if exists {{ before }};{% endif %}
+{%- endmacro %}
+
 {% macro put_in_place(before, sql) -%}
-    {%- if before is not none %}
-    drop {{ before.type }} if exists {{ before }};
-    {%- endif %}
+    {{ dropped(before) }}
     {{ create_table_as(False, this.incorporate(type='table'), sql) }}
 {%- endmacro %}
 
-{# Statements in one transaction, between the model's hooks. #}
+{# Statements in one transaction. As one text they are one query, where dbt's own BEGIN and COMMIT are two more for each
+   model; one that fails ends the connection, and with it what was begun. A model with hooks has dbt's own. #}
 {% macro materialized_by(statements) -%}
+    {%- set hooked = (pre_hooks + post_hooks) | length > 0 -%}
     {{ run_hooks(pre_hooks, inside_transaction=False) }}
     {{ run_hooks(pre_hooks, inside_transaction=True) }}
-    {%- call statement('main') -%}{{ statements }}{%- endcall -%}
+    {%- call statement('main', auto_begin=hooked) -%}
+        {{ statements if hooked else 'begin;\n' ~ statements ~ '\ncommit;' }}
+    {%- endcall -%}
     {{ run_hooks(post_hooks, inside_transaction=True) }}
     {{ adapter.commit() }}
     {{ run_hooks(post_hooks, inside_transaction=False) }}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from typing import Any
 
 import dagster as dg
-from dagster_dbt import DbtCliResource
+from packaging.version import Version
 from pydantic import PrivateAttr
 
+from orchestration.dagster_dbt import DbtCliResource
 from orchestration.dbt_manifest import PROJECT, executable
 from orchestration.dbt_process import PARENT_VARIABLE
 from orchestration.lake import Lake
@@ -61,6 +63,11 @@ class WarehouseDbt(DbtCliResource):
 
     def _initialize_dbt_core_adapter(self, args: Any) -> Any:
         return None
+
+    @property
+    def _cli_version(self) -> Version:
+        # a process more to be told the same
+        return Version(version("dbt-core"))
 
 
 def dbt() -> WarehouseDbt:

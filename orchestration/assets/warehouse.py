@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import dagster as dg
-from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, dbt_assets
 
 from orchestration import spark
+from orchestration.dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, dbt_assets
 from orchestration.dbt_manifest import ensure_manifest, target
 from orchestration.dbt_process import ON_SPARK
 from orchestration.resources import Deployment, Warehouse, WarehouseDbt
@@ -33,7 +33,6 @@ class Stations(DagsterDbtTranslator):
 @dbt_assets(
     manifest=ensure_manifest(load()),
     dagster_dbt_translator=Stations(DagsterDbtTranslatorSettings(enable_source_tests_as_checks=True)),
-    exclude="resource_type:unit_test",
     name="warehouse",
     pool="warehouse",
 )

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,20 @@ def test_assets_jobs_and_times_are_those_written_down(defs: dg.Definitions) -> N
     if os.environ.get("WRITE_SNAPSHOTS"):
         WRITTEN.write_text(json.dumps(found, indent=1) + "\n")
     assert found == json.loads(WRITTEN.read_text())
+
+
+def test_dbt_stays_out_of_dagsters_process_and_is_named_there(home: Path) -> None:
+    asked = (
+        "import json, sys, orchestration.definitions, dagster_shared.libraries as known;"
+        "held = [name for name in ('dbt.version', 'dbt.adapters.base', 'networkx') if name in sys.modules];"
+        "import dbt.version;"
+        "print(json.dumps([held, dbt.version.__version__, known.DagsterLibraryRegistry.get()]))"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
+    held, installed, named = json.loads(done.stdout)
+    assert held == []
+    assert named["dbt-core"] == installed
+    assert "dbt-fusion" not in named
 
 
 def test_every_source_of_the_models_is_an_asset_that_lands(defs: dg.Definitions) -> None:

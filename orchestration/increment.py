@@ -11,18 +11,16 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
-import duckdb
 import uuid_utils
 
 from orchestration import durable
 from orchestration.dbt_manifest import PROJECT, fingerprint
-from orchestration.landed_facts import SCHEMA, read_facts
+from orchestration.lake_changes import KEYS, tell_changes
+from orchestration.landed_facts import read_facts
 from touchledger.settings import Settings
 
-DATASET = "touches"
-# new touches up to which a build keeps rows, however few are known
+# new records of a data set up to which a build keeps rows, however few are known
 MANY = 200_000
 # builds that keep rows before one makes everything anew: each leaves some space of its deleted rows unused
 MOST = 200
@@ -52,7 +50,7 @@ class Landed:
 
 @dataclass(frozen=True)
 class Base:
-    """What the warehouse was built from: a fingerprint of its models, and the files of touches by path in the lake.
+    """What the warehouse was built from: a fingerprint of its models, and the files it followed by path in the lake.
 
     `increments` are the builds since the last whole one, and `whole` is that one's own id.
     """
@@ -94,16 +92,21 @@ def begin(settings: Settings, arguments: Sequence[str]) -> tuple[list[str], Base
         return _fully(arguments), now
     if before.increments >= MOST:
         return _fully(arguments), now
-    known = sum(file.rows for file in before.files.values())
-    if is_much(sum(file.rows for path, file in now.files.items() if before.files.get(path) != file), known):
+    new = {path: file for path, file in now.files.items() if before.files.get(path) != file}
+    if any(is_much(_rows(new, dataset), _rows(before.files, dataset)) for dataset in KEYS):
         return _fully(arguments), now
-    _tell_changes(settings, before.files, now.files)
+    gone = sorted({file.seq for path, file in before.files.items() if now.files.get(path) != file})
+    tell_changes(settings, list(new), gone)
     return list(arguments), replace(now, increments=before.increments + 1, whole=before.whole or now.whole)
 
 
 def is_much(new: int, known: int) -> bool:
-    """Whether so many new touches beside those known are built faster by making everything anew, piece by piece."""
+    """Whether so many new records beside those known are built faster by making everything anew, piece by piece."""
     return new > MANY and new * 5 > known
+
+
+def _rows(files: dict[str, Landed], dataset: str) -> int:
+    return sum(file.rows for path, file in files.items() if path.startswith(f"raw/{dataset}/"))
 
 
 def end(settings: Settings, base: Base) -> None:
@@ -149,7 +152,7 @@ def _take_base(settings: Settings) -> Base | None:
 def _base(settings: Settings, known: dict[str, Landed]) -> Base | None:
     """None where a file does not tell its landing: it was not landed by us, and nobody knows when it changes."""
     files = {}
-    for path in sorted((settings.lake / "raw" / DATASET).glob("*/*/*.parquet")):
+    for path in sorted(path for one in KEYS for path in (settings.lake / "raw" / one).glob("*/*/*.parquet")):
         name, status = str(path.relative_to(settings.lake)), path.stat()
         same = known.get(name)
         if same is None or (same.size, same.changed_at) != (status.st_size, status.st_mtime_ns):
@@ -160,72 +163,3 @@ def _base(settings: Settings, known: dict[str, Landed]) -> Base | None:
             same = Landed(status.st_size, status.st_mtime_ns, facts.seq, facts.rows_loaded)
         files[name] = same
     return Base(f"{fingerprint(PROJECT, settings)}:{version('duckdb')}", files, whole=str(uuid_utils.uuid7()))
-
-
-def _tell_changes(settings: Settings, before: dict[str, Landed], now: dict[str, Landed]) -> None:
-    gone = sorted({file.seq for path, file in before.items() if now.get(path) != file})
-    new = [str(settings.lake / path) for path, file in now.items() if before.get(path) != file]
-    limits: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": settings.warehouse_memory_limit,
-        "threads": settings.warehouse_threads,
-    }
-    with duckdb.connect(str(settings.warehouse), config=limits) as connection:
-        connection.execute("create schema if not exists changes")
-        connection.execute("set TimeZone = 'UTC'")
-        folder = settings.lake / "raw" / DATASET
-        Changes(connection, [str(folder / SCHEMA), *new], str(folder / "**" / "*.parquet"), gone).tell()
-
-
-@dataclass(frozen=True)
-class Changes:
-    """The tables of schema `changes`: every version of the touches that `new` files or `gone` landings hold."""
-
-    connection: duckdb.DuckDBPyConnection
-    new: list[str]
-    every: str
-    gone: list[int]
-
-    def tell(self) -> None:
-        """Write touch_keys, touches (as the lake has them) and touch_identities (whose the touches were)."""
-        self._run(
-            "create or replace table changes.touch_keys as"
-            " select distinct _profile_id as profile_id, touch_key from read_parquet($new, union_by_name = true)"
-            " union select profile_id, touch_key from staging.stg_app__touches"
-            " where list_contains($gone, record_no // 4294967296)",
-            new=self.new,
-            gone=self.gone,
-        )
-        # a key that is nowhere else, as nearly every new touch's, needs no look at the columns of the old ones
-        self._run(
-            "create or replace temp table older as select _seq, _line from"
-            " read_parquet($every, union_by_name = true, hive_partitioning = false) as records"
-            " semi join changes.touch_keys as keys"
-            " on records._profile_id = keys.profile_id and records.touch_key = keys.touch_key"
-            " where _seq not in (select _seq from read_parquet($new, union_by_name = true))",
-            every=self.every,
-            new=self.new,
-        )
-        self._run(
-            "create or replace table changes.touches as select * from read_parquet($new, union_by_name = true)",
-            new=self.new,
-        )
-        if self._count("older"):
-            self._run(
-                "insert into changes.touches by name select records.* from"
-                " read_parquet($every, union_by_name = true, hive_partitioning = false) as records"
-                " semi join older on records._seq = older._seq and records._line = older._line",
-                every=self.every,
-            )
-        self._run(
-            "create or replace table changes.touch_identities as"
-            " select profile_id, identity_key, min(occurred_s) as occurred_s from staging.stg_app__touches"
-            " where $known and (profile_id, touch_key) in (from changes.touch_keys) group by all",
-            known=bool(self.gone or self._count("older")),
-        )
-
-    def _run(self, sql: str, **values: Any) -> None:
-        self.connection.execute(sql, values or None)
-
-    def _count(self, table: str) -> int:
-        row = self.connection.execute(f"select count(*) from {table}").fetchone()  # noqa: S608 - our own name
-        return int(row[0]) if row else 0

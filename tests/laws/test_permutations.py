@@ -97,16 +97,17 @@ def _land(project: Project, told: Sequence[Told], order: int) -> None:
     if order:
         # a build of its own, so that nothing else makes the next one look at whose touches are gone
         project.model()
-        project.land("touches", [], profile_id=_first(told).profile_id, batch="joint")
+        for dataset in ("touches", "conversions"):
+            project.land(dataset, [], profile_id=_first(told).profile_id, batch="joint")
 
 
-def _first(told: Sequence[Told]) -> Told:
-    """The touches of the first world."""
-    return next(one for one in told if one.dataset == "touches")
+def _first(told: Sequence[Told], dataset: str = "touches") -> Told:
+    """The touches, or another data set, of the first world."""
+    return next(one for one in told if one.dataset == dataset)
 
 
 def _land_errors(project: Project, told: Sequence[Told]) -> None:
-    """What the input takes back in the end: other settings, a batch that takes two people for one, and a touch."""
+    """What the input takes back in the end: settings, two people taken for one, a touch, outcomes and a refund."""
     profiles = next(one for one in told if one.dataset == "profiles")
     unlike = [{**row, "lookback_days": 7, "time_zone": "UTC"} for row in profiles.records]
     project.land("profiles", unlike, profile_id=None, batch="b0")
@@ -122,6 +123,18 @@ def _land_errors(project: Project, told: Sequence[Told]) -> None:
         profile_id=touches.profile_id,
         batch="joint",
     )
+    conversions = _first(told, "conversions")
+    paid = next(row for row in conversions.records if row.get("payment_ref"))
+    stray = {"occurred_at": paid["occurred_at"], "value": "1.00", "currency": paid["currency"]}
+    back = {"conversion_type": "refund_issued", "refunds_payment_ref": paid["payment_ref"]}
+    strays = [
+        {**stray, "conversion_key": "stray", "conversion_type": "lead_created", "person_key": third["person_key"]},
+        {**stray, "conversion_key": "stray paid", "conversion_type": "payment_received", "payment_ref": "x:stray"},
+        {**stray, "conversion_key": "stray back", **back},
+        # a newer version, for its time is told, of what is there or comes
+        {**paid, "value": "0.01", "updated_at": "2020-01-01T00:00:00Z"},
+    ]
+    project.land("conversions", strays, profile_id=conversions.profile_id, batch="joint")
 
 
 def _hashes(project: Project) -> dict[str, str]:

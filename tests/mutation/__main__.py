@@ -27,7 +27,8 @@ AREAS = {
     "credit": ("int_credits", "int_credit_shares", "int_credit_cents", "int_outcome_gaps", "int_credit_days",
                "credit_daily", "unattributed_daily", "outcomes_daily"),
     "money": ("int_outcome_money", "int_fx_rates", "int_money_days", "int_refunds", "int_delivery"),
-    "windows": ("int_path_bounds", "int_paths", "int_touches", "int_repeats", "int_outcomes", "int_conversions"),
+    "windows": ("int_path_bounds", "int_paths", "int_touches", "int_repeats", "int_outcomes", "int_renewals",
+                "int_conversions"),
     "identity": ("int_identity_statements", "int_identity_nodes", "int_identity_members", "int_identity_links",
                  "int_identity_components", "int_identity_keys", "int_person_identifiers"),
 }  # fmt: skip

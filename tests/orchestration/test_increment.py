@@ -22,9 +22,10 @@ BUILD = ["build", "--no-write-json"]
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """A lake of two landings of touches, and a warehouse that a build just made of them."""
+    """A lake of two landings of touches and one of conversions, and a warehouse that a build just made of them."""
     found = Settings(home=tmp_path)
     Lake(found.lake).prepare()
+    convert(found, "lead")
     land(found, "one", ["a", "b"])
     land(found, "two", ["c"])
     found.warehouse.parent.mkdir(parents=True, exist_ok=True)
@@ -35,6 +36,11 @@ def settings(tmp_path: Path) -> Settings:
             " _seq * 4294967296 + _line as record_no, 'person_key:' || person_key as identity_key,"
             " epoch(occurred_at)::bigint as occurred_s"
             f" from read_parquet('{found.lake}/raw/touches/**/*.parquet', union_by_name = true)"
+        )
+        connection.execute(
+            "create table staging.stg_app__conversions as select _profile_id as profile_id, conversion_key,"
+            " _seq * 4294967296 + _line as record_no"
+            f" from read_parquet('{found.lake}/raw/conversions/**/*.parquet', union_by_name = true)"
         )
     arguments, base = increment.begin(found, BUILD)
     assert arguments == ["build", "--full-refresh", "--no-write-json"] and base is not None
@@ -57,6 +63,13 @@ def land(settings: Settings, batch: str, keys: Sequence[str], *, channel: str = 
     Lake(settings.lake).land(dataset="touches", profile_id="p", source="test", batch=batch, records=rows)
 
 
+def convert(settings: Settings, batch: str, *keys: str) -> None:
+    """Land leads of these keys, each of a person of that name."""
+    lead = {"occurred_at": AT, "conversion_type": "lead_created"}
+    rows = [{**lead, "conversion_key": key, "person_key": key} for key in keys or ("lead",)]
+    Lake(settings.lake).land(dataset="conversions", profile_id="p", source="test", batch=batch, records=rows)
+
+
 def told(settings: Settings, sql: str) -> list[tuple[Any, ...]]:
     """Rows of the warehouse, in order."""
     with duckdb.connect(str(settings.warehouse)) as connection:
@@ -68,6 +81,7 @@ def test_nothing_new_tells_no_change(settings: Settings) -> None:
     assert arguments == BUILD and base is not None
     assert told(settings, "select * from changes.touch_keys") == []
     assert told(settings, "select * from changes.touches") == []
+    assert told(settings, "select * from changes.conversions") == []
 
 
 def test_increments_know_the_whole_build_they_go_back_to(settings: Settings) -> None:
@@ -135,6 +149,24 @@ def test_a_lost_batch_tells_its_touches_and_holds_none(settings: Settings) -> No
     increment.begin(settings, BUILD)
     assert told(settings, "select touch_key from changes.touch_keys") == [("c",)]
     assert told(settings, "select * from changes.touches") == []
+
+
+def test_conversions_are_followed_as_touches_are(settings: Settings) -> None:
+    convert(settings, "lead", "other")
+    convert(settings, "later", "lead")
+    increment.begin(settings, BUILD)
+    assert told(settings, "select conversion_key, _batch from changes.conversions") == [
+        ("lead", "later"),
+        ("other", "lead"),
+    ]
+    assert told(settings, "select conversion_key from changes.conversion_keys") == [("lead",), ("other",)]
+    assert told(settings, "select * from changes.touch_keys") == []
+
+
+def test_many_conversions_at_once_are_built_whole(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(increment, "MANY", 1)
+    convert(settings, "later", "one", "two")
+    assert "--full-refresh" in increment.begin(settings, BUILD)[0]
 
 
 @pytest.mark.parametrize(

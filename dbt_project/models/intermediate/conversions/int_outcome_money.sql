@@ -1,9 +1,11 @@
+{{ by_outcome() }}
+
 with profiles as (
     select * from {{ ref('int_profiles') }}
 ),
 
 outcomes as (
-    select * from {{ ref('int_outcomes') }}
+    select * from {{ changed_rows('int_outcomes', 'int_changed_outcomes', ['conversion_key'], none) }}
 ),
 
 rates as (
@@ -56,6 +58,7 @@ priced as (
 )
 
 select
+    conversion_key,
     profile_key,
     conversion_type,
     revenue_type,

@@ -1,13 +1,21 @@
+{{ by_outcome(told=['conversion_key', 'source', 'event_key', 'outcome_event_id']) }}
+
 {% set sources = ['payments', 'store', 'store', 'server_event', 'crm', 'chat', 'tracker', 'file'] %}
 
-with statements as (
+with profiles as (
+    select * from {{ ref('int_profiles') }}
+),
+
+statements as (
     select
-        profile_key,
+        claims.profile_key,
         true as is_cash,
-        payment_ref as outcome_ref,
-        source_rank,
-        claim_key
-    from {{ ref('int_payment_claims') }}
+        claims.payment_ref as outcome_ref,
+        claims.source_rank,
+        claims.claim_key
+    from {{ ref('int_payment_claims') }} as claims
+    inner join profiles on claims.profile_key = profiles.profile_key
+    {{ only_changed_outcomes('profiles.profile_id', true, 'claims.payment_ref') }}
 
     union all
 
@@ -23,7 +31,8 @@ with statements as (
         end as source_rank,
         'conversion:' || conversions.conversion_key as claim_key
     from {{ ref('int_events') }} as conversions
-    inner join {{ ref('int_profiles') }} as profiles on conversions.profile_id = profiles.profile_id
+    inner join profiles on conversions.profile_id = profiles.profile_id
+    {{ only_changed_outcomes('conversions.profile_id', false, 'conversions.conversion_key') }}
     where conversions.revenue_type in ('pipeline', 'gross')
 ),
 
@@ -51,6 +60,10 @@ best as (
 )
 
 select
+    case
+        when best.is_cash then {{ outcome_key('profiles.profile_id', true, 'best.outcome_ref') }}
+        else {{ outcome_key('profiles.profile_id', false, 'best.outcome_ref') }}
+    end as conversion_key,
     best.profile_key,
     best.is_cash,
     best.outcome_ref,
@@ -64,4 +77,4 @@ select
         when best.is_event then {{ uuid_v8('profiles.profile_id', "'event'", 'best.event_key') }}
     end as outcome_event_id
 from best
-inner join {{ ref('int_profiles') }} as profiles on best.profile_key = profiles.profile_key
+inner join profiles on best.profile_key = profiles.profile_key

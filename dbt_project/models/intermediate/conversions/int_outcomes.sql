@@ -1,3 +1,5 @@
+{{ by_outcome() }}
+
 with profiles as (
     select * from {{ ref('int_profiles') }}
 ),
@@ -12,20 +14,24 @@ calendar as (
 
 outcomes as (
     select
-        profile_key,
-        conversion_type,
+        {{ outcome_key('profiles.profile_id', true, 'payments.payment_ref') }} as conversion_key,
+        payments.profile_key,
+        payments.conversion_type,
         'cash' as revenue_type,
-        payment_ref as outcome_ref,
-        person_key,
-        ts,
-        value,
-        currency,
-        refunded
-    from {{ ref('int_payments') }}
+        payments.payment_ref as outcome_ref,
+        payments.person_key,
+        payments.ts,
+        payments.value,
+        payments.currency,
+        payments.refunded
+    from {{ ref('int_payments') }} as payments
+    inner join profiles on payments.profile_key = profiles.profile_key
+    {{ only_changed_outcomes('profiles.profile_id', true, 'payments.payment_ref') }}
 
     union all
 
     select
+        {{ outcome_key('profiles.profile_id', false, 'conversions.conversion_key') }} as conversion_key,
         profiles.profile_key,
         conversions.conversion_type,
         conversions.revenue_type,
@@ -37,6 +43,7 @@ outcomes as (
         cast(0 as decimal(18, 4)) as refunded
     from {{ ref('int_events') }} as conversions
     inner join profiles on conversions.profile_id = profiles.profile_id
+    {{ only_changed_outcomes('conversions.profile_id', false, 'conversions.conversion_key') }}
     left join people
         on
             profiles.profile_key = people.profile_key
@@ -45,6 +52,7 @@ outcomes as (
 )
 
 select
+    outcomes.conversion_key,
     outcomes.profile_key,
     outcomes.conversion_type,
     outcomes.revenue_type,

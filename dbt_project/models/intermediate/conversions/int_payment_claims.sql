@@ -1,3 +1,5 @@
+{{ compared(['profile_key', 'payment_ref', 'claim_key', 'source_rank']) }}
+
 with profiles as (
     select * from {{ ref('int_profiles') }}
 ),

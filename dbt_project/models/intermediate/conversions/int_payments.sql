@@ -1,3 +1,5 @@
+{{ compared(['profile_key', 'payment_ref', 'conversion_type', 'person_key', 'ts', 'value', 'currency', 'refunded']) }}
+
 with people as (
     select * from {{ ref('int_identity_keys') }}
 ),

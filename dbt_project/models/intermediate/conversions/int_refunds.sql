@@ -1,3 +1,5 @@
+{{ compared(['profile_key', 'payment_ref', 'currency', 'refunded', 'by_hand']) }}
+
 with profiles as (
     select * from {{ ref('int_profiles') }}
 ),

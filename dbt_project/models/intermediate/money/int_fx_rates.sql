@@ -1,3 +1,5 @@
+{{ compared(['day', 'base', 'quote', 'rate']) }}
+
 with quotes as (
     select rate_date, base, quote, rate, coalesce(source, '') as source
     from {{ ref('stg_finance__fx_rates') }}

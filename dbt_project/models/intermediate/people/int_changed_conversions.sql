@@ -7,6 +7,8 @@ with changed as (
         on conversions.person_key = people.person_key and conversions.ts >= people.ts
     union
     select conversion_key from {{ changes_of('int_conversions') }}
+    union
+    select conversion_key from {{ changes_of('int_outcome_names') }}
 )
 
 select conversion_key from changed

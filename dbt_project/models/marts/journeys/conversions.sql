@@ -1,5 +1,7 @@
+{{ by_conversion() }}
+
 with conversions as (
-    select * from {{ ref('int_conversions') }}
+    select * from {{ changed_conversions('int_conversions') }}
 ),
 
 people as (
@@ -32,12 +34,8 @@ select
     campaigns.{{ model.name }}_campaign
     {%- endfor %}
 from conversions
-inner join {{ ref('int_outcome_names') }} as names
-    on
-        conversions.profile_key = names.profile_key
-        and (conversions.revenue_type = 'cash') = names.is_cash
-        and conversions.outcome_ref = names.outcome_ref
+inner join {{ ref('int_outcome_names') }} as names on conversions.conversion_key = names.conversion_key
 left join people on conversions.person_key = people.person_key
-left join conversions as firsts on conversions.path_conversion_key = firsts.conversion_key
+left join {{ ref('int_conversions') }} as firsts on conversions.path_conversion_key = firsts.conversion_key
 left join {{ ref('int_paths') }} as paths on conversions.path_conversion_key = paths.conversion_key
 left join {{ ref('int_credit_campaigns') }} as campaigns on conversions.path_conversion_key = campaigns.conversion_key

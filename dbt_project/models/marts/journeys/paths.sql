@@ -1,3 +1,5 @@
+{{ by_conversion() }}
+
 select
     conversions.profile_key,
     paths.conversion_key,
@@ -11,5 +13,5 @@ select
     paths.ln2_over_hl,
     paths.s_dec,
     paths.is_capped
-from {{ ref('int_paths') }} as paths
+from {{ changed_conversions('int_paths') }} as paths
 inner join {{ ref('int_conversions') }} as conversions on paths.conversion_key = conversions.conversion_key

@@ -1,12 +1,10 @@
-with ranked as (
-    select
-        *,
-        row_number() over (
-            partition by _profile_id, conversion_key
-            order by updated_at desc nulls last, _seq desc, _line desc
-        ) as recency
-    from {{ source('lake', 'conversions') }}
-)
+{{ kept_by(
+    ['profile_id', 'conversion_key'], 'changes.conversion_keys',
+    told=['profile_id', 'conversion_key', 'identity_key', 'record_no']
+) }}
+{% set lake = 'changes.conversions' if keeps_own_rows() else source('lake', 'conversions') %}
+
+with {{ outdated(lake, 'conversion_key') }}
 
 select
     _profile_id as profile_id,
@@ -51,5 +49,7 @@ select
     answer_text,
     _source as landed_from,
     _loaded_at as loaded_at
-from ranked
-where recency = 1 and not _deleted
+from {{ lake }}
+where
+    not _deleted
+    and {{ record_no() }} not in (select outdated.record_no from outdated)

@@ -1,3 +1,5 @@
+{{ compared(['profile_id', 'event_origin', 'event_name', 'conversion_key']) }}
+
 with ranked as (
     select
         *,

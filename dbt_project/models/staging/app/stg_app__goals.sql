@@ -1,3 +1,5 @@
+{{ compared(['profile_id', 'conversion_key', 'revenue_type', 'attribution_eligible']) }}
+
 with ranked as (
     select
         *,

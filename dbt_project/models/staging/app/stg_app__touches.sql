@@ -1,32 +1,7 @@
 {{ kept_by(['profile_id', 'touch_key'], 'changes.touch_keys') }}
 {% set lake = 'changes.touches' if keeps_own_rows() else source('lake', 'touches') %}
 
--- Most records have one version; ranking all of them, every column carried along, cost half of this model.
-with repeated as (
-    select _profile_id, touch_key
-    from {{ lake }}
-    group by _profile_id, touch_key
-    having count(*) > 1
-),
-
-versions as (
-    select
-        records._profile_id,
-        records.touch_key,
-        {{ record_no('records.') }} as record_no,
-        row_number() over (
-            partition by records._profile_id, records.touch_key
-            order by records.updated_at desc nulls last, records._seq desc, records._line desc
-        ) as recency
-    from {{ lake }} as records
-    inner join repeated on records._profile_id = repeated._profile_id and records.touch_key = repeated.touch_key
-),
-
-outdated as (
-    select record_no
-    from versions
-    where recency > 1
-)
+with {{ outdated(lake, 'touch_key') }}
 
 select
     _profile_id as profile_id,

@@ -1,0 +1,48 @@
+"""Outcomes that a build keeps are those that a whole build would make, whatever changed about them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchmarks.increment import unlike
+from tests.dbt_project import outcome_changes
+from tests.dbt_project.project import Project
+from touchledger.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """The history, built."""
+    found = Project(Settings(home=tmp_path_factory.mktemp("outcomes")))
+    outcome_changes.land(found)
+    found.model()
+    return found
+
+
+def like_a_whole_build(project: Project, home: Path, change: Callable[[Project], None]) -> set[str]:
+    """Build a change on what was built; fails where a whole build beside it differs. Names of outcomes made anew."""
+    change(project)
+    shutil.copytree(project.settings.home, home)
+    project.model()
+    whole = Project(Settings(home=home))
+    whole.dbt("build", "--full-refresh", "--quiet", "--no-write-json", "--exclude-resource-type", "test", "unit_test")
+    assert unlike(project.settings.warehouse, whole.settings.warehouse) == {}
+    return {name for (name,) in project.rows("select outcome_ref from intermediate.int_changed_outcomes")}
+
+
+def test_outcomes_follow_whatever_changes_about_them(project: Project, tmp_path: Path) -> None:
+    before = project.rows("select count(*) from marts.conversions where conversion_ref <> 'stays'")
+    anew = like_a_whole_build(project, tmp_path / "changed", outcome_changes.change)
+    assert "late" in anew and "stays" not in anew
+    assert project.rows("select count(*) from marts.conversions where conversion_ref <> 'stays'") != before
+
+
+def test_a_payment_goes_though_every_profile_got_another_number(project: Project, tmp_path: Path) -> None:
+    gone = "select count(*) from marts.conversions where conversion_ref = 'x:leaves'"
+    assert project.rows(gone) == [(1,)]
+    like_a_whole_build(project, tmp_path / "numbered", outcome_changes.number_anew)
+    assert project.rows(gone) == [(0,)]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import date, timedelta
 from random import Random
-from typing import Any
 
 import duckdb
 import numpy as np
@@ -13,25 +11,20 @@ import pytest
 
 from api import running_totals
 from api.running_totals import Sums, Table, sums_by_entity, together
-from api.served import ProfileFacts
-from api.shelf import Shelf
 from api.windows import DateRange
+from tests.fixtures.counting_reader import CountingReader
 
 BEGIN = date(2026, 1, 1)
 TABLE = Table("days", ("profile_key",), {"spend": "spend", "never": "0", "told": "coalesce(told, 0)"})
 NAMED = {"profile_key": 1, "level": "not asked for by this table"}
 
 
-class Reader:
-    """A table of some sixty random rows, and how often it was asked."""
-
-    snapshot_id = "of a test"
+class Reader(CountingReader):
+    """A table of some sixty random rows."""
 
     def __init__(self, seed: int, *, mebibytes: int) -> None:
+        super().__init__(duckdb.connect(), mebibytes=mebibytes)
         random = Random(seed)
-        self.connection, self.asked = duckdb.connect(), 0
-        self.remembered: dict[str, ProfileFacts | None] = {}
-        self.shelf = Shelf(mebibytes)
         self.connection.execute("create table days (profile_key int, entity_key int, day date, spend bigint, told int)")
         # the widest that one entity sums to, and often less than all of them do
         most = (3_000, 10**8, 10**15)[seed % 3]
@@ -39,20 +32,6 @@ class Reader:
             day = BEGIN + timedelta(days=random.randint(0, 30))
             row = [random.randint(1, 2), random.randint(1, 9), day, random.randint(-most // 1000, most), None]
             self.connection.execute("insert into days values (?, ?, ?, ?, ?)", row)
-
-    def rows(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[tuple[Any, ...]]:
-        return self._executed(sql, parameters).fetchall()
-
-    def dicts(self, sql: str, parameters: Mapping[str, object] | None = None) -> list[dict[str, Any]]:
-        found = self._executed(sql, parameters)
-        return [dict(zip([name for name, *_ in found.description], row, strict=True)) for row in found.fetchall()]
-
-    def columns(self, sql: str, parameters: Mapping[str, object] | None = None) -> dict[str, Any]:
-        return dict(self._executed(sql, parameters).fetchnumpy())
-
-    def _executed(self, sql: str, parameters: Mapping[str, object] | None) -> duckdb.DuckDBPyConnection:
-        self.asked += 1
-        return self.connection.execute(sql, dict(parameters or {}))
 
 
 def window(random: Random) -> DateRange:

@@ -8,6 +8,7 @@ from typing import Any
 
 from api.served import ALL_OUTCOMES, OUTCOMES, ProfileFacts, Reader
 from api.v1.campaigns import ranking
+from api.v1.campaigns.details import add_details
 from api.windows import DateRange
 
 _SUMMED_COUNTS = ", ".join(f"sum({name}) as {name}" for name in OUTCOMES)
@@ -116,7 +117,7 @@ def ranked_page(
         parents={"campaign": campaign, "ad_set": ad_set},
     )
     found = best.dicts()
-    ranking.add_details(reader, profile, of.level, found)
+    add_details(reader, profile, of.level, found)
     add_own(reader, profile, of, found)
     return found
 

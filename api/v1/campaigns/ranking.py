@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,16 +38,8 @@ RANKED_BY = ("cash_minor", "payments", "conversions", "spend_minor")
 # an entity with any of these has a row
 SEEN = ("spend_minor", "impressions", "conversions", "cash_minor")
 
-DETAILS = (
-    "entity_id", "platform", "platform_id", "name", "status", "objective", "daily_budget_minor", "budget_currency",
-    "parent_name", "campaign_platform_id", "ad_set_platform_id",
-)  # fmt: skip
-# names of so many entities are kept for each level of a profile, about a kilobyte each
-MOST_NAMED = 2_000
-
 _OF_LEVEL = "from entities where profile_key = $profile_key and level = $level"
 _INDEX = f"select entity_key, row_number() over (order by entity_id) as nth {_OF_LEVEL} order by entity_key"
-_DETAILS = f"select entity_key, {', '.join(DETAILS)} {_OF_LEVEL} and entity_key = any($keys)"
 _CHILDREN = f"""
 select entity_key {_OF_LEVEL}
     and ($campaign is null or campaign_platform_id = $campaign)
@@ -58,16 +50,15 @@ _UP_TO = f"select count(*) {_OF_LEVEL} and entity_id <= $entity_id"
 
 @dataclass(frozen=True)
 class Entities:
-    """All of one level: `keys` ascending, `nth` the place of each id among all ids; what was asked of them by key."""
+    """All of one level: `keys` ascending, `nth` the place of each id among all ids."""
 
     keys: Integers
     nth: Integers
-    details: dict[int, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
-        """Bytes held, as many as it comes to."""
-        return self.keys.nbytes + self.nth.nbytes + 1024 * min(len(self.keys), MOST_NAMED)
+        """Bytes held."""
+        return self.keys.nbytes + self.nth.nbytes
 
 
 @dataclass(frozen=True)
@@ -130,23 +121,6 @@ def entities(reader: Reader, profile: ProfileFacts, level: str) -> Entities:
         return Entities(found["entity_key"].astype(np.int64), found["nth"].astype(np.int64))
 
     return reader.shelf.get(("entities", profile.profile_key, level), read)
-
-
-def add_details(reader: Reader, profile: ProfileFacts, level: str, rows: Sequence[dict[str, Any]]) -> None:
-    """Give each row, of one `entity_key`, what is told of its entity."""
-    known = entities(reader, profile, level).details
-    # read once: another thread may empty it meanwhile
-    have = {key: known.get(key) for key in (row["entity_key"] for row in rows)}
-    lacking = [key for key, details in have.items() if details is None]
-    if lacking:
-        more = {key: tuple(row) for key, *row in reader.rows(_DETAILS, {**_level(profile, level), "keys": lacking})}
-        have.update(more)
-        if len(known) + len(more) > MOST_NAMED:
-            known.clear()
-        if len(more) <= MOST_NAMED:
-            known.update(more)
-    for row in rows:
-        row.update(zip(DETAILS, have[row["entity_key"]] or (), strict=True))
 
 
 def _counted(columns: Mapping[str, Integers], rows: int) -> dict[str, Integers]:

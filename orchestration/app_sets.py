@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import date, datetime
+from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -16,7 +17,7 @@ from data_contracts.formats import currency_digits
 from orchestration.goal_sets import land_goals
 from orchestration.lake import Lake, Landing
 
-DAY = 86_400
+DAY, HOUR = 86_400, 3_600
 SOURCE = "app"
 EPOCH = date(1970, 1, 1).toordinal()
 FIRST_DAY = date(2000, 1, 1).toordinal() - EPOCH
@@ -141,20 +142,20 @@ def stretches(zone: str) -> Iterator[Stretch]:
 
 
 def _offset(info: ZoneInfo, second: int) -> int:
-    offset = datetime.fromtimestamp(second, UTC).astimezone(info).utcoffset()
+    offset = datetime.fromtimestamp(second, info).utcoffset()
     return int(offset.total_seconds()) if offset is not None else 0
 
 
 def _turned(info: ZoneInfo, day: int) -> list[tuple[int, int, int]]:
-    """The parts of a day with one offset each, to the minute: zones turn their clocks on whole minutes."""
-    parts: list[tuple[int, int, int]] = []
-    for minute in range(day * DAY, (day + 1) * DAY, 60):
-        offset = _offset(info, minute)
-        if parts and parts[-1][2] == offset:
-            parts[-1] = (parts[-1][0], minute + 60, offset)
-        else:
-            parts.append((minute, minute + 60, offset))
-    return parts
+    """The parts of a day with one offset each: zones turn their clocks on whole minutes, and once an hour."""
+    turns = [day * DAY]
+    for hour in range(day * DAY, (day + 1) * DAY, HOUR):
+        before = _offset(info, hour)
+        if _offset(info, hour + HOUR - 60) != before:
+            turns.append(next(at for at in range(hour, hour + HOUR, 60) if _offset(info, at) != before))
+        elif _offset(info, hour - 60) != before and hour > turns[0]:
+            turns.append(hour)
+    return [(at, until, _offset(info, at)) for at, until in pairwise([*turns, (day + 1) * DAY])]
 
 
 def _cut(day: int, parts: list[tuple[int, int, int]]) -> Iterator[Stretch]:

@@ -53,7 +53,7 @@ class Output:
             yield
             return
         columns = (SpinnerColumn(finished_text="[green]ok[/]"), TextColumn("{task.description}"), TimeElapsedColumn())
-        with Progress(*columns, console=self.console) as progress:
+        with Progress(*columns, console=self.console, auto_refresh=self.console.is_terminal) as progress:
             task = progress.add_task(text, total=1)
             yield
             progress.update(task, completed=1)

@@ -85,6 +85,8 @@ def showing(output: Output, settings: Settings, totals: dict[str, int]) -> Itera
         TextColumn("{task.fields[detail]}"),
     )
     with log.open("a", encoding="utf-8") as noise:
-        progress = Progress(*columns, console=output.console, disable=output.is_bare)
+        # where nobody watches, all that is written is how it ended
+        watched = output.console.is_terminal
+        progress = Progress(*columns, console=output.console, disable=output.is_bare, auto_refresh=watched)
         with progress, redirect_stdout(noise), redirect_stderr(noise):
             yield Stages(progress, totals)

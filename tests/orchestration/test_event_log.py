@@ -6,7 +6,8 @@ import os
 import time
 from pathlib import Path
 
-from dagster import DagsterEventType, EventLogEntry
+import sqlalchemy as sa
+from dagster import AssetKey, DagsterEventType, EventLogEntry
 from dagster._core.events import DagsterEvent
 from dagster._core.storage.event_log import SqliteEventLogStorage
 
@@ -32,6 +33,23 @@ def test_events_of_before_are_read_on_and_new_ones_are_seen_by_dagsters_own_log(
     assert [len(before.get_logs_for_run(run)) for run in ("one", "two")] == [2, 1]
     assert [len(kept.get_logs_for_run(run)) for run in ("one", "two")] == [2, 1]
     kept.dispose()
+
+
+def test_a_table_that_comes_is_seen_and_one_that_is_there_is_looked_for_once(tmp_path: Path) -> None:
+    kept = KeptEventLog(str(tmp_path))
+    with kept.index_connection() as connection:
+        connection.execute(sa.text("alter table asset_event_tags rename to put_away"))
+    assert not kept.has_table("asset_event_tags")
+    with kept.index_connection() as connection:
+        connection.execute(sa.text("alter table put_away rename to asset_event_tags"))
+    assert kept.has_table("asset_event_tags")
+    asked: list[str] = []
+    with kept.index_connection() as connection:
+        sa.event.listen(connection.engine, "before_cursor_execute", lambda *seen: asked.append(seen[2]))
+    for _ in range(2):
+        kept.get_asset_records([AssetKey("one")])
+    kept.dispose()
+    assert len([sql for sql in asked if "pragma" in sql.lower() or "secondary_indexes" in sql]) <= 3
 
 
 def test_as_many_files_stay_open_as_it_says_and_none_after_its_end(tmp_path: Path) -> None:

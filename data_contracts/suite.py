@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Collection, Iterator
 from functools import lru_cache
@@ -59,9 +58,8 @@ def _of_key(contract: Contract) -> Iterator[Expectation]:
 
 def expectation_suite(contract: Contract, empty: Collection[str] = ()) -> Any:
     """The expectations as a suite of Great Expectations."""
-    # its import takes over two seconds: only who checks something pays for it
-    os.environ.setdefault("GX_ANALYTICS_ENABLED", "False")
-    import great_expectations as gx
+    # its import takes over a second: only who checks something pays for it
+    from data_contracts.great_expectations import gx
 
     return gx.ExpectationSuite(name=contract.name, expectations=expectations(contract, empty))
 
@@ -69,8 +67,7 @@ def expectation_suite(contract: Contract, empty: Collection[str] = ()) -> Any:
 @lru_cache(maxsize=1)
 def _frames() -> Any:
     """The one data source of this process; making its context takes a second."""
-    import great_expectations as gx
-    from great_expectations.data_context.types.base import ProgressBarsConfig
+    from data_contracts.great_expectations import ProgressBarsConfig, gx
 
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = ProgressBarsConfig(globally=False, metric_calculations=False)

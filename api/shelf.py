@@ -29,7 +29,8 @@ class Shelf:
     def __init__(self, limit: int) -> None:
         self._most, self._size = limit * MEBIBYTE, 0
         self._lock = threading.Lock()
-        self._held: OrderedDict[Hashable, tuple[Kept, float]] = OrderedDict()
+        # each with its bytes, which are counted once, and when it was last used
+        self._held: OrderedDict[Hashable, tuple[Kept, int, float]] = OrderedDict()
         self._reading: defaultdict[Hashable, threading.Lock] = defaultdict(threading.Lock)
 
     def find(self, place: Hashable) -> Kept | None:
@@ -37,8 +38,8 @@ class Shelf:
         with self._lock:
             if place not in self._held:
                 return None
-            found = self._held[place][0]
-            self._held[place] = (found, time.monotonic())
+            found, size, _ = self._held[place]
+            self._held[place] = (found, size, time.monotonic())
             self._held.move_to_end(place)
             return found
 
@@ -46,18 +47,20 @@ class Shelf:
         """Whether so many bytes could be kept, once what nobody used lately is put away."""
         with self._lock:
             busy_since = time.monotonic() - BUSY_SECONDS
-            return size + sum(held.size for held, used_at in self._held.values() if used_at > busy_since) < self._most
+            busy = sum(held for _, held, used_at in self._held.values() if used_at > busy_since)
+            return size + busy < self._most
 
     def keep(self, place: Hashable, thing: Kept) -> None:
         """Put something there, and put away what no longer fits. The first of two stays."""
+        size = thing.size
         with self._lock:
             if place in self._held:
                 return
-            self._held[place] = (thing, time.monotonic())
-            self._size += thing.size
+            self._held[place] = (thing, size, time.monotonic())
+            self._size += size
             while self._size > self._most:
-                _, (oldest, _) = self._held.popitem(last=False)
-                self._size -= oldest.size
+                _, (_, oldest, _) = self._held.popitem(last=False)
+                self._size -= oldest
 
     def get(self, place: Hashable, read: Callable[[], Thing]) -> Thing:
         """What stands there; else what `read` gives, kept if there is room for it.

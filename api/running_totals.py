@@ -106,7 +106,7 @@ def sums_by_entity(reader: Reader, table: Table, named: Mapping[str, object], wi
     place = (table.name, *of.values())
     found = reader.shelf.find(place)
     if found is None and reader.shelf.has_room(0):
-        found = reader.shelf.get(place, lambda: _read(reader, table, of))
+        found = reader.shelf.get(place, lambda source: _read(source, table, of), reader)
     if isinstance(found, RunningTotals):
         return found.within(window)
     there = found.there if isinstance(found, TooLarge) else tuple(table.measures)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Hashable
-from typing import Protocol, TypeVar, cast
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar, cast
 
 # what was used this lately is not put away for something else: two that take turns would push each other out for ever
 BUSY_SECONDS = 30.0
@@ -21,6 +22,17 @@ class Kept(Protocol):
 
 
 Thing = TypeVar("Thing", bound=Kept)
+Source = TypeVar("Source")
+
+
+@dataclass
+class Held:
+    """`size`: bytes, counted once; `read` gives the same of another snapshot."""
+
+    thing: Kept
+    size: int
+    read: Callable[[Any], Kept]
+    used_at: float
 
 
 class Shelf:
@@ -29,52 +41,61 @@ class Shelf:
     def __init__(self, limit: int) -> None:
         self._most, self._size = limit * MEBIBYTE, 0
         self._lock = threading.Lock()
-        # each with its bytes, which are counted once, and when it was last used
-        self._held: OrderedDict[Hashable, tuple[Kept, int, float]] = OrderedDict()
+        self._held: dict[Hashable, Held] = {}
         self._reading: defaultdict[Hashable, threading.Lock] = defaultdict(threading.Lock)
 
     def find(self, place: Hashable) -> Kept | None:
         """What stands there, or None."""
         with self._lock:
-            if place not in self._held:
+            held = self._held.get(place)
+            if held is None:
                 return None
-            found, size, _ = self._held[place]
-            self._held[place] = (found, size, time.monotonic())
-            self._held.move_to_end(place)
-            return found
+            held.used_at = time.monotonic()
+            return held.thing
 
     def has_room(self, size: int) -> bool:
         """Whether so many bytes could be kept, once what nobody used lately is put away."""
         with self._lock:
             busy_since = time.monotonic() - BUSY_SECONDS
-            busy = sum(held for _, held, used_at in self._held.values() if used_at > busy_since)
-            return size + busy < self._most
+            return size + sum(held.size for held in self._held.values() if held.used_at > busy_since) < self._most
 
-    def keep(self, place: Hashable, thing: Kept) -> None:
-        """Put something there, and put away what no longer fits. The first of two stays."""
-        size = thing.size
-        with self._lock:
-            if place in self._held:
-                return
-            self._held[place] = (thing, size, time.monotonic())
-            self._size += size
-            while self._size > self._most:
-                _, (_, oldest, _) = self._held.popitem(last=False)
-                self._size -= oldest
-
-    def get(self, place: Hashable, read: Callable[[], Thing]) -> Thing:
-        """What stands there; else what `read` gives, kept if there is room for it.
+    def get(self, place: Hashable, read: Callable[[Source], Thing], source: Source) -> Thing:
+        """What stands there; else what `read` gives of `source`, kept if there is room for it.
 
         Threads that ask for the same at once wait for the first of them to read it.
         """
         found = self.find(place)
         if found is None:
-            with self._lock:
-                alone = self._reading[place]
-            with alone:
+            with self._turn(place):
                 found = self.find(place)
                 if found is None:
-                    found = read()
-                    if self.has_room(found.size):
-                        self.keep(place, found)
+                    found = self._kept(place, read, source, time.monotonic())
         return cast(Thing, found)
+
+    def used_within(self, seconds: float) -> list[tuple[Hashable, Held]]:
+        """What somebody looked at in the last so many seconds, by its place, the latest first."""
+        with self._lock:
+            since = time.monotonic() - seconds
+            used = [(place, held) for place, held in self._held.items() if held.used_at > since]
+        return sorted(used, key=lambda one: one[1].used_at, reverse=True)
+
+    def read_ahead(self, place: Hashable, like: Held, source: object) -> None:
+        """Read what another shelf holds there, unless it stands here already; it counts as used when it was there."""
+        with self._turn(place):
+            if place not in self._held:
+                self._kept(place, like.read, source, like.used_at)
+
+    def _turn(self, place: Hashable) -> threading.Lock:
+        with self._lock:
+            return self._reading[place]
+
+    def _kept(self, place: Hashable, read: Callable[[Any], Kept], source: object, used_at: float) -> Kept:
+        thing = read(source)
+        size = thing.size
+        if self.has_room(size):
+            with self._lock:
+                self._held[place] = Held(thing, size, read, used_at)
+                self._size += size
+                while self._size > self._most:
+                    self._size -= self._held.pop(min(self._held, key=lambda one: self._held[one].used_at)).size
+        return thing

@@ -10,21 +10,27 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import duckdb
+import structlog
 
 from api import errors
 from api.deadlines import Deadlines, Watch
+from api.shelf import Held
 from api.snapshot_files import OpenSnapshot, Signature, Unopenable, file_of, is_damage, pointer, signature, snapshot_of
 from touchledger.settings import Settings
 
+log = structlog.get_logger("api.snapshot")
+
 POINTER = "current.json"
 KEPT_OPEN = 2
+# what was asked of a snapshot in the last so many seconds will be asked of the next one
+READ_AHEAD_SECONDS = 600.0
 RETRY_SECONDS = 5.0
 RETRY_AFTER = {"Retry-After": "2"}
 
@@ -195,7 +201,8 @@ class Snapshots:
         return self._problem is not None and time.monotonic() >= self._retry_at
 
     def _advance(self, found: Signature | None) -> None:
-        current, problem = self._current, None
+        before = current = self._current
+        problem = None
         if found is None:
             problem = "the pointer to the current snapshot is gone" if current else None
         else:
@@ -207,6 +214,25 @@ class Snapshots:
         with self._lock:
             self._current, self._problem, self._seen = current, problem, found
             self._retry_at = time.monotonic() + RETRY_SECONDS
+        if before is not None and current is not None and current is not before:
+            of = (before.shelf.used_within(READ_AHEAD_SECONDS), current)
+            threading.Thread(target=self._read_ahead, args=of, name="read-ahead", daemon=True).start()
+
+    def _read_ahead(self, used: Sequence[tuple[Hashable, Held]], opened: OpenSnapshot) -> None:
+        """Have in memory what requests asked of the snapshot before, so that none of them waits for it."""
+        with self._lock:
+            opened.users += 1
+        try:
+            for place, like in used:
+                if self._current is not opened:
+                    break
+                with ExitStack() as until_over:
+                    opened.shelf.read_ahead(place, like, SnapshotReader(opened, self._deadlines, until_over))
+        except duckdb.Error as problem:
+            # whoever asks for it reads it, and refuses or distrusts as a reader does
+            log.warning("not_read_ahead", snapshot_id=opened.snapshot_id, problem=type(problem).__name__)
+        finally:
+            self._release(opened)
 
     def _opened(self, snapshot_id: str) -> OpenSnapshot:
         """Call while opening: nothing is closed in the meantime."""

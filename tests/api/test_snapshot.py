@@ -7,13 +7,16 @@ import signal
 import threading
 import time
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 import pytest
+import structlog
 
 from api import snapshot
-from api.served import TABLES
+from api.served import TABLES, Reader
 from api.snapshot import Snapshots
 from tests.factories import served
 from tests.factories.versions import number_in, version
@@ -57,6 +60,57 @@ def test_a_kept_snapshot_is_read_by_its_id(snapshots: Snapshots, bare: Settings)
     ids = [served.publish(bare.published, version(number), token=number) for number in (1, 2, 3)]
     assert [number_in(snapshots, one) for one in [*ids, *reversed(ids)]] == [1, 2, 3, 3, 2, 1]
     assert number_in(snapshots) == 3
+
+
+@dataclass(frozen=True)
+class Cash:
+    """What a snapshot of `version(number)` knows: its number."""
+
+    size: int
+
+
+def cash(source: Reader) -> Cash:
+    return Cash(source.rows("select cash_minor from outcomes_daily")[0][0])
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    """Fails after a minute."""
+    until = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_what_was_asked_of_a_snapshot_is_read_of_the_next_before_anybody_asks(
+    snapshots: Snapshots, bare: Settings
+) -> None:
+    served.publish(bare.published, version(1), token=1)
+    with snapshots.reader() as reader:
+        assert reader
+        assert reader.shelf.get("cash", cash, reader) == Cash(1)
+    served.publish(bare.published, version(2), token=2)
+    with snapshots.reader() as reader:
+        assert reader
+        wait_until(lambda: bool(reader.shelf.used_within(600)))
+        assert reader.shelf.find("cash") == Cash(2)
+
+
+def test_what_cannot_be_read_ahead_is_left_to_who_asks(snapshots: Snapshots, bare: Settings) -> None:
+    def gone(source: Reader) -> Cash:
+        if source.snapshot_id != first:
+            source.rows("select * from gone")
+        return Cash(1)
+
+    first = served.publish(bare.published, version(1), token=1)
+    with snapshots.reader() as reader:
+        assert reader
+        reader.shelf.get("gone", gone, reader)
+    with structlog.testing.capture_logs() as logged:
+        served.publish(bare.published, version(2), token=2)
+        assert number_in(snapshots) == 2
+        wait_until(lambda: bool(logged))
+    assert [(line["event"], line["problem"]) for line in logged] == [("not_read_ahead", "CatalogException")]
+    assert number_in(snapshots) == 2
 
 
 @pytest.mark.parametrize("unknown", ["00000000-0000-4000-8000-000000000000", "../current", "a/b", ""])

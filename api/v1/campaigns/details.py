@@ -42,7 +42,8 @@ def add_details(reader: Reader, profile: ProfileFacts, level: str, rows: Sequenc
     if not rows:
         return
     named = {"profile_key": profile.profile_key, "level": level}
-    kept = reader.shelf.get(("details", profile.profile_key, level), lambda: _read(reader, named)).written
+    place = ("details", profile.profile_key, level)
+    kept = reader.shelf.get(place, lambda source: _read(source, named), reader).written
     if kept is None:
         keys = [row["entity_key"] for row in rows]
         found = {key: told for key, *told in reader.rows(_SOME, {**named, "keys": keys})}

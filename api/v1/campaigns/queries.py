@@ -154,9 +154,11 @@ def reach_of(
 ) -> dict[int, tuple[int, str]]:
     """Per entity the people reached and whether that is `exact` for the window or only `at_least`."""
     named = {"profile_key": profile.profile_key, "level": of.level}
-    measured = reader.shelf.get(
-        ("reach", *named.values()), lambda: IsMeasured(bool(reader.rows(_IS_MEASURED, named)[0][0]))
-    )
+
+    def read(source: Reader) -> IsMeasured:
+        return IsMeasured(bool(source.rows(_IS_MEASURED, named)[0][0]))
+
+    measured = reader.shelf.get(("reach", *named.values()), read, reader)
     if not measured.any:
         return {}
     found = reader.rows(_REACH, {**replace(of, model=None).parameters(profile), "keys": list(entity_keys)})

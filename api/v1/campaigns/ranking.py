@@ -116,11 +116,11 @@ def ranked(
 def entities(reader: Reader, profile: ProfileFacts, level: str) -> Entities:
     """The entities of a level, in ascending order of their keys."""
 
-    def read() -> Entities:
-        found = reader.columns(_INDEX, _level(profile, level))
+    def read(source: Reader) -> Entities:
+        found = source.columns(_INDEX, _level(profile, level))
         return Entities(found["entity_key"].astype(np.int64), found["nth"].astype(np.int64))
 
-    return reader.shelf.get(("entities", profile.profile_key, level), read)
+    return reader.shelf.get(("entities", profile.profile_key, level), read, reader)
 
 
 def _counted(columns: Mapping[str, Integers], rows: int) -> dict[str, Integers]:

@@ -16,6 +16,10 @@
     {{ changed_rows(name, 'int_changed_conversions', ['conversion_key'], none) }}
 {%- endmacro %}
 
+{% macro changed_statements(name) -%}
+    {{ changed_rows(name, 'int_changed_statements', ['profile_id', 'identity_key'], none) }}
+{%- endmacro %}
+
 {% macro by_day() -%}
     {{ kept_by(['profile_key', 'day'], 'int_changed_days') }}
 {%- endmacro %}

@@ -5,11 +5,11 @@
 {%- endmacro %}
 
 {# One text for the whole set of identifiers of a row, null when it has none: rows with the same text are the same
-   person, so people are looked up once per text and not once per identifier. #}
-{% macro identity_key() -%}
+   person, so people are looked up once per text and not once per identifier. `kinds` are those a row can have. #}
+{% macro identity_key(kinds=none) -%}
     nullif(concat_ws(
         chr(31)
-        {%- for kind in identifier_kinds() %},
+        {%- for kind in identifier_kinds() if not kinds or kind in kinds %},
         '{{ kind }}:' || {{ kind }}
         {%- endfor %}
     ), '')
@@ -18,4 +18,9 @@
 {# Whether an identifier is a name that an erasure made up: it leads to nobody. #}
 {% macro is_made_up(value) -%}
     ({{ value }} like '%@erased.example' or {{ value }} like '+883519%' or {{ value }} like 'erased-%')
+{%- endmacro %}
+
+{# Number of a set of identifiers of a profile, the same in every build. #}
+{% macro statement_key(profile_id, identity_key) -%}
+    {{ key_of(profile_id ~ " || ':' || " ~ identity_key) }}
 {%- endmacro %}

@@ -5,7 +5,7 @@ group by person_key
 having min(person_id) < max(person_id)
 {%- for model, key in [
     ('int_conversions', 'conversion_key'), ('int_entities', 'entity_key'), ('int_destinations', 'destination_key'),
-    ('int_carried_ads', 'ad_key')
+    ('int_carried_ads', 'ad_key'), ('int_identity_statements', 'statement_key')
 ] %}
 union all
 select '{{ model }}' as thing, {{ key }} as key

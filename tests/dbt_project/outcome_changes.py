@@ -19,6 +19,7 @@ PROFILES: dict[str, Record] = {
     "events": {},
     "goals": {},
     "p": {},
+    "people": {},
     "zone": {"time_zone": "UTC"},
     # the last by name, so that nobody gets another number when it is archived
     "zz": {},
@@ -131,7 +132,8 @@ def change(project: Project) -> None:
     assigned = {"profile_id": "p", "payment_ref": "x:assigned", "identifier_id": identifier[0]}
     project.land("payment_payers", [{**assigned, "assigned_at": "2026-05-20T00:00:00Z"}], profile_id=None)
     visit = {"occurred_at": "2026-05-20T09:00:00Z", "channel": "web", "origin": "web", "external_id": "both"}
-    project.land("touches", [{**visit, "touch_key": f"{key} again", "person_key": key} for key in ("m1", "m2")])
+    again = [{**visit, "touch_key": f"{key} again", "person_key": key} for key in ("m1", "m2")]
+    project.land("touches", again, batch="later")
     _goals(project, "goals", "gross", "trial_start")
     _goals(project, "events", "pipeline", "trial_end")
     _profiles(

@@ -1,15 +1,37 @@
 {#- Empty where every row is made anew. -#}
-{%- set touches = ref('stg_app__touches') -%}
+{%- set sources = [
+    'stg_app__touches', 'stg_app__conversions', 'stg_app__ad_referrals', 'stg_store__orders', 'stg_app__people'
+] -%}
 {% if keeps_rows() %}
-select profile_id, identity_key
-from changes.touch_identities
+with found as (
+    select profile_id, identity_key, true as is_lost from changes.touch_identities
+    union all
+    select _profile_id as profile_id, {{ identity_key() }} as identity_key, false as is_lost from changes.touches
+    {%- for model in sources[1:] %}
+    union all
+    select profile_id, identity_key, false as is_lost from {{ changes_of(model) }}
+    {%- endfor %}
+    {%- for model in sources %}
+    union all
+    select profile_id, identity_key, false as is_lost from {{ ref(model) }}
+    where profile_id in (select changed.profile_id from {{ changes_of('int_profiles') }} as changed)
+    {%- endfor %}
+)
+
+select
+    profile_id,
+    identity_key,
+    {{ statement_key('profile_id', 'identity_key') }} as statement_key,
+    max(case when is_lost then 1 else 0 end) = 1 as is_lost
+from found
 where identity_key is not null
-union
-select _profile_id as profile_id, {{ identity_key() }} as identity_key
-from changes.touches
-where {{ identity_key() }} is not null
+group by profile_id, identity_key
 {% else %}
-select profile_id, identity_key
-from {{ touches }}
+select
+    profile_id,
+    identity_key,
+    cast(0 as bigint) as statement_key,
+    false as is_lost
+from {{ ref('stg_app__touches') }}
 where false
 {% endif %}

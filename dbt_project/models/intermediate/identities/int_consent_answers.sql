@@ -1,3 +1,5 @@
+{{ compared(['person_key', 'occurred_s', 'answer_key', 'consent_marketing']) }}
+
 -- Somebody may answer on a later page than the one that the visit opened with.
 select
     people.person_key,

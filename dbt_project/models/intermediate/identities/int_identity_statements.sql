@@ -1,16 +1,19 @@
-{%- set kinds = identifier_kinds() -%}
+{{ kept_by(['statement_key'], 'int_changed_statements') }}
+
+{% set kinds = identifier_kinds() %}
+
 with seen as (
     select profile_id, {{ kinds | join(', ') }}, first_seen_at
-    from {{ ref('int_touch_statements') }}
+    from {{ changed_statements('int_touch_statements') }}
     union all
     {%- for model in ['stg_app__conversions', 'stg_app__ad_referrals'] %}
     select profile_id, {{ kinds | join(', ') }}, min(occurred_at) as first_seen_at
-    from {{ ref(model) }}
+    from {{ changed_statements(model) }}
     group by profile_id, {{ kinds | join(', ') }}
     union all
     {%- endfor %}
     select profile_id, {{ kinds | join(', ') }}, min(created_at) as first_seen_at
-    from {{ ref('stg_store__orders') }}
+    from {{ changed_statements('stg_store__orders') }}
     group by profile_id, {{ kinds | join(', ') }}
     union all
     select
@@ -22,7 +25,7 @@ with seen as (
         phone,
         cast(null as {{ dbt.type_string() }}) as anonymous_id,
         created_at as first_seen_at
-    from {{ ref('stg_app__people') }}
+    from {{ changed_statements('stg_app__people') }}
 ),
 
 sets as (
@@ -33,7 +36,7 @@ sets as (
 
 select
     p.profile_key,
-    cast(row_number() over (order by p.profile_key, {{ identity_key() }}) as bigint) as statement_key,
+    {{ statement_key('p.profile_id', identity_key()) }} as statement_key,
     {{ identity_key() }} as identity_key,
     {{ kinds | join(',\n    ') }},
     s.first_seen_at

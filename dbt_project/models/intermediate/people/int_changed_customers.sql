@@ -12,6 +12,17 @@ found as (
     union all
     select person_key from {{ changes_of('int_person_identifiers') }}
     union all
+    select person_key from {{ changes_of('int_consent_answers') }}
+    union all
+    select identifiers.person_key
+    from {{ changes_of('stg_app__people') }} as records
+    inner join {{ ref('int_profiles') }} as profiles on records.profile_id = profiles.profile_id
+    inner join identifiers
+        on
+            profiles.profile_key = identifiers.profile_key
+            and identifiers.kind = 'person_key'
+            and records.person_key = identifiers.value
+    union all
     select identifiers.person_key
     from {{ changes_of('int_page_days') }} as days
     inner join identifiers

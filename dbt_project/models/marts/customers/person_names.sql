@@ -1,3 +1,5 @@
+{{ by_person('int_changed_customers', since=none) }}
+
 with identifiers as (
     select
         profile_key,
@@ -5,7 +7,7 @@ with identifiers as (
         kind,
         value,
         row_number() over (partition by person_key, kind order by first_seen_at nulls last, value) as age
-    from {{ ref('int_person_identifiers') }}
+    from {{ changed_rows('int_person_identifiers', 'int_changed_customers', since=none) }}
     where
         not is_shared
         and not {{ is_made_up('value') }}

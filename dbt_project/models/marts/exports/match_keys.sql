@@ -1,3 +1,5 @@
+{{ by_person('int_changed_customers', since=none) }}
+
 -- Whoever was erased lives on under made-up names, which lead to nobody and go nowhere.
 with identifiers as (
     select
@@ -6,7 +8,7 @@ with identifiers as (
         kind,
         value,
         row_number() over (partition by person_key, kind order by first_seen_at nulls last, value) as age
-    from {{ ref('int_person_identifiers') }}
+    from {{ changed_rows('int_person_identifiers', 'int_changed_customers', since=none) }}
     where
         not is_shared
         and not {{ is_made_up('value') }}
@@ -29,12 +31,12 @@ touches as (
         people.person_key,
         touches.touch_key,
         touches.occurred_s,
-        touches.click_id_type,
         touches.click_id
     from {{ ref('stg_app__touches') }} as touches
     inner join {{ ref('int_profiles') }} as profiles on touches.profile_id = profiles.profile_id
-    inner join {{ ref('int_identity_keys') }} as people
+    inner join {{ changed_rows('int_identity_keys', 'int_changed_customers', since=none) }} as people
         on profiles.profile_key = people.profile_key and touches.identity_key = people.identity_key
+    where touches.click_id_type = 'fbclid' and touches.click_id not like 'erased-%'
 ),
 
 clicks as (
@@ -44,7 +46,6 @@ clicks as (
         occurred_s,
         row_number() over (partition by person_key order by occurred_s desc, touch_key asc) as recency
     from touches
-    where click_id_type = 'fbclid' and click_id not like 'erased-%'
 ),
 
 consents as (
@@ -52,7 +53,7 @@ consents as (
         person_key,
         consent_marketing,
         row_number() over (partition by person_key order by occurred_s desc, answer_key asc) as recency
-    from {{ ref('int_consent_answers') }}
+    from {{ changed_rows('int_consent_answers', 'int_changed_customers', since=none) }}
 ),
 
 refusals as (

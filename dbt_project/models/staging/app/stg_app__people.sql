@@ -1,3 +1,7 @@
+{{ compared([
+    'profile_id', 'person_key', 'identity_key', 'first_name', 'last_name', 'created_at', 'marketing_consent', 'loaded_at'
+]) }}
+
 with ranked as (
     select
         *,
@@ -16,6 +20,7 @@ select
     email,
     phone,
     external_id,
+    {{ identity_key(['person_key', 'email', 'phone', 'external_id']) }} as identity_key,
     created_at,
     marketing_consent,
     _source as landed_from,

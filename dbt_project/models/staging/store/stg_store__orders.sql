@@ -1,3 +1,5 @@
+{{ compared(['profile_id', 'identity_key', 'record_no']) }}
+
 with ranked as (
     select
         *,

@@ -1,4 +1,4 @@
-"""Outcomes that a build keeps are those that a whole build would make, whatever changed about them."""
+"""What a build keeps of outcomes and people is what a whole build would make, whatever changed about them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.increment import unlike
-from tests.dbt_project import outcome_changes
+from tests.dbt_project import outcome_changes, people_changes
 from tests.dbt_project.project import Project
 from touchledger.settings import Settings
 
@@ -17,8 +17,9 @@ from touchledger.settings import Settings
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The history, built."""
-    found = Project(Settings(home=tmp_path_factory.mktemp("outcomes")))
+    found = Project(Settings(home=tmp_path_factory.mktemp("kept")))
     outcome_changes.land(found)
+    people_changes.land(found)
     found.model()
     return found
 
@@ -34,9 +35,14 @@ def like_a_whole_build(project: Project, home: Path, change: Callable[[Project],
     return {name for (name,) in project.rows("select outcome_ref from intermediate.int_changed_outcomes")}
 
 
-def test_outcomes_follow_whatever_changes_about_them(project: Project, tmp_path: Path) -> None:
+def _change(project: Project) -> None:
+    outcome_changes.change(project)
+    people_changes.change(project)
+
+
+def test_outcomes_and_people_follow_whatever_changes_about_them(project: Project, tmp_path: Path) -> None:
     before = project.rows("select count(*) from marts.conversions where conversion_ref <> 'stays'")
-    anew = like_a_whole_build(project, tmp_path / "changed", outcome_changes.change)
+    anew = like_a_whole_build(project, tmp_path / "changed", _change)
     assert "late" in anew and "stays" not in anew
     assert project.rows("select count(*) from marts.conversions where conversion_ref <> 'stays'") != before
 

@@ -1,0 +1,79 @@
+"""People known by records of every kind, and a second landing that changes what is known of each in its own way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.dbt_project.project import Project
+
+Record = dict[str, Any]
+PROFILE = "people"
+
+
+def _touch(key: str, month: int, **columns: Any) -> Record:
+    told = {"touch_key": key, "occurred_at": f"2026-0{month}-01T12:00:00Z", "channel": "web", "origin": "web"}
+    return {**told, "person_key": key.split()[0], **columns}
+
+
+def _lead(person: str, month: int) -> Record:
+    lead = {"conversion_key": f"{person} {month}", "occurred_at": f"2026-0{month}-02T12:00:00Z"}
+    return {**lead, "conversion_type": "lead_created", "person_key": person}
+
+
+def _order(ref: str, month: int) -> Record:
+    order = {"connection_ref": "shop", "order_id": ref, "order_ref": ref, "created_at": f"2026-0{month}-03T12:00:00Z"}
+    paid = {"updated_at": "2026-05-01T00:00:00Z", "financial_status": "paid", "currency": "USD", "total": "9.00"}
+    return {**order, **paid, "email": f"{ref}@example.com"}
+
+
+def _page(at: str, **columns: Any) -> Record:
+    seen = {"event_id": at, "profile_id": PROFILE, "event_name": "page_view", "anonymous_id": "browser"}
+    when = {"occurred_at": f"2026-03-01T{at}:00Z", "received_at": f"2026-03-01T{at}:01Z"}
+    return {**seen, **when, "session_id": "s", "opens_visit": at == "10:00", **columns}
+
+
+def _referral(ref: str) -> Record:
+    told = {"referral_id": ref, "conversation_id": ref, "channel": "chatapp", "occurred_at": "2026-03-01T10:00:00Z"}
+    return {**told, "ad_platform": "meta", "ad_id": "7", "person_key": ref, "seen_live": True}
+
+
+def _person(key: str, **columns: Any) -> Record:
+    return {"person_key": key, "email": f"{key}@example.com", "marketing_consent": True, **columns}
+
+
+def land(project: Project) -> None:
+    """The history."""
+    told = {
+        "touches": [
+            _touch("loses 2", 3),
+            _touch("gains", 3),
+            _touch("reads", 3, anonymous_id="browser", email="reads@example.com"),
+        ],
+        "conversions": [_lead("asks", 3)],
+        "orders": [_order("buys", 3)],
+        "ad_referrals": [_referral("stays"), _referral("leaves")],
+        "people": [_person("named", first_name="An"), _person("agrees"), _person("moves")],
+        "page_events": [_page("10:00"), _page("11:00")],
+    }
+    for dataset, rows in told.items():
+        project.land(dataset, rows, profile_id=PROFILE)
+    project.land("touches", [_touch("loses 1", 2)], profile_id=PROFILE, batch="goes")
+    project.land("conversions", [_lead("asks", 2)], profile_id=PROFILE, batch="goes")
+
+
+def change(project: Project) -> None:
+    """One change of every kind."""
+    for dataset in ("touches", "conversions"):
+        project.land(dataset, [], profile_id=PROFILE, batch="goes")
+    # of a touch that is new in two versions, only the newer one has a person
+    project.land("touches", [_touch("gains 2", 2), _touch("new", 4)], profile_id=PROFILE, batch="later")
+    project.land("touches", [_touch("new", 4, person_key="other")], profile_id=PROFILE, batch="latest")
+    people = [_person("named", first_name="Ann"), _person("agrees", marketing_consent=False)]
+    told = {
+        "orders": [_order("buys", 2)],
+        "ad_referrals": [_referral("stays")],
+        "people": [*people, _person("moves", email="moved@example.com")],
+        "page_events": [_page("10:00"), _page("10:30", consent_marketing=False), _page("11:00")],
+    }
+    for dataset, rows in told.items():
+        project.land(dataset, rows, profile_id=PROFILE)

@@ -150,7 +150,7 @@ def measure(
         closed_loads, open_loads = {}, {}
         options = {"address": address, "connections": 4, "seconds": seconds}
         closed_loads["4, none asked before"] = cost(lambda: closed(mixed, folder=settings.home, begin=0, **options))
-        # what a publication leaves in memory (api/snapshot.py): from here on each worker has met every large slice
+        # a worker that served the snapshot before has read ahead by now (api/snapshot.py); these have met none
         large = [one for size in (1_000_000, 100_000) for one in questions.get(size, [])[: QUESTIONS // 20]]
         closed(large, folder=settings.home, begin=0, address=address, connections=8, seconds=2 * seconds)
         for turn, connections in enumerate(CONNECTIONS):

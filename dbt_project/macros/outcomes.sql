@@ -19,3 +19,7 @@
                 and changed.is_cash = {{ is_cash }}
     {%- endif -%}
 {%- endmacro %}
+
+{% macro changed_outcomes(name) -%}
+    {{ changed_rows(name, 'int_changed_outcomes', ['conversion_key'], none) }}
+{%- endmacro %}

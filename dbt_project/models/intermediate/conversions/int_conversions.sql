@@ -27,7 +27,7 @@ select
     end as path_conversion_key,
     money.is_refund_capped,
     money.is_rate_missing
-from {{ changed_rows('int_outcome_money', 'int_changed_outcomes', ['conversion_key'], none) }} as money
+from {{ changed_outcomes('int_outcome_money') }} as money
 inner join {{ ref('int_profiles') }} as profiles on money.profile_key = profiles.profile_key
 left join {{ ref('int_renewals') }} as renewals
     on

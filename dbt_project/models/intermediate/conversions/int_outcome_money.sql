@@ -5,7 +5,7 @@ with profiles as (
 ),
 
 outcomes as (
-    select * from {{ changed_rows('int_outcomes', 'int_changed_outcomes', ['conversion_key'], none) }}
+    select * from {{ changed_outcomes('int_outcomes') }}
 ),
 
 rates as (

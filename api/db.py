@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from sqlalchemy.orm import DeclarativeBase, Session
 
 from api.once import Once
 from api.prepared import Prepared
-from api.turns import turn_at
+from api.turns import Turn, turn_at
 
 CONVENTION = {
     "ix": "ix_%(column_0_label)s",
@@ -85,11 +86,13 @@ def _take_over_transactions(connection: Any, _record: Any) -> None:
 
 
 BEGIN = Prepared(sa.text("begin immediate"))
+# set where the turn was waited for already, whether it came or not
+WAITED = "waited_for_its_turn"
 
 
 def _begin_immediate(connection: sa.Connection) -> None:
     database = connection.engine.url.database
-    if database and database != ":memory:":
+    if database and database != ":memory:" and WAITED not in connection.get_execution_options():
         turn = turn_at(database)
         if turn.take():
             connection.info["turn"] = turn
@@ -116,6 +119,9 @@ def engine_for(url: str, *, durable: bool = True) -> sa.Engine:
 
 def close_engines(url: str) -> None:
     """Close the idle connections to an address; the next use opens new ones."""
+    kept = _kept(url)
+    if kept is not None:
+        kept.close()
     for durable in (True, False):
         _engine(url, durable).dispose()
 
@@ -148,19 +154,97 @@ def transaction(url: str, *, durable: bool = True) -> Iterator[Session]:
         yield session
 
 
+class Kept:
+    """The one connection, and session on it, with which this process admits requests to an SQLite file, in turn.
+
+    To take one from the pool and to give it back takes longer than all that is done with it.
+    """
+
+    def __init__(self, url: str, database: str) -> None:
+        self._url, self._database = url, database
+        self._opened: tuple[int, sa.Connection, Session] | None = None
+
+    @property
+    def turn(self) -> Turn:
+        """Whoever has it has the connection."""
+        return turn_at(self._database)
+
+    def opened(self) -> tuple[sa.Connection, Session]:
+        """Outside of any transaction; call with the turn."""
+        if self._opened is None or self._opened[0] != os.getpid():
+            if self._opened is not None:
+                # a forked process neither uses nor closes what its parent opened
+                _of_the_parent.append(self._opened)
+            connection = engine_for(self._url, durable=False).connect().execution_options(**{WAITED: True})
+            self._opened = os.getpid(), connection, Session(connection, expire_on_commit=False)
+        return self._opened[1:]
+
+    def give_back(self) -> None:
+        """To the pool, which looks after what is broken; call with the turn."""
+        if self._opened is not None and self._opened[0] == os.getpid():
+            self._opened[1].close()
+            self._opened = None
+
+    def close(self) -> None:
+        """The next admission opens another."""
+        if self._opened is not None and self.turn.take():
+            try:
+                self.give_back()
+            finally:
+                self.turn.pass_on()
+
+
+_of_the_parent: list[object] = []
+
+
+@Once
+def _kept(url: str) -> Kept | None:
+    found = sa.make_url(url)
+    is_file = found.get_backend_name() == "sqlite" and found.database not in {None, "", ":memory:"}
+    return Kept(url, str(found.database)) if is_file else None
+
+
 @contextmanager
 def admission(url: str) -> Iterator[Session]:
     """The transaction that every request begins with: as `transaction`, not durable, and begun at once.
 
     The session itself does nothing before it is asked for a row; `connection_of` it takes a statement at a time.
     """
-    with engine_for(url, durable=False).begin() as connection:
+    kept = _kept(url)
+    turn = kept.turn if kept else None
+    if kept is None or turn is None or not turn.take():
+        with _pooled(engine_for(url, durable=False)) as session:
+            yield session
+            _flush(session)
+        return
+    try:
+        connection, session = kept.opened()
+        with connection.begin():
+            try:
+                yield session
+                _flush(session)
+            finally:
+                if session.in_transaction():
+                    session.close()
+    except sa.exc.SQLAlchemyError:
+        kept.give_back()
+        raise
+    finally:
+        turn.pass_on()
+
+
+@contextmanager
+def _pooled(engine: sa.Engine) -> Iterator[Session]:
+    with engine.connect().execution_options(**{WAITED: True}) as connection, connection.begin():
         if connection.dialect.name == "postgresql":
             RELAX_POSTGRES.rows(connection)
         with Session(connection, expire_on_commit=False) as session:
             yield session
-            if session.in_transaction():
-                session.flush()
+
+
+def _flush(session: Session) -> None:
+    if session.in_transaction():
+        session.flush()
 
 
 def connection_of(session: Session) -> sa.Connection:

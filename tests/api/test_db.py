@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from api import db
+import pytest
+import sqlalchemy as sa
+
+from api import db, turns
 from api.models import RateUse
 from touchledger.settings import Settings
 
@@ -24,3 +30,78 @@ def test_a_few_thousand_requests_are_admitted_without_carrying_the_log_over(sett
 
 def file(settings: Settings, suffix: str = "") -> Path:
     return Path(settings.operational_url.removeprefix("sqlite:///") + suffix)
+
+
+def test_requests_are_admitted_on_one_connection_by_whichever_thread(settings: Settings) -> None:
+    taken: list[object] = []
+    sa.event.listen(db.engine_for(settings.operational_url, durable=False), "checkout", lambda *_: taken.append(_))
+
+    def admitted(n: int) -> None:
+        with db.admission(settings.operational_url) as session:
+            session.add(RateUse(bucket=f"key:{n}", uses=[]))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(admitted, range(20)))
+    assert len(taken) == 1
+    assert buckets(settings) == 20
+    db.close_engines(settings.operational_url)
+    admitted(20)
+    assert len(taken) == 2
+
+
+def test_nothing_of_an_admission_that_raised_is_in_the_next(settings: Settings) -> None:
+    added = RateUse(bucket="key:a", uses=[])
+    with pytest.raises(ZeroDivisionError), db.admission(settings.operational_url) as session:
+        session.add(added)
+        session.flush()
+        1 / 0  # noqa: B018
+    with db.admission(settings.operational_url) as session:
+        assert added not in session
+        assert session.get(RateUse, "key:a") is None
+
+
+def test_a_connection_that_failed_is_not_kept(settings: Settings) -> None:
+    with db.admission(settings.operational_url) as session:
+        broken = db.connection_of(session)
+    # the transaction of somebody who never ended it
+    assert broken.connection.driver_connection is not None
+    broken.connection.driver_connection.execute("begin")
+    with pytest.raises(sa.exc.OperationalError), db.admission(settings.operational_url):
+        pass
+    with db.admission(settings.operational_url) as session:
+        assert db.connection_of(session) is not broken
+        session.add(RateUse(bucket="key:a", uses=[]))
+    assert buckets(settings) == 1
+
+
+def test_who_waits_too_long_for_the_turn_is_admitted_when_sqlite_lets_it(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.5)
+    turn = turns.turn_at(str(file(settings)))
+    assert turn.take()
+    begun = time.monotonic()
+    with db.admission(settings.operational_url) as session:
+        session.add(RateUse(bucket="key:a", uses=[]))
+    # once, and not again when the transaction begins
+    assert time.monotonic() - begun < 2 * turns.PATIENCE_SECONDS
+    turn.pass_on()
+    assert buckets(settings) == 1
+
+
+def test_a_forked_process_opens_a_connection_of_its_own(settings: Settings) -> None:
+    with db.admission(settings.operational_url) as session:
+        parents = db.connection_of(session)
+    child = os.fork()
+    if child == 0:
+        with db.admission(settings.operational_url) as session:
+            own = db.connection_of(session) is not parents
+        os._exit(0 if own else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    with db.admission(settings.operational_url) as session:
+        assert db.connection_of(session) is parents
+
+
+def buckets(settings: Settings) -> int:
+    with db.transaction(settings.operational_url) as session:
+        return session.scalar(sa.select(sa.func.count()).select_from(RateUse)) or 0

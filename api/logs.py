@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import sys
 import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, TextIO
 
@@ -21,11 +23,30 @@ from connectors.redaction import HIDDEN, redact
 UNTOLD = frozenset({"email", "phone", "customer_key", "search", "code", "auth_code", "state"})
 SENSITIVE = re.compile(r"(?i)authorization|password|secret|token|cookie")
 EMAIL = re.compile(r"[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)+")
-# nothing that is taken out looks so: ids, paths and methods, which most values of a log are
-HARMLESS = re.compile(r"req_[0-9a-f]{32}|[a-z0-9-]*(?:/[a-z0-9-]+)*|[A-Z]{1,8}")
+# nothing that is taken out looks so: ids, paths, methods and choices, which most values of a log are
+HARMLESS = re.compile(
+    r"req_[0-9a-f]{32}|[a-z0-9-]*(?:/[a-z0-9-]+)*|[A-Z]{1,8}"
+    r"|(?!(?:sk|rk|whsec|shp[a-z]{2})_)[a-z]{1,10}(?:_[a-z]{1,10}){1,2}"
+)
 PHONE = re.compile(r"(?:\+|%2B)[1-9]\d{7,14}\b")
 
-log = structlog.get_logger("api.access")
+ACCESS = logging.getLogger("api.access")
+
+
+class Line(logging.LogRecord):
+    """The line of one request: its message is the event, redacted and in order, with which nothing is left to do."""
+
+    def __init__(self, event: Mapping[str, Any]) -> None:
+        super().__init__(ACCESS.name, logging.INFO, __file__, 0, event, None, None)
+
+
+class Formatter(structlog.stdlib.ProcessorFormatter):
+    """Writes the line of a request as the processors would, which take ten times as long."""
+
+    _written = json.JSONEncoder().encode
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._written(record.msg) if isinstance(record, Line) else super().format(record)
 
 
 def configure(level: str = "INFO", stream: TextIO | None = None) -> None:
@@ -50,7 +71,7 @@ def configure(level: str = "INFO", stream: TextIO | None = None) -> None:
         structlog.processors.JSONRenderer(),
     ]
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=last))
+    handler.setFormatter(Formatter(foreign_pre_chain=shared, processors=last))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
@@ -84,8 +105,8 @@ def _is_sensitive(name: str) -> bool:
 
 def _path() -> str:
     # who has a token of an address has what it opens
-    opens = "token" in (request.view_args or {}) and request.url_rule is not None
-    return request.url_rule.rule if opens and request.url_rule else request.path
+    opened = request.url_rule if "token" in (request.view_args or {}) else None
+    return opened.rule if opened else request.path
 
 
 def start_clock() -> None:
@@ -95,17 +116,25 @@ def start_clock() -> None:
 
 def access(response: Response) -> Response:
     """After each request: one line with what was asked, by whom, and how it ended."""
-    principal = g.get("principal")
+    if not ACCESS.isEnabledFor(logging.INFO):
+        return response
+    principal, ended = g.get("principal"), time.perf_counter()
+    profile = principal.reach.profile if principal else None
     query = {name: HIDDEN if name in UNTOLD else values for name, values in request.args.lists()}
-    log.info(
-        "request",
-        request_id=context.request_id(),
-        method=request.method,
-        path=_path(),
-        query=query,
-        status=response.status_code,
-        milliseconds=round((time.perf_counter() - g.get("started", time.perf_counter())) * 1000, 1),
-        key_id=principal.id if principal else None,
-        profile_id=principal.reach.profile.id if principal and principal.reach.profile else None,
-    )
+    # what callers do not write themselves holds no secret
+    event = {
+        "request_id": context.request_id(),
+        "method": clean(request.method),
+        "path": clean(_path()),
+        "query": take_out_secrets(None, "", query),
+        "status": response.status_code,
+        "milliseconds": round((ended - g.get("started", ended)) * 1000, 1),
+        "key_id": principal.id if principal else None,
+        "profile_id": profile.id if profile else None,
+        "event": "request",
+        "level": "info",
+        "logger": ACCESS.name,
+        "timestamp": datetime.now(UTC).isoformat().replace("+00:00", "Z"),
+    }
+    ACCESS.handle(Line(event))
     return response

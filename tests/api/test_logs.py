@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import logging
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -40,6 +41,24 @@ def test_each_request_leaves_one_line(caller: Caller, written: io.StringIO) -> N
     assert (line["method"], line["path"], line["status"]) == ("GET", "/api/v1/notes", 200)
     assert line["query"] == {"limit": ["2"]}
     assert line["key_id"]
+
+
+def test_the_line_is_what_the_processors_would_write(caller: Caller, written: io.StringIO) -> None:
+    caller.get("/notes?limit=2&limit=3&email=jane%40example.com&api_token=x&q=%C3%BC%00%22%F0%9F%98%80&s=last_touch")
+    (line,) = [line for line in lines(written) if line["event"] == "request"]
+    told = {name: value for name, value in line.items() if name not in {"event", "level", "logger", "timestamp"}}
+    structlog.get_logger("api.access").info("request", **told)
+    own, theirs = (
+        re.sub(r'("timestamp": "2\d{3}-\d\d-\d\dT)[\d:.]+Z"', "", one) for one in written.getvalue().split("\n")[:2]
+    )
+    assert own == theirs
+    assert "timestamp" not in own
+
+
+def test_a_level_above_leaves_the_line_out(caller: Caller, written: io.StringIO) -> None:
+    logging.getLogger().setLevel("WARNING")
+    caller.get("/notes")
+    assert written.getvalue() == ""
 
 
 def test_the_token_of_an_address_that_opens_something_stays_out(caller: Caller, written: io.StringIO) -> None:
@@ -95,6 +114,10 @@ def test_a_secret_keeps_its_kind_only() -> None:
     "text",
     [
         "sk_live12345",
+        "sk_abcdefgh",
+        "rk_abcdefgh",
+        "shpat_abcdefgh",
+        f"tl_live_{'a' * 38}",
         "whsec_abcdefgh",
         "1//0gabcdefghijklmnopqr",
         "ya29.abcdefghij",

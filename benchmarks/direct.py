@@ -1,8 +1,9 @@
 """int_touches and int_conversions of a generated world, made by SQL without the models before them.
 
 A warehouse that the models built from a small world with the same ad accounts gives the profiles, the destinations and
-the columns; its two tables are emptied and filled anew. `differences` compares with what the models make of the same
-world: person keys are numbered otherwise there, so people are told by who they are.
+the columns; its two tables are emptied and filled anew. Keys of people are spread over the range that the models' keys
+have and those of conversions are mixed, for slices go by ranges and the models' keys are heads of hashes. `differences`
+compares with what the models make of the same world: its keys are others, so people are told by who they are.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from benchmarks.generated import TYPES, Conversions, Touches, World, chunks
+from benchmarks.generated import TYPES, Conversions, Touches, World, chunks, people
 from benchmarks.landed import keyed
 
 # where the credit of a generated touch goes: an ad, or the reason why it goes to none
@@ -33,7 +34,7 @@ where destinations.ad_key is not null or destinations.reason in ('direct', 'othe
 """
 TOUCHES = """
 select
-    cast(person + 1 as int) as person_key, profile_key, ts, 't' || number as touch_key, number as record_no,
+    $step * person as person_key, profile_key, ts, 't' || number as touch_key, number as record_no,
     'web' as channel, 'web' as origin, is_direct, destination_key, cast(pos_l as int) as pos_l,
     cast(pos_f as int) as pos_f,
     coalesce(lag(pos_l) over (partition by person, ad_set_key order by pos_l), 0) as prev_set,
@@ -67,13 +68,16 @@ select
     false as is_refund_capped, false as is_rate_missing
 from (
     select
-        chunk.*, profiles.profile_key, cast(person + 1 as int) as person_key,
+        chunk.*, profiles.profile_key, $step * person as person_key,
         md5(profiles.profile_id || ':conversion:' || outcome_ref) as digest,
-        cast($first + row_number() over (order by person, ts, conversion_type, outcome_ref) as int) as conversion_key
+        cast(
+            cast($first + row_number() over (order by person, ts, conversion_type, outcome_ref) as hugeint)
+            * 2862933555777941757 % 9223372036854775783 as bigint
+        ) as conversion_key
     from chunk
     inner join profiles on chunk.profile = profiles.turn
 )
-order by conversion_key
+order by person_key, conversion_key
 """
 # what names a row in either warehouse, and where a key stands for a person or a conversion
 NAMES = {"int_touches": ("person_key", "pos_l"), "int_conversions": ("profile_key", "outcome_ref")}
@@ -94,10 +98,10 @@ def fill(warehouse: Path, profiles: list[str], world: World, *, threads: int = 2
         connection.execute(PLACES)
         for table in NAMES:
             connection.execute(f"truncate intermediate.{table}")
-        first = 0
+        first, step = 0, 2**63 // people(world)
         for touches, conversions in chunks(world):
-            _insert(connection, "int_touches", _touches(touches), TOUCHES)
-            _insert(connection, "int_conversions", _conversions(conversions), CONVERSIONS, first=first)
+            _insert(connection, "int_touches", _touches(touches), TOUCHES, step=step)
+            _insert(connection, "int_conversions", _conversions(conversions), CONVERSIONS, step=step, first=first)
             first += len(conversions.number)
         connection.execute("checkpoint")
 

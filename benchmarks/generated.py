@@ -70,10 +70,8 @@ def chunks(world: World, chunk_touches: int = CHUNK_TOUCHES) -> Iterator[tuple[T
     """The world in chunks of whole people, in the order of people."""
     ends = np.cumsum(zipf(world.profiles)) * world.touches
     popularity = np.cumsum(zipf(ADS))[:-1]
-    touch = person = conversion = turn = 0
-    while touch < world.touches:
-        numbers = np.random.default_rng([world.seed, turn])
-        lengths = path_lengths(numbers, min(chunk_touches, world.touches - touch), LONGEST[world.kind])
+    touch = person = conversion = 0
+    for numbers, lengths in _people(world, chunk_touches):
         count = int(lengths.sum())
         firsts = touch + np.cumsum(lengths) - lengths
         profile_of_person = np.minimum(np.searchsorted(ends, firsts, side="right"), world.profiles - 1)
@@ -85,8 +83,23 @@ def chunks(world: World, chunk_touches: int = CHUNK_TOUCHES) -> Iterator[tuple[T
         touches = Touches(touch + np.arange(count), profile, people, times, ad, way > 1 - DIRECT_SHARE)
         conversions = _conversions(numbers, touches, conversion)
         yield touches, conversions
-        touch, person, turn = touch + count, person + len(lengths), turn + 1
+        touch, person = touch + count, person + len(lengths)
         conversion += len(conversions.number)
+
+
+def people(world: World, chunk_touches: int = CHUNK_TOUCHES) -> int:
+    """How many people the chunks of a world hold."""
+    return sum(len(lengths) for _, lengths in _people(world, chunk_touches))
+
+
+def _people(world: World, chunk_touches: int) -> Iterator[tuple[np.random.Generator, Numbers]]:
+    """Per chunk the numbers that all of it is drawn from, and the touches of each of its people."""
+    touch = turn = 0
+    while touch < world.touches:
+        numbers = np.random.default_rng([world.seed, turn])
+        lengths = path_lengths(numbers, min(chunk_touches, world.touches - touch), LONGEST[world.kind])
+        yield numbers, lengths
+        touch, turn = touch + int(lengths.sum()), turn + 1
 
 
 def path_lengths(numbers: np.random.Generator, touches: int, longest: int = LONGEST["skewed"]) -> Numbers:

@@ -99,6 +99,20 @@ def late(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTabl
     return int(found[0] or 0) if found else 0
 
 
+def _ascends(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> bool:
+    """Whether each row lies strictly behind the one before by its grain, which no two rows can then share."""
+    before, _ = _disorder(table)
+    behind = "false"
+    for n, column in reversed([*enumerate(quoted(column) for column in table.grain)]):
+        behind = f"(before_{n} < {column} or (before_{n} = {column} and {behind}))"
+    found = connection.execute(
+        f"select count(*) from (select {table.grain_list}, {before} from {relation})"  # noqa: S608
+        f" where not coalesce({behind}, false)"
+    ).fetchone()
+    # the first row has none before it
+    return found is not None and found[0] <= 1
+
+
 def _disorder(table: ServedTable) -> tuple[str, str]:
     """Columns that hold the grain of the row before, and whether that row belongs behind this one."""
     grain = [quoted(column) for column in table.grain]
@@ -141,7 +155,9 @@ def _shape(found: dict[str, str], table: ServedTable) -> Iterator[str]:
 
 def _rows(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> Iterator[str]:
     yield from _absent(connection, relation, table)
-    yield from _twice(connection, relation, table)
+    # grouping the rows of every table took a sixth of a publication, and most tables are written in order
+    if not _ascends(connection, relation, table):
+        yield from _twice(connection, relation, table)
 
 
 def _absent(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> Iterator[str]:

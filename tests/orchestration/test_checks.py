@@ -74,7 +74,7 @@ def test_what_broke_the_contract_is_judged_until_it_keeps_it(lake: Lake) -> None
 
 
 def test_what_many_frames_break_is_told_once_with_all_its_rows(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(raw_rows, "VECTORS", 1)
+    monkeypatch.setattr(raw_rows, "FRAME_ROWS", 2048)
     spoil(land(lake, "one", *map(str, range(5_000))))
     settings = Settings(home=lake.root.parent)
     found = contract_check(CONTRACT, RawRows(settings, CONTRACT), settings)

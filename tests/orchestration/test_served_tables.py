@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from orchestration.served_tables import Column, ServedTable, runs
+from orchestration.served_tables import Column, ContractBrokenError, ServedTable, require_rows, runs
 
 TABLE = ServedTable("t", (Column("a", "INTEGER", True), Column("b", "VARCHAR", True)), ("a", "b"))
 # more than one block, so that several threads read it
@@ -29,3 +29,33 @@ def test_a_run_ends_where_a_row_comes_before_its_neighbour(rows: str, expected: 
     with duckdb.connect() as connection:
         connection.execute(f"create table t as select * from ({rows}) v(a, b)")
         assert runs(connection, "t", TABLE) == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "twice"),
+    [
+        ("values (1, 'x'), (1, 'y'), (2, 'a')", None),
+        ("values (1, 'y'), (1, 'x'), (2, 'a')", None),
+        ("values (1, null), (2, null), (null, 'a'), (null, 'b')", None),
+        ("values (1, 'x'), (1, 'x'), (2, 'a')", (1, "x")),
+        ("values (1, 'y'), (1, 'x'), (1, 'y')", (1, "y")),
+        ("values (1, null), (1, null)", (1, None)),
+        ("values (1, 'x'), (null, 'a'), (null, 'a')", (None, "a")),
+        (MANY, None),
+        (f"select * from ({MANY}) union all select 3, 'c'", (3, "c")),
+        (f"select a, case when a = 40000 and b = 'c' then 'b' else b end from ({MANY})", (40000, "b")),
+        ("select 1, 'x' limit 0", None),
+    ],
+)
+def test_a_grain_that_two_rows_share_is_told_in_whatever_order_they_lie(
+    rows: str, twice: tuple[object, object] | None
+) -> None:
+    table = ServedTable("t", (Column("a", "INTEGER", False), Column("b", "VARCHAR", False)), ("a", "b"))
+    with duckdb.connect() as connection:
+        connection.execute(f"create table t as select * from ({rows}) v(a, b)")
+        if twice is None:
+            require_rows(connection, "main", [table])
+            return
+        with pytest.raises(ContractBrokenError) as told:
+            require_rows(connection, "main", [table])
+    assert told.value.problems == [f"t: more than one row for (a, b) = {twice}"]

@@ -1,7 +1,7 @@
 {{ by_day() }}
 
 {% set outcomes = outcome_columns() %}
-{% set cash = [outcomes.index('payment_received') + 1, outcomes.index('custom_cash') + 1] | join(', ') %}
+{% set multis = credit_models() | rejectattr('bit') | list %}
 
 with placed as (
     select
@@ -14,28 +14,54 @@ with placed as (
     where places.reason is null
 ),
 
+-- Models that share a path among its touches have the same counts, so what was counted once is stacked for each.
+shared as (
+    {% for level in entity_levels() %}
+        select
+            profile_key,
+            '{{ level.name }}' as level,
+            {{ level.key }} as entity_key,
+            day,
+            custom_type,
+            {{ outcome_counts(level.name ~ '_n') }}
+            {%- for model in multis %},
+            {{ credited_money(model.name, model.name ~ '_') }}
+            {%- endfor %}
+        from placed
+        where {{ level.key }} is not null
+        group by profile_key, day, {{ level.key }}, custom_type
+        {{ 'union all' if not loop.last }}
+    {% endfor %}
+),
+
 stacked as (
-    {% for level in entity_levels() %}{% for model in credit_models() %}
-        {%- set n = (model.name if model.bit else level.name) ~ '_n' %}
+    {% for level in entity_levels() %}{% for model in credit_models() if model.bit %}
         select
             profile_key,
             '{{ model.name }}' as model,
             '{{ level.name }}' as level,
-            day,
             {{ level.key }} as entity_key,
-            custom_type
-            {%- for outcome in outcomes %},
-            cast(sum(case when outcome = {{ loop.index }} then {{ n }} else 0 end) as int) as {{ outcome }}
-            {%- endfor %},
-            cast(coalesce(sum(case when outcome in ({{ cash }}) then {{ model.name }} end), 0) as bigint)
-                as cash_minor,
-            cast(coalesce(sum(case when outcome in ({{ cash }}) then null else {{ model.name }} end), 0) as bigint)
-                as pipeline_minor
+            day,
+            custom_type,
+            {{ outcome_counts(model.name ~ '_n') }},
+            {{ credited_money(model.name) }}
         from placed
-        where {{ level.key }} is not null{{ ' and ' ~ n ~ ' > 0' if model.bit }}
+        where {{ level.key }} is not null and {{ model.name }}_n > 0
         group by profile_key, day, {{ level.key }}, custom_type
-        {{ 'union all' if not loop.last }}
-        {%- endfor %}
+        union all
+    {% endfor %}{% endfor %}
+    {% for model in multis %}
+        select
+            profile_key,
+            '{{ model.name }}' as model,
+            level,
+            entity_key,
+            day,
+            custom_type,
+            {{ outcomes | join(', ') }},
+            {{ model.name }}_cash_minor as cash_minor,
+            {{ model.name }}_pipeline_minor as pipeline_minor
+        from shared
         {{ 'union all' if not loop.last }}
     {% endfor %}
 )

@@ -1,0 +1,45 @@
+"""Frames of raw rows, as the checks of contracts judge them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from data_contracts.contract import landed
+from data_contracts.suite import check_frame
+from orchestration.lake import Lake
+from orchestration.landed_facts import SCHEMA
+from orchestration.raw_rows import RawRows
+from touchledger.settings import Settings
+
+CONTRACT = landed()["ad_delivery"]
+DAY = {
+    "platform": "meta", "ad_id": "1", "ad_set_id": "2", "campaign_id": "3", "ad_account_id": "4", "currency": "USD",
+    "impressions": 10, "clicks": 1,
+}  # fmt: skip
+
+
+@pytest.fixture
+def settings(home: Path) -> Settings:
+    settings = Settings(home=home)
+    lake = Lake(settings.lake)
+    lake.prepare()
+    days = [{**DAY, "date": f"2026-03-0{n}", "spend": f"{n}.25"} for n in range(1, 6)]
+    days[1]["video_3s_views"] = 7
+    lake.land(
+        dataset="ad_delivery", profile_id="p", source="s", batch="b", records=days, now=datetime(2026, 6, 1, tzinfo=UTC)
+    )
+    return settings
+
+
+def test_an_absent_number_leaves_the_column_whole_and_money_is_compared_as_numbers(settings: Settings) -> None:
+    raw = RawRows(settings, CONTRACT)
+    folder = settings.lake / "raw" / "ad_delivery"
+    (frame,) = raw.frames([path for path in folder.rglob("*.parquet") if path.name != SCHEMA])
+    kinds = {name: str(frame[name].dtype) for name in ("date", "spend", "impressions", "video_3s_views", "ad_id")}
+    assert kinds == {
+        "date": "datetime64[ms]", "spend": "float64", "impressions": "Int64", "video_3s_views": "Int64", "ad_id": "str",
+    }  # fmt: skip
+    assert check_frame(CONTRACT, frame)[0]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Any, cast
 
+import uuid_utils
 from flask import current_app, g
 
 from touchledger.settings import Settings
@@ -17,9 +17,10 @@ def settings() -> Settings:
 
 def request_id() -> str:
     """`req_` and 32 hexadecimal digits; the same for every call within one request."""
-    if "request_id" not in g:
-        g.request_id = f"req_{uuid.uuid4().hex}"
-    return cast(str, g.request_id)
+    found = g.get("request_id")
+    if found is None:
+        found = g.request_id = f"req_{uuid_utils.uuid4().hex}"
+    return cast(str, found)
 
 
 def meta(**items: Any) -> None:

@@ -60,18 +60,19 @@ class Written:
         compiled: Any = statement.compile(dialect=dialect, column_keys=columns)
         self.text: str = compiled.string
         self._dialect = dialect
-        self._binds: dict[str, Converter] = {
+        binds: dict[str, Converter] = {
             name: bind.type.dialect_impl(dialect).bind_processor(dialect) for name, bind in compiled.binds.items()
         }
-        self._order: Sequence[str] | None = compiled.positiontup
+        self._has_names = compiled.positiontup is None
+        self._binds = [(name, binds[name]) for name in compiled.positiontup or binds]
         self._types = [column.type for column in getattr(statement, "selected_columns", ())]
         self._converters: list[tuple[int, Callable[[Any], Any]]] | None = None
 
     def bound(self, values: dict[str, Any]) -> Any:
         """The parameters as the driver takes them."""
-        binds = self._binds
-        given = {name: convert(values[name]) if (convert := binds[name]) else values[name] for name in binds}
-        return given if self._order is None else [given[name] for name in self._order]
+        if self._has_names:
+            return {name: convert(values[name]) if convert else values[name] for name, convert in self._binds}
+        return [convert(values[name]) if convert else values[name] for name, convert in self._binds]
 
     def read(self, cursor: Any) -> list[list[Any]]:
         """What a cursor found."""

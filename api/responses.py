@@ -10,6 +10,7 @@ from werkzeug.exceptions import HTTPException
 from api import context
 
 COMPRESS_FROM = 1024
+ENCODING = "Accept-Encoding"
 COMPRESSIBLE = frozenset(
     {"application/json", "text/html", "text/css", "text/javascript", "application/javascript", "image/svg+xml"}
 )
@@ -27,6 +28,10 @@ class NotModified(HTTPException):
 
     code = 304
     description = "Not modified"
+
+    def get_response(self, environ: object = None, scope: object = None) -> Response:
+        """Nothing but the status: a body would be made only to be left out."""
+        return Response(status=304)
 
 
 def conditional(tag: str, *, cache_control: str = "private, no-cache", vary: str | None = "Authorization") -> None:
@@ -47,6 +52,9 @@ def finish(response: Response) -> Response:
     if response.status_code in {200, 304}:
         stamped |= g.get("caching", {})
     headers = response.headers
+    is_compressible = response.mimetype in COMPRESSIBLE and not response.direct_passthrough
+    if is_compressible and "Vary" in stamped:
+        stamped["Vary"] = _varied(stamped["Vary"])
     # to look for a name among headers takes longer than to write one, and most are on no answer yet
     there = {name.lower() for name in headers.keys()}  # noqa: SIM118 - headers are not a mapping
     for name, value in stamped.items():
@@ -55,13 +63,19 @@ def finish(response: Response) -> Response:
     for name, value in UNLESS_GIVEN.items():
         if name.lower() not in there:
             headers.add(name, value)
+    if not is_compressible:
+        return response
+    if "Vary" not in stamped:
+        headers.set("Vary", _varied(headers.get("Vary")))
     return _compressed(response)
 
 
+def _varied(by: str | None) -> str:
+    # werkzeug's set of them takes as long as all other headers
+    return f"{by}, {ENCODING}" if by and ENCODING.lower() not in by.lower() else by or ENCODING
+
+
 def _compressed(response: Response) -> Response:
-    if response.mimetype not in COMPRESSIBLE or response.direct_passthrough:
-        return response
-    response.vary.add("Accept-Encoding")
     wanted = request.accept_encodings.quality("gzip") > 0
     if wanted and response.status_code != 304 and not response.headers.get("Content-Encoding"):
         body = response.get_data()

@@ -84,6 +84,7 @@ class Snapshots:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._folder = settings.published
+        self._pointer = self._folder / POINTER
         self._begin()
 
     def _begin(self) -> None:
@@ -181,7 +182,7 @@ class Snapshots:
             # the parent's connections are neither used nor freed here: their threads did not survive the fork
             _of_the_parent.append(dict(self.__dict__))
             self._begin()
-        found = signature(self._folder / POINTER)
+        found = signature(self._pointer)
         if not self._is_news(found):
             return
         # with a snapshot in hand one thread opens the next, and the others go on reading the old one meanwhile
@@ -207,7 +208,7 @@ class Snapshots:
             problem = "the pointer to the current snapshot is gone" if current else None
         else:
             try:
-                current = self._opened(snapshot_of(pointer(self._folder / POINTER).get("file")))
+                current = self._opened(snapshot_of(pointer(self._pointer).get("file")))
             except Unopenable as unopenable:
                 problem = str(unopenable)
                 current = current or self._newest_before_the_broken_one()
@@ -250,7 +251,7 @@ class Snapshots:
     def _newest_before_the_broken_one(self) -> OpenSnapshot | None:
         """For a process that starts while the newest file is broken: yesterday's figures rather than none."""
         try:
-            broken = int(pointer(self._folder / POINTER)["token"])
+            broken = int(pointer(self._pointer)["token"])
         except (Unopenable, KeyError, TypeError, ValueError):
             return None
         candidates = []

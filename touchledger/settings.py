@@ -110,7 +110,7 @@ class Settings(BaseSettings):
         """SQLAlchemy address of the operational database; holds a password on Postgres, so never log it."""
         if self.database_url is not None:
             return self.database_url.get_secret_value()
-        return f"sqlite:///{self.home / 'operational.db'}"
+        return _own_database(self.home)
 
     @property
     def base_url(self) -> str:
@@ -173,6 +173,11 @@ class Settings(BaseSettings):
         """
         given = self.token_key.get_secret_value().split(",") if self.token_key else []
         return [*(one.strip().encode() for one in given if one.strip()), self.signing_key()]
+
+
+@lru_cache(maxsize=8)
+def _own_database(home: Path) -> str:
+    return f"sqlite:///{home / 'operational.db'}"
 
 
 @lru_cache(maxsize=8)

@@ -23,6 +23,8 @@ def test_a_known_tag_is_answered_with_304_and_no_body(caller: Caller, path: str,
     response = caller.get(path, **WINDOW, **query, headers={"If-None-Match": tag})
     assert (response.status_code, response.data) == (304, b"")
     assert response.headers["ETag"] == tag
+    assert response.headers["Vary"] == "Authorization, Accept-Encoding"
+    assert not {"Content-Type", "Content-Length"} & set(response.headers.keys())
 
 
 def test_the_tag_is_weak_and_names_snapshot_and_settings(caller: Caller) -> None:

@@ -34,10 +34,10 @@
 {%- endmacro %}
 
 {# The join that leaves of a statement's rows those of what changed, in a build that keeps the rest. #}
-{% macro only_changed(changed, key, since) -%}
+{% macro only_changed(changed, key, since, from='ts') -%}
     {%- do _mention(changed) -%}
     {%- if keeps_own_rows() -%}
-        inner join {{ ref(changed) }} as changed on {{ key }} = changed.person_key and {{ since }} >= changed.ts
+        inner join {{ ref(changed) }} as changed on {{ key }} = changed.person_key and {{ since }} >= changed.{{ from }}
     {%- endif -%}
 {%- endmacro %}
 

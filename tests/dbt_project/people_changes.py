@@ -8,6 +8,7 @@ from tests.dbt_project.project import Project
 
 Record = dict[str, Any]
 PROFILE = "people"
+CLICK = {"click_id": "X", "click_id_type": "fbclid"}
 
 
 def _touch(key: str, month: int, **columns: Any) -> Record:
@@ -18,6 +19,19 @@ def _touch(key: str, month: int, **columns: Any) -> Record:
 def _lead(person: str, month: int) -> Record:
     lead = {"conversion_key": f"{person} {month}", "occurred_at": f"2026-0{month}-02T12:00:00Z"}
     return {**lead, "conversion_type": "lead_created", "person_key": person}
+
+
+def _buyer(ref: str, month: int) -> Record:
+    """Somebody without a name, who is a customer for the outcome's sake alone."""
+    return {**_lead(ref, month), "person_key": None, "anonymous_id": ref}
+
+
+def _browses(ref: str, month: int) -> Record:
+    return {**_touch(ref, month), "person_key": None, "anonymous_id": ref}
+
+
+def _seen(key: str, at: str, **columns: Any) -> Record:
+    return {**_touch(key, 3, **columns), "touch_key": f"{key} {at}", "occurred_at": f"2026-{at}:00Z"}
 
 
 def _order(ref: str, month: int) -> Record:
@@ -48,6 +62,13 @@ def land(project: Project) -> None:
             _touch("loses 2", 3),
             _touch("gains", 3),
             _touch("reads", 3, anonymous_id="browser", email="reads@example.com"),
+            *(_browses(ref, month) for ref in ("becomes", "was") for month in (2, 3)),
+            _seen("clicks", "03-01T10:00", **CLICK, ad_id="7"),
+            # a page that is no page of its session, for it only repeats a click
+            _seen("turns", "03-01T10:00", **CLICK, ad_id="7"),
+            _seen("turns", "03-01T10:05", **CLICK, ad_id="8", session_id="s"),
+            _seen("sits", "03-01T10:00", ad_id="7", session_id="s"),
+            _seen("waits", "03-01T10:00", ad_id="7"),
         ],
         "conversions": [_lead("asks", 3)],
         "orders": [_order("buys", 3)],
@@ -58,7 +79,7 @@ def land(project: Project) -> None:
     for dataset, rows in told.items():
         project.land(dataset, rows, profile_id=PROFILE)
     project.land("touches", [_touch("loses 1", 2)], profile_id=PROFILE, batch="goes")
-    project.land("conversions", [_lead("asks", 2)], profile_id=PROFILE, batch="goes")
+    project.land("conversions", [_lead("asks", 2), _buyer("was", 2)], profile_id=PROFILE, batch="goes")
 
 
 def change(project: Project) -> None:
@@ -67,6 +88,14 @@ def change(project: Project) -> None:
         project.land(dataset, [], profile_id=PROFILE, batch="goes")
     # of a touch that is new in two versions, only the newer one has a person
     project.land("touches", [_touch("gains 2", 2), _touch("new", 4)], profile_id=PROFILE, batch="later")
+    project.land("conversions", [_buyer("becomes", 4)], profile_id=PROFILE, batch="later")
+    again = [
+        _seen("clicks", "03-09T10:00", **CLICK, ad_id="8"),
+        _seen("turns", "03-09T10:00", ad_id="8", session_id="s"),
+        _seen("sits", "03-09T10:00", ad_id="7", session_id="s"),
+        _seen("waits", "03-01T10:29", ad_id="7"),
+    ]
+    project.land("touches", again, profile_id=PROFILE, batch="again")
     project.land("touches", [_touch("new", 4, person_key="other")], profile_id=PROFILE, batch="latest")
     people = [_person("named", first_name="Ann"), _person("agrees", marketing_consent=False)]
     told = {

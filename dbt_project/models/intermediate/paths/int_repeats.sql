@@ -1,25 +1,51 @@
-{{ by_person('int_changed_people', since=none) }}
+{{ by_person('int_changed_people') }}
 
 {% set break_s = var('visit_break_s') %}
 
 -- Only what ranking needs: a visit that names no ad and no click is never a repeat.
-with arrivals as (
+with {{ 'seen' if keeps_own_rows() else 'arrivals' }} as (
     select person_key, record_no, touch_key, ts, click_id, named_ad, session_id
     from {{ changed_rows('int_arrivals', 'int_changed_people', since=none) }}
     where click_id is not null or named_ad is not null
 ),
 
+{% if keeps_own_rows() -%}
+-- Of what came before, an arrival can only repeat what is less than a break older, of its session, or of its click.
+recent as (
+    select seen.*
+    from seen
+    {{ only_changed('int_changed_people', 'seen.person_key', 'seen.ts + ' ~ break_s) }}
+),
+
+visits as (
+    select * from recent
+    union
+    select seen.*
+    from seen
+    inner join recent on seen.person_key = recent.person_key and seen.session_id = recent.session_id
+),
+
+arrivals as (
+    select * from visits
+    union
+    select seen.*
+    from seen
+    inner join visits on seen.person_key = visits.person_key and seen.click_id = visits.click_id
+),
+
+{% endif -%}
 clicks as (
     select
         person_key,
         record_no,
+        ts,
         row_number() over (partition by person_key, click_id order by ts, touch_key) as sight
     from arrivals
     where click_id is not null
 ),
 
 clicked as (
-    select person_key, record_no
+    select person_key, record_no, ts
     from clicks
     where sight > 1
 ),
@@ -40,18 +66,25 @@ sessions as (
     select
         person_key,
         record_no,
+        ts,
         row_number() over (partition by person_key, named_ad, session_id order by ts, touch_key) as page
     from arrivals
     where named_ad is not null and session_id is not null and record_no not in (select clicked.record_no from clicked)
+),
+
+repeats as (
+    select person_key, record_no, ts
+    from clicked
+    union
+    select person_key, record_no, ts
+    from pages
+    where (session_id is null or page_before_session is null) and ts - page_before_ts < {{ break_s }}
+    union
+    select person_key, record_no, ts
+    from sessions
+    where page > 1
 )
 
-select person_key, record_no
-from clicked
-union
-select person_key, record_no
-from pages
-where (session_id is null or page_before_session is null) and ts - page_before_ts < {{ break_s }}
-union
-select person_key, record_no
-from sessions
-where page > 1
+select repeats.*
+from repeats
+{{ only_changed('int_changed_people', 'repeats.person_key', 'repeats.ts') }}

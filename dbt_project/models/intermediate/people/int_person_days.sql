@@ -1,4 +1,4 @@
-{{ by_person('int_changed_customers', since=none) }}
+{{ by_person('int_changed_customers', since='day') }}
 
 with identifiers as (
     select profile_key, person_key, kind, value, is_shared, first_seen_at
@@ -7,12 +7,12 @@ with identifiers as (
 
 seen as (
     select profile_key, person_key, ts
-    from {{ changed_rows('int_touches', 'int_changed_customers', since=none) }}
+    from {{ changed_rows('int_touches', 'int_changed_customers') }}
 
     union all
 
     select profile_key, person_key, ts
-    from {{ changed_rows('int_conversions', 'int_changed_customers', since=none) }}
+    from {{ changed_rows('int_conversions', 'int_changed_customers') }}
     where person_key is not null
 
     union all
@@ -45,10 +45,11 @@ days as (
 )
 
 select
-    profile_key,
-    person_key,
-    day,
-    min(first_ts) as first_ts,
-    max(last_ts) as last_ts
+    days.profile_key,
+    days.person_key,
+    days.day,
+    min(days.first_ts) as first_ts,
+    max(days.last_ts) as last_ts
 from days
-group by profile_key, person_key, day
+{{ only_changed('int_changed_customers', 'days.person_key', 'days.day', 'day') }}
+group by days.profile_key, days.person_key, days.day

@@ -1,5 +1,7 @@
 {{ by_person('int_changed_customers', since=none) }}
 
+{% set channels = ['chatapp', 'other', 'pagechat', 'social', 'web'] %}
+
 with people as (
     select
         profile_key,
@@ -31,12 +33,15 @@ touches as (
     select
         person_key,
         cast(count(*) as int) as touches,
-        concat_ws(
-            ','
-            {%- for channel in ['chatapp', 'other', 'pagechat', 'social', 'web'] %},
-            max(case when channel = '{{ channel }}' then '{{ channel }}' end)
-            {%- endfor %}
-        ) as touch_channels
+        -- a bit each: the largest of texts costs several times as much
+        bit_or(
+            case channel
+                {%- for channel in channels %}
+                when '{{ channel }}' then {{ 2 ** loop.index0 }}
+                {%- endfor %}
+                else 0
+            end
+        ) as channels
     from {{ changed_rows('int_sightings', 'int_changed_customers', since=none) }}
     group by person_key
 ),
@@ -56,7 +61,15 @@ select
     coalesce(outcomes.conversions, 0) as conversions,
     coalesce(outcomes.cash_minor, 0) as cash_minor,
     coalesce(touches.touches, 0) as touches,
-    touches.touch_channels,
+    case
+        when touches.channels is not null
+            then concat_ws(
+                ','
+                {%- for channel in channels %},
+                case when touches.channels & {{ 2 ** loop.index0 }} <> 0 then '{{ channel }}' end
+                {%- endfor %}
+            )
+    end as touch_channels,
     ads.ad_id as first_ad_external_id
 from people
 inner join days on people.person_key = days.person_key

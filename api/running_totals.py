@@ -50,7 +50,27 @@ class Sums:
     """`keys`: entities in ascending order; `columns`: their sums by measure, none for one that is 0 throughout."""
 
     keys: Integers
-    columns: Mapping[str, Integers]
+    columns: Mapping[str, AnyIntegers]
+
+
+@dataclass(frozen=True)
+class Figures:
+    """`table` holds a row for each of the `names`, and in it a number for each entity."""
+
+    names: Sequence[str]
+    table: Integers
+
+    def rows(self, names: Sequence[str]) -> Integers:
+        """The rows of those names that there are."""
+        return self.table[[self.names.index(name) for name in names if name in self.names]]
+
+    def row(self, name: str, places: Integers) -> Integers | int:
+        """The numbers under a name for some of the entities; 0 where there are none."""
+        return self.table[self.names.index(name)].take(places) if name in self.names else 0
+
+    def of(self, places: Integers) -> Figures:
+        """The same of some of the entities."""
+        return Figures(self.names, self.table.take(places, axis=1))
 
 
 @dataclass(frozen=True)
@@ -90,14 +110,15 @@ class RunningTotals:
         begin = min(max(_number(window.date_from) - self.first_day, 0), self.days)
         end = min(max(_number(window.date_to) - self.first_day + 1, begin), self.days)
         # most ads of a year are over before a window, or begin after it
-        alive = np.flatnonzero((self.begins < end) & (self.ends >= begin))
+        alive = ((self.begins < end) & (self.ends >= begin)).nonzero()[0]
         # in the type of the places: of another one, all of them would be converted first
         at = alive.astype(self.places.dtype) * (self.days + 1)
-        low, high = np.searchsorted(self.places, at + begin), np.searchsorted(self.places, at + end)
-        found = np.flatnonzero(high > low)
-        alive, low, high = alive[found], low[found], high[found]
-        columns = {name: (totals[high] - totals[low]).astype(np.int64) for name, totals in self.totals.items()}
-        return Sums(self.keys[alive], columns)
+        low, high = self.places.searchsorted(at + begin), self.places.searchsorted(at + end)
+        has = high > low
+        if not has.all():
+            alive, low, high = alive[has], low[has], high[has]
+        columns = {name: totals.take(high) - totals.take(low) for name, totals in self.totals.items()}
+        return Sums(self.keys.take(alive), columns)
 
 
 def sums_by_entity(reader: Reader, table: Table, named: Mapping[str, object], window: DateRange) -> Sums:
@@ -113,29 +134,39 @@ def sums_by_entity(reader: Reader, table: Table, named: Mapping[str, object], wi
     return _queried(reader, table, of, window, there)
 
 
-def together(keys: Integers, *parts: Sums) -> tuple[Integers, dict[str, Integers]]:
-    """Parts side by side: which of the ascending `keys` any of them has, and all columns, 0 where a part lacks one."""
-    places = [_places(part.keys, keys) for part in parts]
+def together(keys: Integers, parts: Sequence[Sums], counted: Mapping[str, Sequence[str]]) -> tuple[Integers, Figures]:
+    """Parts side by side: which of the ascending `keys` any of them has, and their figures, 0 where a part lacks one.
+
+    `counted` names further figures, and those that each is the sum of.
+    """
+    placed = [_placed(part, keys) for part in parts]
     is_there = np.zeros(len(keys), dtype=bool)
-    for at, known in places:
-        is_there[at[known]] = True
-    found = np.flatnonzero(is_there)
-    row_of = np.cumsum(is_there) - 1
-    columns = {}
-    for part, (at, known) in zip(parts, places, strict=True):
-        rows = row_of[at[known]]
-        for name, column in part.columns.items():
-            columns[name] = np.zeros(len(found), dtype=np.int64)
-            columns[name][rows] = column[known]
-    return found, columns
+    for at, _ in placed:
+        is_there[at] = True
+    found = is_there.nonzero()[0]
+    nth = is_there.cumsum() - 1
+    names = [name for _, columns in placed for name in columns]
+    table = np.zeros((len(names) + len(counted), len(found)), dtype=np.int64)
+    rows = iter(table)
+    for at, columns in placed:
+        places = nth.take(at)
+        for column in columns.values():
+            next(rows)[places] = column
+    for row, of in zip(rows, counted.values(), strict=True):
+        for name in of:
+            if name in names:
+                row += table[names.index(name)]
+    return found, Figures([*names, *counted], table)
 
 
-def _places(of: Integers, keys: Integers) -> tuple[Integers, Any]:
-    """Where these stand among the `keys`, and whether they do."""
-    at = np.searchsorted(keys, of)
+def _placed(part: Sums, keys: Integers) -> tuple[Integers, Mapping[str, AnyIntegers]]:
+    """Where those of a part stand that are among the `keys`, and their columns."""
+    at = keys.searchsorted(part.keys)
     known = at < len(keys)
-    known[known] = keys[at[known]] == of[known]
-    return at, known
+    known[known] = keys[at[known]] == part.keys[known]
+    if known.all():
+        return at, part.columns
+    return at[known], {name: column[known] for name, column in part.columns.items()}
 
 
 def _read(reader: Reader, table: Table, of: Mapping[str, object]) -> RunningTotals | TooLarge:

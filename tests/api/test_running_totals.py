@@ -89,8 +89,11 @@ def test_what_finds_no_room_is_not_read_whole_again_and_again() -> None:
 def test_sums_stand_side_by_side_for_the_entities_that_are_known() -> None:
     one = Sums(np.array([1, 4, 9]), {"a": np.array([10, 40, 90])})
     other = Sums(np.array([2, 4, 5]), {"b": np.array([2, 4, 5]), "c": np.array([0, 1, 2])})
-    places, columns = together(np.array([1, 2, 3, 4, 6]), one, other)
+    counted = {"all": ("c", "a", "not there"), "none": ("not there",)}
+    places, figures = together(np.array([1, 2, 3, 4, 6]), [one, other], counted)
     assert places.tolist() == [0, 1, 3]
-    found = {name: column.tolist() for name, column in columns.items()}
-    assert found == {"a": [10, 0, 40], "b": [0, 2, 4], "c": [0, 0, 1]}
-    assert together(np.array([], dtype=np.int64), one)[0].tolist() == []
+    found = dict(zip(figures.names, figures.table.tolist(), strict=True))
+    assert found == {"a": [10, 0, 40], "b": [0, 2, 4], "c": [0, 0, 1], "all": [10, 0, 41], "none": [0, 0, 0]}
+    assert figures.rows(("b", "not there")).tolist() == [[0, 2, 4]]
+    assert figures.of(np.array([2, 0])).rows(("a",)).tolist() == [[40, 10]]
+    assert together(np.array([], dtype=np.int64), [one], counted)[0].tolist() == []

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from api.running_totals import Integers, Table, sums_by_entity, together
+from api.running_totals import Figures, Integers, Table, sums_by_entity, together
 from api.served import CASH_OUTCOMES, OUTCOMES, ProfileFacts, Reader
 from api.windows import DateRange
 
@@ -31,9 +31,9 @@ CREDIT = Table(
         **{outcome: outcome for outcome in OUTCOMES},
     },
 )
-SUMMED = (*DELIVERY.measures, *CREDIT.measures)
 # what is counted over several outcomes
 COUNTED = {"payments": CASH_OUTCOMES, "conversions": OUTCOMES}
+NOTHING = dict.fromkeys((*DELIVERY.measures, *CREDIT.measures, *COUNTED), 0)
 RANKED_BY = ("cash_minor", "payments", "conversions", "spend_minor")
 # an entity with any of these has a row
 SEEN = ("spend_minor", "impressions", "conversions", "cash_minor")
@@ -66,18 +66,18 @@ class Ranked:
     """Up to as many rows as were asked for, best first, and how many there are on all pages."""
 
     keys: Integers
-    sums: Mapping[str, Integers]
+    figures: Figures
     total: int
 
     def dicts(self) -> list[dict[str, Any]]:
         """Measures by name, and `entity_key`; conversations are None where no platform tells them."""
         found = []
-        by_row = zip(*(column.tolist() for column in self.sums.values()), strict=True)
-        for key, values in zip(self.keys.tolist(), by_row, strict=True):
-            row = dict(zip(self.sums, values, strict=True))
+        for key, values in zip(self.keys.tolist(), self.figures.table.T.tolist(), strict=True):
+            row = {"entity_key": key, **NOTHING, "rows_total": self.total}
+            row.update(zip(self.figures.names, values, strict=True))
             if not row.pop("told_conversations"):
                 row["conversations"] = None
-            found.append({"entity_key": key, **row, "rows_total": self.total})
+            found.append(row)
         return found
 
 
@@ -95,22 +95,24 @@ def ranked(
     """The best of the level; `after` is the sort key of the last row already given, ascending, `parents` narrow it."""
     named = {"profile_key": profile.profile_key, "level": level, "model": model}
     known = entities(reader, profile, level)
-    parts = (sums_by_entity(reader, table, named, window) for table in (DELIVERY, CREDIT))
-    at, columns = together(known.keys, *parts)
-    sums = _counted(columns, len(at))
-    seen = np.flatnonzero(np.logical_or.reduce([sums[name] != 0 for name in SEEN]))
+    parts = [sums_by_entity(reader, table, named, window) for table in (DELIVERY, CREDIT)]
+    at, figures = together(known.keys, parts, COUNTED)
+    seen = np.flatnonzero(figures.rows(SEEN).any(axis=0))
     if any(parents.values()):
         seen = seen[np.isin(known.keys[at[seen]], _children(reader, profile, level, parents))]
-    # every number of the sort key ascends
-    order = np.column_stack([*(-sums[name][seen] for name in RANKED_BY), known.nth[at[seen]]])
+    # every row of the sort key ascends
+    order = np.empty((len(RANKED_BY) + 1, len(seen)), dtype=np.int64)
+    for row, name in zip(order, RANKED_BY, strict=False):
+        row[:] = -figures.row(name, seen)
+    order[-1] = known.nth[at[seen]]
     total = len(seen)
     if after is not None:
         *measures, entity_id = after
         up_to = reader.rows(_UP_TO, {**_level(profile, level), "entity_id": entity_id})[0][0]
         later = _greater(order, [*measures, up_to])
-        seen, order = seen[later], order[later]
+        seen, order = seen[later], order[:, later]
     best = seen[_least(order, most)]
-    return Ranked(known.keys[at[best]], {name: column[best] for name, column in sums.items()}, total)
+    return Ranked(known.keys[at[best]], figures.of(best), total)
 
 
 def entities(reader: Reader, profile: ProfileFacts, level: str) -> Entities:
@@ -123,33 +125,25 @@ def entities(reader: Reader, profile: ProfileFacts, level: str) -> Entities:
     return reader.shelf.get(("entities", profile.profile_key, level), read, reader)
 
 
-def _counted(columns: Mapping[str, Integers], rows: int) -> dict[str, Integers]:
-    """Every measure, 0 where there is no column, with what is counted over several of them."""
-    nothing = np.zeros(rows, dtype=np.int64)
-    counts = {name: sum((columns[one] for one in of if one in columns), nothing) for name, of in COUNTED.items()}
-    return {**{name: columns.get(name, nothing) for name in SUMMED}, **counts}
-
-
 def _children(reader: Reader, profile: ProfileFacts, level: str, parents: dict[str, str | None]) -> list[int]:
     return [key for (key,) in reader.rows(_CHILDREN, {**_level(profile, level), **parents})]
 
 
 def _greater(order: Integers, than: Sequence[int]) -> Any:
-    """Which rows come after this one, column by column."""
-    later = np.zeros(len(order), dtype=bool)
-    for column, value in reversed(list(enumerate(than))):
-        later = (order[:, column] > value) | ((order[:, column] == value) & later)
+    """Which columns come after this one, row by row."""
+    later = np.zeros(order.shape[1], dtype=bool)
+    for row, value in reversed(list(zip(order, than, strict=True))):
+        later = (row > value) | ((row == value) & later)
     return later
 
 
 def _least(order: Integers, most: int) -> Integers:
-    """The first `most` rows in ascending order."""
-    candidates = np.arange(len(order))
-    if len(order) > 2 * most:
-        # what is beyond the last place by the first column alone need not be sorted
-        candidates = np.flatnonzero(order[:, 0] <= np.partition(order[:, 0], most - 1)[most - 1])
-    columns = order[candidates]
-    return candidates[np.lexsort(columns.T[::-1])][:most]
+    """The first `most` columns in ascending order of their rows."""
+    if order.shape[1] <= 2 * most:
+        return np.asarray(np.lexsort(order[::-1])[:most], dtype=np.int64)
+    # what is beyond the last place by the first row alone need not be sorted
+    candidates = np.flatnonzero(order[0] <= np.partition(order[0], most - 1)[most - 1])
+    return candidates.take(np.lexsort(order[::-1, candidates])[:most])
 
 
 def _level(profile: ProfileFacts, level: str) -> dict[str, object]:

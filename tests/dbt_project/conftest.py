@@ -18,33 +18,42 @@ from tests.dbt_project import (
     score_worlds,
     small_world,
 )
-from tests.dbt_project.project import Project
+from tests.dbt_project.project import Project, built_once
 from touchledger.settings import Settings
+
+PRINTED = "printed by the first build"
 
 
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A small world, built empty with every unit test and then again with its records landed; read it only."""
-    project = Project(Settings(home=tmp_path_factory.mktemp("world")))
-    project.printed = project.dbt("build")
-    small_world.land(project)
-    project.build()
-    return project
+    """A small world, built empty with every unit test and then again with its records landed."""
+
+    def build(project: Project) -> None:
+        (project.settings.home / PRINTED).write_text(project.dbt("build"))
+        small_world.land(project)
+        project.build()
+
+    return built_once(tmp_path_factory, "world", build)
+
+
+@pytest.fixture(scope="session")
+def printed(world: Project) -> str:
+    """What dbt said when it built that world empty."""
+    return (world.settings.home / PRINTED).read_text()
 
 
 @pytest.fixture(scope="session")
 def credited(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """The golden cases, the random worlds and the canary, each a profile of its own, built together; read it only."""
-    project = Project(Settings(home=tmp_path_factory.mktemp("credited")))
-    credit_cases.land(project)
-    credit_worlds.land(project)
-    ad_people_worlds.land(project)
-    canary.land(project)
-    goals_world.land(project)
-    score_worlds.land(project)
-    judged_world.land(project)
-    project.build()
-    return project
+
+    def build(project: Project) -> None:
+        for cases in (
+            credit_cases, credit_worlds, ad_people_worlds, canary, goals_world, score_worlds, judged_world,
+        ):  # fmt: skip
+            cases.land(project)
+        project.build()
+
+    return built_once(tmp_path_factory, "credited", build)
 
 
 @pytest.fixture(scope="session")

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import shutil
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
 from orchestration import dbt_process
 from orchestration.app_sets import land_calendar
 from orchestration.dbt_manifest import arguments, ensure_manifest, target
 from orchestration.lake import Lake
+from orchestration.locks import only_writer
 from touchledger.settings import Settings
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -25,11 +28,10 @@ PROCESSES.set_forkserver_preload(["dbt.cli.main", "dbt.adapters.duckdb", "orches
 
 
 class Project:
-    """Lands records, runs dbt on them and answers queries on what it built; `printed` is dbt's first answer."""
+    """Lands records, runs dbt on them and answers queries on what it built."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.printed = ""
         self.lake = Lake(settings.lake)
         self.lake.prepare()
 
@@ -74,6 +76,19 @@ class Project:
         """Rows of a query on the warehouse."""
         with duckdb.connect(str(self.settings.warehouse), read_only=True) as connection:
             return connection.execute(sql).fetchall()
+
+
+def built_once(factory: pytest.TempPathFactory, name: str, build: Callable[[Project], None]) -> Project:
+    """A copy of the deployment that the first of this test run's processes to ask for it builds; the others wait."""
+    base = factory.getbasetemp()
+    built = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"{name} built"
+    with only_writer(built.with_suffix(".lock"), purpose=f"build {name}", wait_seconds=290):
+        if not built.exists():
+            building = factory.mktemp("building") / name
+            build(Project(Settings(home=building)))
+            building.rename(built)
+    # nobody shares what somebody may build again
+    return Project(Settings(home=shutil.copytree(built, factory.mktemp(name), dirs_exist_ok=True)))
 
 
 def _run(command: list[str], environment: Mapping[str, str], printed: Path) -> None:

@@ -7,8 +7,8 @@ from orchestration.dbt_manifest import target
 from tests.dbt_project.project import Project
 
 
-def test_an_empty_lake_builds_and_every_model_passes_its_unit_tests(world: Project) -> None:
-    assert "WARN=0 ERROR=0 SKIP=0" in world.printed
+def test_an_empty_lake_builds_and_every_model_passes_its_unit_tests(printed: str) -> None:
+    assert "WARN=0 ERROR=0 SKIP=0" in printed
 
 
 def test_the_documentation_is_one_page_that_describes_every_model(world: Project) -> None:

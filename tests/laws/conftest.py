@@ -8,12 +8,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.dbt_project.project import Project
+from tests.dbt_project.project import Project, built_once
 from tests.laws.answers import Answers, read
 from tests.laws.landing import land
 from tests.laws.variants import VARIANTS
 from tests.laws.worlds import World, drawn
-from touchledger.settings import Settings
 
 WORLDS = 60
 SEED = 20_261_120
@@ -60,11 +59,14 @@ def ask(judged: list[Judged], law: Law) -> None:
 @pytest.fixture(scope="session")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> list[Judged]:
     """Every world with its variants and answers."""
-    project = Project(Settings(home=tmp_path_factory.mktemp("laws")))
     drawn_families = families()
     told = [world for family in drawn_families for world in family.values()]
-    land(project.lake, told)
-    project.dbt("run", "--quiet", "--select", *JUDGED)
+
+    def build(project: Project) -> None:
+        land(project.lake, told)
+        project.dbt("run", "--quiet", "--select", *JUDGED)
+
+    project = built_once(tmp_path_factory, "laws", build)
     answers = iter(read(project, told))
     return [Judged(family, {name: next(answers) for name in family}) for family in drawn_families]
 

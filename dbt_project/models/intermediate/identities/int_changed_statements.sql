@@ -6,7 +6,15 @@
 with found as (
     select profile_id, identity_key, true as is_lost from changes.touch_identities
     union all
-    select _profile_id as profile_id, {{ identity_key() }} as identity_key, false as is_lost from changes.touches
+    select touches.profile_id, touches.identity_key, false as is_lost
+    from (
+        select _profile_id as profile_id, {{ identity_key() }} as identity_key, occurred_at
+        from changes.touches
+    ) as touches
+    -- as the build before left it: what a touch says that is neither new nor earlier changes nothing
+    left join {{ this.schema }}.int_touch_statements as known
+        on touches.profile_id = known.profile_id and touches.identity_key = known.identity_key
+    where known.identity_key is null or touches.occurred_at < known.first_seen_at
     {%- for model in sources[1:] %}
     union all
     select profile_id, identity_key, false as is_lost from {{ changes_of(model) }}

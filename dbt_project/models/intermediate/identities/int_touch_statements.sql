@@ -12,9 +12,14 @@ touches as (
     inner join {{ ref('int_changed_statements') }} as changed on {{ same_keys(['profile_id', 'identity_key']) }}
     where not changed.is_lost
     union all
-    select _profile_id as profile_id, {{ identity_key() }} as identity_key, {{ kinds | join(', ') }}, occurred_at
-    from changes.touches
-    where not _deleted and {{ record_no() }} not in (select outdated.record_no from outdated)
+    select new.profile_id, new.identity_key, new.{{ kinds | join(', new.') }}, new.occurred_at
+    from (
+        select _profile_id as profile_id, {{ identity_key() }} as identity_key, {{ kinds | join(', ') }}, occurred_at
+        from changes.touches
+        where not _deleted and {{ record_no() }} not in (select outdated.record_no from outdated)
+    ) as new
+    semi join {{ ref('int_changed_statements') }} as changed
+        on new.profile_id = changed.profile_id and new.identity_key = changed.identity_key
     union all
     select kept.profile_id, kept.identity_key, kept.{{ kinds | join(', kept.') }}, kept.occurred_at
     from {{ ref('stg_app__touches') }} as kept

@@ -20,18 +20,9 @@ found as (
     from {{ changes_of('int_conversions') }} as conversions
     left join known on conversions.person_key = known.person_key
     union all
-    select person_key, cast(0 as bigint) as ts from {{ changes_of('int_person_identifiers') }}
+    select person_key, cast(0 as bigint) as ts from {{ ref('int_changed_names') }}
     union all
     select person_key, occurred_s as ts from {{ changes_of('int_consent_answers') }}
-    union all
-    select identifiers.person_key, cast(0 as bigint) as ts
-    from {{ changes_of('stg_app__people') }} as records
-    inner join {{ ref('int_profiles') }} as profiles on records.profile_id = profiles.profile_id
-    inner join identifiers
-        on
-            profiles.profile_key = identifiers.profile_key
-            and identifiers.kind = 'person_key'
-            and records.person_key = identifiers.value
     union all
     select identifiers.person_key, days.first_ts as ts
     from {{ changes_of('int_page_days') }} as days
@@ -40,11 +31,6 @@ found as (
             days.profile_key = identifiers.profile_key
             and days.anonymous_id = identifiers.value
             and identifiers.kind = 'anonymous_id'
-    union all
-    select identifiers.person_key, cast(0 as bigint) as ts
-    from identifiers
-    inner join {{ ref('int_profiles') }} as profiles on identifiers.profile_key = profiles.profile_key
-    where {{ is_profile_changed() }}
 )
 
 -- Local days may begin a day before those of UTC, and what lies on `day` is nowhere older than a day and a half.

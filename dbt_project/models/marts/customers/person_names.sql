@@ -1,4 +1,4 @@
-{{ by_person('int_changed_customers', since=none) }}
+{{ by_person('int_changed_names', since=none) }}
 
 with identifiers as (
     select
@@ -7,7 +7,7 @@ with identifiers as (
         kind,
         value,
         row_number() over (partition by person_key, kind order by first_seen_at nulls last, value) as age
-    from {{ changed_rows('int_person_identifiers', 'int_changed_customers', since=none) }}
+    from {{ changed_rows('int_person_identifiers', 'int_changed_names', since=none) }}
     where
         not is_shared
         and not {{ is_made_up('value') }}

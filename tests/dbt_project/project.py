@@ -55,6 +55,8 @@ class Project:
         """Run dbt to its end and hand back what it printed; fails the test when dbt fails."""
         ensure_manifest(self.settings)
         environment = {**os.environ, "TOUCHLEDGER_HOME": str(self.settings.home)}
+        # a build within this process named it the parent, which the process that forks is here
+        environment.pop(dbt_process.PARENT_VARIABLE, None)
         printed = target(self.settings) / "printed"
         process = PROCESSES.Process(
             target=_run, args=(["touchledger-dbt", *command, *arguments(self.settings)], environment, printed)

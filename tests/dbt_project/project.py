@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
 import shutil
@@ -101,7 +102,11 @@ def _run(command: list[str], environment: Mapping[str, str], printed: Path) -> N
     for stream in (sys.stdout, sys.stderr):
         os.dup2(file, stream.fileno())
     sys.argv = command
-    dbt_process.main()
+    try:
+        dbt_process.main()
+    finally:
+        # a forked process ends without them, and they close the warehouse
+        atexit._run_exitfuncs()
 
 
 DEFAULTS: Mapping[str, Any] = {

@@ -118,16 +118,16 @@ def _put(
 
 def _build(settings: Settings, path: Path, to: Pointer, tables: Sequence[ServedTable]) -> dict[str, int]:
     with _opened(settings, path, tables) as connection:
-        rows = _copied(connection, tables)
+        rows = _copied(connection, tables, threads=settings.warehouse_threads)
         _write_snapshot(connection, to, renewal.lineage(settings, tables))
         require_rows(connection, "main", tables)
         connection.execute("checkpoint")
     return rows
 
 
-def _copied(connection: duckdb.DuckDBPyConnection, tables: Sequence[ServedTable]) -> dict[str, int]:
-    """Two tables at a time: the end of one, which takes one thread, beside the next."""
-    with ThreadPoolExecutor(2) as pool:
+def _copied(connection: duckdb.DuckDBPyConnection, tables: Sequence[ServedTable], *, threads: int) -> dict[str, int]:
+    """Two tables at a time, where so many threads are allowed: the end of one, which takes one, beside the next."""
+    with ThreadPoolExecutor(min(threads, 2)) as pool:
         copies = {table.name: pool.submit(_copied_by, connection.cursor(), table) for table in tables}
         return {name: rows.result() for name, rows in copies.items()}
 

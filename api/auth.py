@@ -39,7 +39,9 @@ KEY_PARTS = (
 PROFILE = cast(sa.Table, Profile.__table__)
 KEY = Prepared(sa.select(*KEY_PARTS, *PROFILE.c).join(PROFILE, PROFILE.c.id == ApiKey.profile_id).where(*_live(ApiKey)))
 TOKEN = sa.select(UserToken).where(*_live(UserToken))
-USED = sa.update(cast(sa.Table, ApiKey.__table__)).where(ApiKey.id == sa.bindparam("key")).values(last_used_at=AT)
+USED = Prepared(
+    sa.update(cast(sa.Table, ApiKey.__table__)).where(ApiKey.id == sa.bindparam("key")).values(last_used_at=AT)
+)
 SESSION = sa.select(UserSession).where(*_live(UserSession))
 SECRET = sa.select(AppSecret, App).join(App, App.id == AppSecret.app_id).where(AppSecret.digest == SOUGHT)
 
@@ -227,7 +229,7 @@ def _of_key(session: Session, sought: str, _: Presented) -> Principal | None:
         # also a key that was minted while its app was being suspended
         return None
     if _is_use_due(last_used_at, at):
-        connection_of(session).execute(USED, {"key": key_id, "at": at})
+        USED.rows(connection_of(session), key=key_id, at=at)
     profile = prepared.detached(Profile, own)
     return Principal(Kind.API_KEY, key_id, f"key:{lineage_id}", frozenset(scopes), None, app, profile, tuple(ips))
 

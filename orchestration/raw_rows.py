@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -76,9 +76,7 @@ class RawRows:
             rows = _read([self._folder / SCHEMA, *files])
             # by Arrow: DuckDB's own frames are made value by value, which costs as much as judging them
             found = connection.sql(f"select {names} from {rows} where not _deleted")  # noqa: S608
-            for batch in found.to_arrow_reader(FRAME_ROWS):
-                if batch.num_rows:
-                    yield _frame(batch)
+            yield from map(_frame, _together(found.to_arrow_reader(FRAME_ROWS)))
 
     def newest(self, files: Sequence[Path], rows_wanted: int) -> list[Path]:
         """As many of the files as hold so many rows, the last ones landed; those without a row among them."""
@@ -101,15 +99,29 @@ class RawRows:
         return connection
 
 
-def _frame(batch: pa.RecordBatch) -> Any:
+def _together(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """The rows of the batches in tables of at most FRAME_ROWS, none of them empty."""
+    # the reader ends a batch with each file, and judging a frame costs a tenth of a second however few rows it holds
+    waiting: list[pa.RecordBatch] = []
+    for batch in batches:
+        if waiting and sum(one.num_rows for one in waiting) + batch.num_rows > FRAME_ROWS:
+            yield pa.Table.from_batches(waiting)
+            waiting = []
+        if batch.num_rows:
+            waiting.append(batch)
+    if waiting:
+        yield pa.Table.from_batches(waiting)
+
+
+def _frame(rows: pa.Table) -> Any:
     """A pandas frame in which a value that is absent leaves its column's numbers and booleans what they are."""
     # half a second to import, which most runs have nothing to check for
     import pandas as pd
 
     # decimals are objects there, a hundred times slower to compare
-    plain = [field.with_type(pa.float64()) if pa.types.is_decimal(field.type) else field for field in batch.schema]
+    plain = [field.with_type(pa.float64()) if pa.types.is_decimal(field.type) else field for field in rows.schema]
     kept = {pa.bool_(): pd.BooleanDtype(), pa.int64(): pd.Int64Dtype(), pa.int32(): pd.Int32Dtype()}
-    return batch.cast(pa.schema(plain)).to_pandas(types_mapper=kept.get, date_as_object=False)
+    return rows.cast(pa.schema(plain)).to_pandas(types_mapper=kept.get, date_as_object=False)
 
 
 def _read(paths: Sequence[Path], *options: str) -> str:

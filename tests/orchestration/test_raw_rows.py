@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from data_contracts.contract import landed
@@ -35,11 +36,26 @@ def settings(home: Path) -> Settings:
 
 
 def test_an_absent_number_leaves_the_column_whole_and_money_is_compared_as_numbers(settings: Settings) -> None:
-    raw = RawRows(settings, CONTRACT)
-    folder = settings.lake / "raw" / "ad_delivery"
-    (frame,) = raw.frames([path for path in folder.rglob("*.parquet") if path.name != SCHEMA])
+    (frame,) = RawRows(settings, CONTRACT).frames(_files(settings))
     kinds = {name: str(frame[name].dtype) for name in ("date", "spend", "impressions", "video_3s_views", "ad_id")}
     assert kinds == {
         "date": "datetime64[ms]", "spend": "float64", "impressions": "Int64", "video_3s_views": "Int64", "ad_id": "str",
     }  # fmt: skip
     assert check_frame(CONTRACT, frame)[0]
+
+
+def test_rows_of_many_files_come_in_one_frame_until_it_is_full(settings: Settings) -> None:
+    (file,) = _files(settings)
+    rows = pq.read_table(file)
+    for name, copies in (("1", 1), ("2", 20_000), ("3", 21_000), ("4", 1)):
+        pq.write_table(rows.take(list(range(rows.num_rows)) * copies), file.with_name(f"{name}.parquet"))
+    file.unlink()
+    frames = list(RawRows(settings, CONTRACT).frames(_files(settings)))
+    assert [len(frame) for frame in frames] == [100_005, 105_005]
+    assert frames[0]["video_3s_views"].sum() == 7 * 20_001
+    assert frames[1]["spend"].sum() == 21_001 * 16.25
+
+
+def _files(settings: Settings) -> list[Path]:
+    folder = settings.lake / "raw" / "ad_delivery"
+    return sorted(path for path in folder.rglob("*.parquet") if path.name != SCHEMA)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -10,6 +10,7 @@ import pytest
 
 from data_contracts.contract import landed
 from data_contracts.suite import check_frame
+from orchestration.assets.raw_sets import PLOTS
 from orchestration.lake import Lake
 from orchestration.landed_facts import SCHEMA
 from orchestration.raw_rows import RawRows
@@ -42,6 +43,22 @@ def test_an_absent_number_leaves_the_column_whole_and_money_is_compared_as_numbe
         "date": "datetime64[ms]", "spend": "float64", "impressions": "Int64", "video_3s_views": "Int64", "ad_id": "str",
     }  # fmt: skip
     assert check_frame(CONTRACT, frame)[0]
+
+
+def test_touches_are_shown_by_their_day_in_utc(home: Path) -> None:
+    lake = Lake(home / "lake")
+    lake.prepare()
+    times = ["2026-03-02T01:59:59.999999+02:00", "2026-03-01T23:00:00-01:00", "2026-03-02T12:00:00Z"]
+    seen = [
+        {"touch_key": f"t{n}", "occurred_at": at, "channel": "web", "origin": "web", "person_key": "p"}
+        for n, at in enumerate(times)
+    ]
+    lake.land(
+        dataset="touches", profile_id="p", source="s", batch="b", records=seen, now=datetime(2026, 6, 1, tzinfo=UTC)
+    )
+    _, day, count = PLOTS["touches"]
+    found = RawRows(Settings(home=home), landed()["touches"]).by_day(day, count)
+    assert found == [(date(2026, 3, 1), 1), (date(2026, 3, 2), 2)]
 
 
 def test_rows_of_many_files_come_in_one_frame_until_it_is_full(settings: Settings) -> None:

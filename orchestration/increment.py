@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 import uuid_utils
 
@@ -52,13 +53,16 @@ class Landed:
 class Base:
     """What the warehouse was built from: a fingerprint of its models, and the files it followed by path in the lake.
 
-    `increments` are the builds since the last whole one, and `whole` is that one's own id.
+    `increments` are the builds since the last whole one, and `whole` is that one's own id. `build` is this build's own,
+    and `before` that of the build whose rows it kept; empty where it kept none.
     """
 
     models: str
     files: dict[str, Landed]
     increments: int = 0
     whole: str = ""
+    build: str = ""
+    before: str = ""
 
 
 def is_whole(arguments: Sequence[str]) -> bool:
@@ -97,7 +101,9 @@ def begin(settings: Settings, arguments: Sequence[str]) -> tuple[list[str], Base
         return _fully(arguments), now
     gone = sorted({file.seq for path, file in before.files.items() if now.files.get(path) != file})
     tell_changes(settings, list(new), gone)
-    return list(arguments), replace(now, increments=before.increments + 1, whole=before.whole or now.whole)
+    return list(arguments), replace(
+        now, increments=before.increments + 1, whole=before.whole or now.whole, before=before.build
+    )
 
 
 def is_much(new: int, known: int) -> bool:
@@ -115,15 +121,29 @@ def end(settings: Settings, base: Base) -> None:
         "models": base.models,
         "increments": base.increments,
         "whole": base.whole,
+        "build": base.build,
+        "before": base.before,
         "files": {path: astuple(file) for path, file in base.files.items()},
     }
     durable.write_text(_path(settings), json.dumps(told))
 
 
-def whole_build(settings: Settings) -> str | None:
-    """Id of the whole build that the warehouse goes back to; None where nobody knows what it was built from."""
+class Builds(NamedTuple):
+    """Ids of the whole build that the warehouse goes back to, of its newest build, and of the one whose rows that kept.
+
+    Each is empty where nobody knows it.
+    """
+
+    whole: str
+    newest: str
+    before: str
+
+
+def builds(settings: Settings) -> Builds:
+    """The builds behind the warehouse."""
     path = _path(settings)
-    return json.loads(path.read_text()).get("whole") or None if path.exists() else None
+    told = json.loads(path.read_text()) if path.exists() else {}
+    return Builds(told.get("whole", ""), told.get("build", ""), told.get("before", ""))
 
 
 def forget(settings: Settings) -> None:
@@ -146,7 +166,7 @@ def _take_base(settings: Settings) -> Base | None:
     told = json.loads(path.read_text())
     path.unlink()
     files = {name: Landed(*facts) for name, facts in told["files"].items()}
-    return Base(told["models"], files, told.get("increments", 0), told.get("whole", ""))
+    return Base(told["models"], files, told.get("increments", 0), told.get("whole", ""), told.get("build", ""))
 
 
 def _base(settings: Settings, known: dict[str, Landed]) -> Base | None:
@@ -162,4 +182,5 @@ def _base(settings: Settings, known: dict[str, Landed]) -> Base | None:
                 return None
             same = Landed(status.st_size, status.st_mtime_ns, facts.seq, facts.rows_loaded)
         files[name] = same
-    return Base(f"{fingerprint(PROJECT, settings)}:{version('duckdb')}", files, whole=str(uuid_utils.uuid7()))
+    build = str(uuid_utils.uuid7())
+    return Base(f"{fingerprint(PROJECT, settings)}:{version('duckdb')}", files, whole=build, build=build)

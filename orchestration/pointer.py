@@ -18,13 +18,17 @@ class StaleTokenError(RuntimeError):
 
 @dataclass(frozen=True)
 class Pointer:
-    """`file` is a name inside the published folder; `built_at` is an ISO 8601 instant in UTC."""
+    """`file` is a name inside the published folder; `built_at` is an ISO 8601 instant in UTC.
+
+    `checksum` is the CRC-32 of the file's bytes in hex digits; empty where an older version published it.
+    """
 
     snapshot_id: str
     token: int
     file: str
     schema_hash: str
     built_at: str
+    checksum: str = ""
 
 
 def read(published: Path) -> Pointer | None:

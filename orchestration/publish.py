@@ -7,11 +7,10 @@ beside it, which comes before the pointer moves and goes when its snapshot goes.
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,10 +19,11 @@ import structlog
 
 from api.db import new_id, now, transaction
 from api.models import Run
-from orchestration import durable, pointer, renewal
+from orchestration import durable, increment, pointer, renewal
+from orchestration.kept_rows import Kept
 from orchestration.locks import only_writer
 from orchestration.pointer import Pointer
-from orchestration.renewal import MARTS, copy
+from orchestration.renewal import MARTS, WAREHOUSE, Ancestor, copy
 from orchestration.served_tables import ServedTable, require_columns, require_rows, schema_hash
 from touchledger.settings import Settings
 
@@ -52,8 +52,10 @@ def take_token(operational_url: str) -> int:
         return run.id
 
 
-def publish(settings: Settings, *, token: int, tables: Sequence[ServedTable]) -> Publication:
-    """Publish the warehouse's marts.
+def publish(
+    settings: Settings, *, token: int, tables: Sequence[ServedTable], kept: Mapping[str, Kept] | None = None
+) -> Publication:
+    """Publish the warehouse's marts, of which those in `kept` keep rows in an increment.
 
     Raises ContractBrokenError or StaleTokenError; then the previous snapshot keeps serving and nothing is left behind.
     """
@@ -68,27 +70,31 @@ def publish(settings: Settings, *, token: int, tables: Sequence[ServedTable]) ->
             schema_hash=schema_hash(tables),
             built_at=datetime.now(UTC).isoformat(timespec="microseconds"),
         )
-        rows = _publish_file(settings, to, tables)
+        to, rows = _publish_file(settings, to, tables, kept or {})
         prune(settings.published, keep=settings.served_keep)
     _record(settings.operational_url, to)
     return Publication(to, rows, (settings.published / to.file).stat().st_size)
 
 
-def _publish_file(settings: Settings, to: Pointer, tables: Sequence[ServedTable]) -> dict[str, int]:
+def _publish_file(
+    settings: Settings, to: Pointer, tables: Sequence[ServedTable], kept: Mapping[str, Kept]
+) -> tuple[Pointer, dict[str, int]]:
     named = [table for table in tables if table.names_people]
     told = [table for table in tables if not table.names_people]
     final, names = settings.published / to.file, settings.published / _names_beside(to.file)
     try:
         rows = _put(settings, names, to, named, mode=0o440) if named else {}
-        rows |= _put(settings, final, to, told, mode=0o444, before=renewal.ancestor(settings, told))
+        rows |= _put(settings, final, to, told, mode=0o444, kept=kept, before=renewal.ancestor(settings, told))
+        to = replace(to, checksum=durable.checksum(final))
         pointer.move(settings.published, to)
     except BaseException:
         # the failure may have come after the pointer was renamed: a file that it names is never removed
-        if pointer.read(settings.published) != to:
+        current = pointer.read(settings.published)
+        if current is None or current.file != to.file:
             final.unlink(missing_ok=True)
             names.unlink(missing_ok=True)
         raise
-    return rows
+    return to, rows
 
 
 def _names_beside(file: str) -> str:
@@ -102,11 +108,12 @@ def _put(
     tables: Sequence[ServedTable],
     *,
     mode: int,
-    before: Path | None = None,
+    kept: Mapping[str, Kept] | None = None,
+    before: Ancestor | None = None,
 ) -> dict[str, int]:
     building = final.with_name(f"building-{final.name}")
     try:
-        rows = _renewed(settings, building, to, tables, before) if before else None
+        rows = _renewed(settings, building, to, tables, before, kept or {}) if before else None
         if rows is None:
             rows = _build(settings, building, to, tables)
         building.chmod(mode)
@@ -119,7 +126,7 @@ def _put(
 def _build(settings: Settings, path: Path, to: Pointer, tables: Sequence[ServedTable]) -> dict[str, int]:
     with _opened(settings, path, tables) as connection:
         rows = _copied(connection, tables, threads=settings.warehouse_threads)
-        _write_snapshot(connection, to, renewal.lineage(settings, tables))
+        _write_snapshot(connection, to, settings, tables)
         require_rows(connection, "main", tables)
         connection.execute("checkpoint")
     return rows
@@ -139,20 +146,26 @@ def _copied_by(cursor: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
 
 
 def _renewed(
-    settings: Settings, path: Path, to: Pointer, tables: Sequence[ServedTable], before: Path
+    settings: Settings,
+    path: Path,
+    to: Pointer,
+    tables: Sequence[ServedTable],
+    before: Ancestor,
+    kept: Mapping[str, Kept],
 ) -> dict[str, int] | None:
     """None, and no file, where the one before turns out to be damaged."""
     try:
-        shutil.copyfile(before, path)
+        if not before.copied(path):
+            raise duckdb.IOException("it is not what was published")
         with _opened(settings, path, tables) as connection:
             connection.begin()
-            rows = renewal.renew(connection, tables)
-            _write_snapshot(connection, to, renewal.lineage(settings, tables))
+            rows = renewal.renew(connection, tables, kept if before.is_parent else {})
+            _write_snapshot(connection, to, settings, tables)
             connection.commit()
             connection.execute("checkpoint")
     except duckdb.Error as problem:
         log.warning(
-            "the snapshot before cannot be renewed; all is written anew", file=before.name, problem=str(problem)
+            "the snapshot before cannot be renewed; all is written anew", file=before.path.name, problem=str(problem)
         )
         path.unlink(missing_ok=True)
         # what a failed checkpoint left in the log would be taken over into the next file of that name
@@ -171,19 +184,24 @@ def _opened(settings: Settings, path: Path, tables: Sequence[ServedTable]) -> It
     }
     with duckdb.connect(str(path), config=config) as connection:
         connection.execute("set enable_progress_bar = false")
-        connection.execute("attach '{}' as warehouse (read_only)".format(str(settings.warehouse).replace("'", "''")))
+        connection.execute(
+            "attach '{}' as {} (read_only)".format(str(settings.warehouse).replace("'", "''"), WAREHOUSE)
+        )
         require_columns(connection, MARTS, tables)
         yield connection
 
 
-def _write_snapshot(connection: duckdb.DuckDBPyConnection, to: Pointer, lineage: str | None) -> None:
+def _write_snapshot(
+    connection: duckdb.DuckDBPyConnection, to: Pointer, settings: Settings, tables: Sequence[ServedTable]
+) -> None:
     connection.execute(
-        "create or replace table snapshot"
-        " (snapshot_id varchar, token bigint, built_at timestamptz, schema_hash varchar, lineage varchar)"
+        "create or replace table snapshot (snapshot_id varchar, token bigint, built_at timestamptz,"
+        " schema_hash varchar, lineage varchar, build varchar)"
     )
+    build = increment.builds(settings).newest
     connection.execute(
-        "insert into snapshot values (?, ?, ?::timestamptz, ?, ?)",
-        [to.snapshot_id, to.token, to.built_at, to.schema_hash, lineage],
+        "insert into snapshot values (?, ?, ?::timestamptz, ?, ?, ?)",
+        [to.snapshot_id, to.token, to.built_at, to.schema_hash, renewal.lineage(settings, tables), build],
     )
 
 

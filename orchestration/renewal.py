@@ -2,21 +2,26 @@
 
 Deleted rows stay in the blocks of a copied file. So only a file of the same whole build is copied: every erasure drops
 the warehouse, the build after it is whole, and so is the file of that build.
+
+Where the file holds what the build before left, a mart that kept its rows can differ only in those that it made anew.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
 
-from orchestration import increment, pointer
+from orchestration import durable, increment, pointer
+from orchestration.kept_rows import Kept
 from orchestration.served_tables import ServedTable, late, quoted, require_fresh_rows, require_rows, runs
 from touchledger.settings import Settings
 
-MARTS = "warehouse.marts"
+WAREHOUSE = "warehouse"
+MARTS = f"{WAREHOUSE}.marts"
 MOST_RUNS, ROWS_TO_A_RUN = 32, 300_000
 # a table is written anew when one row in so many lies behind its place, where readers open blocks in vain
 LATE_ONE_IN = 10
@@ -27,11 +32,24 @@ def lineage(settings: Settings, tables: Sequence[ServedTable]) -> str | None:
 
     None where the warehouse does not know its whole build.
     """
-    whole = increment.whole_build(settings)
-    return whole and f"{whole}:{hashlib.sha256(repr(tables).encode()).hexdigest()[:12]}"
+    whole = increment.builds(settings).whole
+    return f"{whole}:{hashlib.sha256(repr(tables).encode()).hexdigest()[:12]}" if whole else None
 
 
-def ancestor(settings: Settings, tables: Sequence[ServedTable]) -> Path | None:
+@dataclass(frozen=True)
+class Ancestor:
+    """A file that may be renewed, and its checksum; whether the warehouse's newest build kept its rows."""
+
+    path: Path
+    checksum: str
+    is_parent: bool
+
+    def copied(self, to: Path) -> bool:
+        """Copy the file; false where it is damaged, which nobody else would find where few rows are read."""
+        return durable.copy(self.path, to) == self.checksum
+
+
+def ancestor(settings: Settings, tables: Sequence[ServedTable]) -> Ancestor | None:
     """The file of the current snapshot where that may be renewed."""
     current, wanted = pointer.read(settings.published), lineage(settings, tables)
     if current is None or wanted is None:
@@ -39,10 +57,13 @@ def ancestor(settings: Settings, tables: Sequence[ServedTable]) -> Path | None:
     path = settings.published / current.file
     try:
         with duckdb.connect(str(path), read_only=True) as connection:
-            found = connection.execute("select lineage from snapshot").fetchone()
+            found = connection.execute("select lineage, build from snapshot").fetchone()
     except duckdb.Error:
         return None
-    return path if found == (wanted,) else None
+    if found is None or found[0] != wanted:
+        return None
+    before = increment.builds(settings).before
+    return Ancestor(path, current.checksum, is_parent=bool(before) and found[1] == before)
 
 
 def copy(connection: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
@@ -58,10 +79,13 @@ def copy(connection: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
     return rows
 
 
-def renew(connection: duckdb.DuckDBPyConnection, tables: Sequence[ServedTable]) -> dict[str, int]:
+def renew(
+    connection: duckdb.DuckDBPyConnection, tables: Sequence[ServedTable], kept: Mapping[str, Kept]
+) -> dict[str, int]:
     """Make the tables of an older snapshot equal to the marts; gives their rows.
 
-    Raises ContractBrokenError where what is new breaks a promise.
+    Of marts in `kept` only the rows made anew are compared: the others must be those that the snapshot holds. Raises
+    ContractBrokenError where what is new breaks a promise.
     """
     catalog, schema = MARTS.split(".")
     stored = connection.execute(
@@ -69,7 +93,9 @@ def renew(connection: duckdb.DuckDBPyConnection, tables: Sequence[ServedTable]) 
     ).fetchall()
     # rows of a view have no numbers
     return {
-        table.name: _renewed(connection, table) if (table.name,) in stored else _anew(connection, table)
+        table.name: _renewed(connection, table, kept.get(table.name))
+        if (table.name,) in stored
+        else _anew(connection, table)
         for table in tables
     }
 
@@ -81,9 +107,9 @@ def _anew(connection: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
     return rows
 
 
-def _renewed(connection: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
+def _renewed(connection: duckdb.DuckDBPyConnection, table: ServedTable, kept: Kept | None) -> int:
     served, mart = f"main.{quoted(table.name)}", f"{MARTS}.{quoted(table.name)}"
-    gone, come = _compare(connection, table, served, mart)
+    gone, come = _compare(connection, table, (served, mart), kept)
     if gone:
         connection.execute(f"delete from {served} where rowid in (select had from differing)")  # noqa: S608
     if come:
@@ -101,12 +127,18 @@ def _renewed(connection: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
     return rows
 
 
-def _compare(connection: duckdb.DuckDBPyConnection, table: ServedTable, served: str, mart: str) -> tuple[int, int]:
+def _compare(
+    connection: duckdb.DuckDBPyConnection, table: ServedTable, sides: tuple[str, str], kept: Kept | None
+) -> tuple[int, int]:
     """Put into `differing` the numbers of rows that only the served table or only the mart has; gives how many."""
-    told = f"select rowid as row_no, hash({table.column_list}) as digest"
+    only = kept.only(WAREHOUSE) if kept else ""
+    before, now = (
+        f"(select rowid as row_no, hash({table.column_list}) as digest from {side} as kept {only})"  # noqa: S608
+        for side in sides
+    )
     connection.execute(
         "create or replace temp table differing as select before.row_no as had, now.row_no as has"  # noqa: S608
-        f" from ({told} from {served}) as before full outer join ({told} from {mart}) as now"
+        f" from {before} as before full outer join {now} as now"
         " on before.digest = now.digest where before.row_no is null or now.row_no is null"
     )
     gone, come = connection.execute("select count(had), count(has) from differing").fetchall()[0]

@@ -11,6 +11,7 @@ from orchestration import pointer, recomputes
 from orchestration.announcing import announce
 from orchestration.assets.warehouse import mart_keys
 from orchestration.erasure import complete_erasures
+from orchestration.kept_rows import kept_marts
 from orchestration.publish import publish
 from orchestration.purge import complete_purges
 from orchestration.resources import Deployment, Warehouse
@@ -45,7 +46,7 @@ def published(
     previous = pointer.read(settings.published)
     require_finished(settings)
     try:
-        done = publish(settings, token=warehouse.token, tables=served_tables())
+        done = publish(settings, token=warehouse.token, tables=served_tables(), kept=kept_marts(settings))
     except ContractBrokenError as broken:
         yield from _verdicts(broken.problems)
         raise

@@ -85,28 +85,32 @@ def test_nothing_new_tells_no_change(settings: Settings) -> None:
 
 
 def test_increments_know_the_whole_build_they_go_back_to(settings: Settings) -> None:
-    found = [increment.whole_build(settings)]
+    found = [increment.builds(settings)]
     for options in ([], [], [increment.FULL_REFRESH], []):
         _, base = increment.begin(settings, [*BUILD, *options])
         assert base is not None
-        assert increment.whole_build(settings) is None, "a build that does not end may have done anything"
+        assert increment.builds(settings) == ("", "", ""), "a build that does not end may have done anything"
         increment.end(settings, base)
-        found.append(increment.whole_build(settings))
-    first, _, _, second, _ = found
+        found.append(increment.builds(settings))
+    first, _, _, second, _ = (one.whole for one in found)
     assert first and second and first != second
-    assert found == [first, first, first, second, second]
+    assert [one.whole for one in found] == [first, first, first, second, second]
+    ids = [one.newest for one in found]
+    assert len(set(ids)) == 5
+    assert [one.before for one in found] == ["", ids[0], ids[1], "", ids[3]]
 
 
 def test_a_base_of_an_older_release_gets_an_id_with_the_next_increment(settings: Settings) -> None:
     path = settings.home / "warehouse.base"
     told = json.loads(path.read_text())
-    del told["whole"], told["increments"]
+    del told["whole"], told["increments"], told["build"], told["before"]
     path.write_text(json.dumps(told))
-    assert increment.whole_build(settings) is None
+    assert increment.builds(settings) == ("", "", "")
     arguments, base = increment.begin(settings, BUILD)
     assert arguments == BUILD and base is not None
     increment.end(settings, base)
-    assert increment.whole_build(settings)
+    now = increment.builds(settings)
+    assert now.whole and now.newest and not now.before
 
 
 def test_after_many_builds_that_keep_rows_one_is_whole(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

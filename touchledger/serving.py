@@ -30,6 +30,7 @@ def start_api(supervisor: Supervisor, settings: Settings) -> Child:
     """gunicorn over `api.wsgi:app`."""
     command = [sys.executable, "-m", "gunicorn", "--no-control-socket", "--graceful-timeout", "10"]
     command += ["--workers", str(settings.api_workers), "--threads", str(settings.api_threads)]
+    command += ["--worker-class", "touchledger.http_worker.Worker"]
     command += ["--bind", f"{settings.api_host}:{settings.api_port}", "api.wsgi:app"]
     return supervisor.start("api", command)
 

@@ -1,0 +1,85 @@
+"""A worker that serves connections already leaves a new one to a worker that has none."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+from gunicorn.config import Config
+from gunicorn.glogging import Logger
+
+from touchledger import http_worker
+from touchledger.http_worker import Worker
+
+LONG_SECONDS = 2.0
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        one.setblocking(False)
+        yield one
+
+
+@pytest.fixture
+def worker(listener: socket.socket, monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
+    """A worker before its loop; it hesitates so long that a test can tell."""
+    monkeypatch.setattr(http_worker, "HESITATION_SECONDS", LONG_SECONDS)
+    config = Config()
+    config.set("workers", 2)
+    one = Worker(1, os.getppid(), [listener], None, 30, config, Logger(config))
+    one.tpool = one.get_thread_pool()
+    one.method_queue.init()
+    yield one
+    one.tpool.shutdown()
+    # closes what was accepted
+    one.method_queue.run_callbacks(None)
+    one.method_queue.close()
+    one.tmp.close()
+
+
+def accepting(worker: Worker, listener: socket.socket) -> threading.Thread:
+    thread = threading.Thread(target=worker.accept, args=(listener,))
+    thread.start()
+    return thread
+
+
+def test_a_worker_without_connections_accepts_at_once(worker: Worker, listener: socket.socket) -> None:
+    with socket.create_connection(listener.getsockname()):
+        thread = accepting(worker, listener)
+        thread.join(LONG_SECONDS / 2)
+        assert not thread.is_alive()
+        assert worker.nr_conns == 1
+
+
+def test_a_worker_with_connections_leaves_the_next_to_another(worker: Worker, listener: socket.socket) -> None:
+    worker.nr_conns = 1
+    with socket.create_connection(listener.getsockname()):
+        thread = accepting(worker, listener)
+        another, _ = listener.accept()
+        thread.join()
+        another.close()
+    assert worker.nr_conns == 1
+
+
+def test_an_only_worker_waits_for_nobody(worker: Worker, listener: socket.socket) -> None:
+    worker.cfg.set("workers", 1)
+    worker.nr_conns = 1
+    with socket.create_connection(listener.getsockname()):
+        thread = accepting(worker, listener)
+        thread.join(LONG_SECONDS / 2)
+        assert not thread.is_alive()
+        assert worker.nr_conns == 2
+
+
+def test_what_no_other_worker_takes_is_accepted_after_all(
+    worker: Worker, listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_worker, "HESITATION_SECONDS", 0.01)
+    worker.nr_conns = 1
+    with socket.create_connection(listener.getsockname()):
+        accepting(worker, listener).join()
+    assert worker.nr_conns == 2

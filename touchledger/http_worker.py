@@ -1,0 +1,25 @@
+"""gunicorn's worker of threads, which leaves a new connection to a worker that has fewer.
+
+Workers wait on one listening socket, and whoever wakes first took all that came at once: of four connections opened
+together one worker often had all four, and the other core idled for as long as they were kept.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+
+from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
+
+# longer than another worker takes to wake, shorter than anybody notices when a connection is opened
+HESITATION_SECONDS = 0.001
+
+
+class Worker(ThreadWorker):  # type: ignore[misc]
+    """Accepts at once while it has no connection, and else after workers that have none."""
+
+    def accept(self, listener: socket.socket) -> None:
+        """Accept a connection that waits, unless another worker has by then."""
+        if self.nr_conns and self.cfg.workers > 1:
+            time.sleep(HESITATION_SECONDS)
+        super().accept(listener)

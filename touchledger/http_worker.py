@@ -6,8 +6,8 @@ together one worker often had all four, and the other core idled for as long as 
 
 from __future__ import annotations
 
-import socket
 import time
+from typing import Any
 
 from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
 
@@ -18,8 +18,8 @@ HESITATION_SECONDS = 0.001
 class Worker(ThreadWorker):  # type: ignore[misc]
     """Accepts at once while it has no connection, and else after workers that have none."""
 
-    def accept(self, listener: socket.socket) -> None:
-        """Accept a connection that waits, unless another worker has by then."""
+    def accept(self, listener: Any) -> None:
+        """Accept a connection that waits at `listener`, a socket, unless another worker has by then."""
         if self.nr_conns and self.cfg.workers > 1:
             time.sleep(HESITATION_SECONDS)
         super().accept(listener)

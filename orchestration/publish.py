@@ -84,7 +84,7 @@ def _publish_file(
     final, names = settings.published / to.file, settings.published / _names_beside(to.file)
     try:
         rows = _put(settings, names, to, named, mode=0o440) if named else {}
-        rows |= _put(settings, final, to, told, mode=0o444, kept=kept, before=renewal.ancestor(settings, told))
+        rows |= _put(settings, final, to, told, mode=0o444, before=renewal.ancestor(settings, told, kept))
         to = replace(to, checksum=durable.checksum(final))
         pointer.move(settings.published, to)
     except BaseException:
@@ -108,12 +108,11 @@ def _put(
     tables: Sequence[ServedTable],
     *,
     mode: int,
-    kept: Mapping[str, Kept] | None = None,
     before: Ancestor | None = None,
 ) -> dict[str, int]:
     building = final.with_name(f"building-{final.name}")
     try:
-        rows = _renewed(settings, building, to, tables, before, kept or {}) if before else None
+        rows = _renewed(settings, building, to, tables, before) if before else None
         if rows is None:
             rows = _build(settings, building, to, tables)
         building.chmod(mode)
@@ -146,12 +145,7 @@ def _copied_by(cursor: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
 
 
 def _renewed(
-    settings: Settings,
-    path: Path,
-    to: Pointer,
-    tables: Sequence[ServedTable],
-    before: Ancestor,
-    kept: Mapping[str, Kept],
+    settings: Settings, path: Path, to: Pointer, tables: Sequence[ServedTable], before: Ancestor
 ) -> dict[str, int] | None:
     """None, and no file, where the one before turns out to be damaged."""
     try:
@@ -159,7 +153,7 @@ def _renewed(
             raise duckdb.IOException("it is not what was published")
         with _opened(settings, path, tables) as connection:
             connection.begin()
-            rows = renewal.renew(connection, tables, kept if before.is_parent else {})
+            rows = renewal.renew(connection, tables, before.kept)
             _write_snapshot(connection, to, settings, tables)
             connection.commit()
             connection.execute("checkpoint")

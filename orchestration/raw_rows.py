@@ -103,13 +103,14 @@ def _together(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """The rows of the batches in tables of at most FRAME_ROWS, none of them empty."""
     # the reader ends a batch with each file, and judging a frame costs a tenth of a second however few rows it holds
     waiting: list[pa.RecordBatch] = []
+    rows = 0
     for batch in batches:
-        if waiting and sum(one.num_rows for one in waiting) + batch.num_rows > FRAME_ROWS:
+        if rows and rows + batch.num_rows > FRAME_ROWS:
             yield pa.Table.from_batches(waiting)
-            waiting = []
-        if batch.num_rows:
-            waiting.append(batch)
-    if waiting:
+            waiting, rows = [], 0
+        waiting.append(batch)
+        rows += batch.num_rows
+    if rows:
         yield pa.Table.from_batches(waiting)
 
 

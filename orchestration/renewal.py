@@ -9,6 +9,7 @@ Where the file holds what the build before left, a mart that kept its rows can d
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,19 +39,20 @@ def lineage(settings: Settings, tables: Sequence[ServedTable]) -> str | None:
 
 @dataclass(frozen=True)
 class Ancestor:
-    """A file that may be renewed, and its checksum; whether the warehouse's newest build kept its rows."""
+    """A file that may be renewed, and its checksum; `kept` are the marts in which the newest build kept its rows."""
 
     path: Path
     checksum: str
-    is_parent: bool
+    kept: Mapping[str, Kept]
 
     def copied(self, to: Path) -> bool:
         """Copy the file; false where it is damaged, which nobody else would find where few rows are read."""
-        return durable.copy(self.path, to) == self.checksum
+        shutil.copyfile(self.path, to)
+        return durable.checksum(to) == self.checksum
 
 
-def ancestor(settings: Settings, tables: Sequence[ServedTable]) -> Ancestor | None:
-    """The file of the current snapshot where that may be renewed."""
+def ancestor(settings: Settings, tables: Sequence[ServedTable], kept: Mapping[str, Kept]) -> Ancestor | None:
+    """The file of the current snapshot where that may be renewed; `kept` are the marts that keep rows in increments."""
     current, wanted = pointer.read(settings.published), lineage(settings, tables)
     if current is None or wanted is None:
         return None
@@ -63,7 +65,7 @@ def ancestor(settings: Settings, tables: Sequence[ServedTable]) -> Ancestor | No
     if found is None or found[0] != wanted:
         return None
     before = increment.builds(settings).before
-    return Ancestor(path, current.checksum, is_parent=bool(before) and found[1] == before)
+    return Ancestor(path, current.checksum, kept if before and found[1] == before else {})
 
 
 def copy(connection: duckdb.DuckDBPyConnection, table: ServedTable) -> int:

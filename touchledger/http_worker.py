@@ -1,4 +1,4 @@
-"""gunicorn's worker of threads, which leaves a new connection to a worker that has fewer.
+"""gunicorn's worker of threads, which leaves a new connection to a worker that has none.
 
 Workers wait on one listening socket, and whoever wakes first took all that came at once: of four connections opened
 together one worker often had all four, and the other core idled for as long as they were kept.

@@ -47,8 +47,8 @@ def published(project: Project) -> Path:
 
 def unpublished(project: Project) -> set[str]:
     """Names of tables in which the snapshot of what is built, made of the one before, is not like the marts."""
-    before = ancestor(project.settings, marts())
-    assert before is not None and before.is_parent
+    before = ancestor(project.settings, marts(), kept_marts(project.settings))
+    assert before is not None and before.kept
     with duckdb.connect(str(published(project)), read_only=True) as connection:
         connection.execute(f"attach '{project.settings.warehouse}' as warehouse (read_only)")
         return {

@@ -89,7 +89,7 @@ def test_an_operator_sees_rows_quarantine_watermark_and_a_plot(built: Built) -> 
     seen = metadata(built, "raw/touches")
     assert (seen["dagster/row_count"], seen["profiles"], seen["quarantined"]) == (20, 1, 0)
     assert seen["watermark"].startswith("20")
-    assert "data:image/svg+xml;base64," in seen["by day"]
+    assert "data:image/png;base64," in seen["by day"]
 
 
 def test_an_operator_reads_every_statement_of_dbt_in_its_log(built: Built) -> None:

@@ -153,15 +153,12 @@ def test_new_rows_that_break_a_promise_leave_the_snapshot_before(
     assert [path.name for path in settings.published.glob("*.duckdb*")] == [first.file]
 
 
-def damage(path: Path) -> None:
+def test_a_damaged_snapshot_is_not_renewed(settings: Settings, first: pointer.Pointer) -> None:
+    path = file(settings, first)
     content = bytearray(path.read_bytes())
     content[content.index(SECRET.encode())] ^= 1
     path.chmod(0o644)
     path.write_bytes(content)
-
-
-def test_a_damaged_snapshot_is_not_renewed(settings: Settings, first: pointer.Pointer) -> None:
-    damage(file(settings, first))
     change(settings, "update marts.visits set said = 'other' where profile_key = 3")
     assert in_place(settings, run(settings))
 

@@ -140,7 +140,7 @@ def test_a_build_that_was_cut_short_is_taken_up_again(
 
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("c.csv.gz", gzip.compress(CAMPAIGNS.encode())), ("C.JSONL", b'{"platform": "meta", "campaign_id": "c1", '
+    [("c.csv.gz", gzip.compress(CAMPAIGNS.encode(), mtime=0)), ("C.JSONL", b'{"platform": "meta", "campaign_id": "c1", '
       b'"ad_account_id": "a", "name": "One", "status": "ACTIVE"}\n')],
 )  # fmt: skip
 def test_every_form_of_file_is_taken(uploader: Uploader, load: Callable[[], None], name: str, content: bytes) -> None:

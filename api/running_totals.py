@@ -107,8 +107,8 @@ class RunningTotals:
 
     def within(self, window: DateRange) -> Sums:
         """Sums of the entities that have rows in the window."""
-        begin = min(max(_number(window.date_from) - self.first_day, 0), self.days)
-        end = min(max(_number(window.date_to) - self.first_day + 1, begin), self.days)
+        begin = min(max(day_number(window.date_from) - self.first_day, 0), self.days)
+        end = min(max(day_number(window.date_to) - self.first_day + 1, begin), self.days)
         # most ads of a year are over before a window, or begin after it
         alive = ((self.begins < end) & (self.ends >= begin)).nonzero()[0]
         # in the type of the places: of another one, all of them would be converted first
@@ -186,10 +186,10 @@ def _read(reader: Reader, table: Table, of: Mapping[str, object]) -> RunningTota
     keys = np.unique(found["entity_key"].astype(np.int64, copy=False))
     nth, days = np.searchsorted(keys, found["entity_key"]), found["day"]
     first, last = (int(days.min()), int(days.max())) if rows else (0, -1)
-    days = _narrowed(days - first, last - first + 1)
-    order = np.lexsort((days, _narrowed(nth, len(keys))))
+    days = narrowed(days - first, last - first + 1)
+    order = np.lexsort((days, narrowed(nth, len(keys))))
     nth, days = nth[order], days[order]
-    places = _narrowed(nth * (last - first + 2) + days, len(keys) * (last - first + 2))
+    places = narrowed(nth * (last - first + 2) + days, len(keys) * (last - first + 2))
     at = np.flatnonzero(np.diff(nth, prepend=-1))
     begins, ends = days[at], days[np.append(at[1:], rows)[: len(at)] - 1]
     totals = {name: _running(found[name][order], at) for name in there}
@@ -200,10 +200,10 @@ def _running(column: Integers, begins: Integers) -> AnyIntegers:
     """Totals before each row and after the last, as wide as the sum of any entity (its rows begin there) needs."""
     totals = np.zeros(len(column) + 1, dtype=np.int64)
     np.cumsum(column, out=totals[1:], dtype=np.int64)
-    return _narrowed(totals, int(np.add.reduceat(np.abs(column), begins, dtype=np.int64).max()))
+    return narrowed(totals, int(np.add.reduceat(np.abs(column), begins, dtype=np.int64).max()))
 
 
-def _narrowed(numbers: AnyIntegers, most: int) -> AnyIntegers:
+def narrowed(numbers: AnyIntegers, most: int) -> AnyIntegers:
     """The same in the narrowest type that holds `most`, whatever else wraps around."""
     return numbers.astype(next(width for width in WIDTHS if most <= np.iinfo(width).max))
 
@@ -219,5 +219,6 @@ def _queried(reader: Reader, table: Table, of: Mapping[str, object], window: Dat
     return Sums(found["entity_key"].astype(np.int64, copy=False), columns)
 
 
-def _number(day: date) -> int:
+def day_number(day: date) -> int:
+    """Days from 1970-01-01."""
     return day.toordinal() - EPOCH

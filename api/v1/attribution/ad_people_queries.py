@@ -3,27 +3,25 @@
 A person with ad touches in a window has exactly one day in it whose day before lies outside, so the sum of `people`
 over the cells with `day` in the window and `prev` before it is the count of distinct people. Cells that were cut by
 channel, origin or ad know the day before in that cut, so each scope is read alone and scopes are never added. Of ads,
-months that lie wholly in the window are read from cells of months: fewer, with the same sums.
+months that lie wholly in the window are read from cells of months: fewer, with the same sums. Cells of all ads together
+are kept in memory (`kept_cells.py`) unless there are too many of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
 
 from api.served import ProfileFacts, Reader
+from api.v1.attribution import kept_cells
+from api.v1.attribution.kept_cells import ALL
 from api.windows import DateRange
 
-ALL = "all"
 GROUPINGS = ("month", "day", "ad")
 
 _OF_WINDOW = "profile_key = $profile_key and day between $date_from and $date_to"
-
-_CELLS = f"""
-select origin, day, prev, people, touches from people_cells where {_OF_WINDOW} and channel = $channel
-"""  # noqa: S608 - constants; values are bound
 
 _CELLS_OF_ADS = """
 select origin, ad_key, prev, people, touches from {table}
@@ -34,7 +32,7 @@ where profile_key = $profile_key and channel = $channel and {day} between ${part
 _FIRSTS = f"""
 select {{origin}} as origin, ad_key, day, cast('0001-01-01' as date) as prev, people, people as touches
 from people_first where {_OF_WINDOW} and $channel in ('all', channel)
-"""  # noqa: S608 - as above
+"""  # noqa: S608 - constants; values are bound
 
 _BUCKETS = {
     "month": "greatest(cast(date_trunc('month', day) as date), $date_from)",
@@ -42,13 +40,17 @@ _BUCKETS = {
     "ad": "cast($date_from as date)",
 }
 
-_BY_TIME = """
+_BY_TIME = f"""
 select
-    bucket, origin, sum(people) filter (where prev < bucket) as people, sum(touches) as touches,
-    sum(people) filter (where prev < $date_from) as new_people
-from (select *, {bucket} as bucket from ({source}) as cells) as cells
+    bucket, origin, coalesce(sum(people) filter (where prev < bucket), 0) as people, sum(touches) as touches,
+    coalesce(sum(people) filter (where prev < $date_from), 0) as new_people
+from (
+    select origin, prev, people, touches, {{bucket}} as bucket
+    from people_cells
+    where {_OF_WINDOW} and channel = $channel
+) as cells
 group by bucket, origin
-"""
+"""  # noqa: S608 - as above
 
 _BEST_ADS = """
 select ranked.*, people_ads.ad_id, people_ads.ad_name, people_ads.entity_key, count(*) over () as ads_total
@@ -70,12 +72,6 @@ from ({source}) as cells
 where origin <> 'all' and ad_key = any($keys)
 group by ad_key, origin
 """
-
-_CONVERSATIONS = f"""
-select {{bucket}} as bucket, sum(messaging_conversations_started_7d) as started
-from delivery_daily where {_OF_WINDOW} and level = 'campaign'
-group by bucket
-"""  # noqa: S608 - as above
 
 _CONVERSATIONS_OF_ADS = f"""
 select entity_key, sum(messaging_conversations_started_7d) as started
@@ -102,6 +98,15 @@ class Asked:
     group_by: str
     channel: str | None
     first_only: bool
+
+    @property
+    def starts(self) -> list[date]:
+        """The first day of each bucket of time; by ad, of the one that the whole window is."""
+        if self.group_by == "day":
+            return self.window.days()
+        if self.group_by == "month":
+            return [month.date_from for month in self.window.months()]
+        return [self.window.date_from]
 
     def parameters(self, profile: ProfileFacts) -> dict[str, object]:
         dates = {"date_from": self.window.date_from, "date_to": self.window.date_to}
@@ -156,13 +161,18 @@ class Times:
 
 def by_time(reader: Reader, profile: ProfileFacts, asked: Asked) -> Times:
     """Counts per month or day that has any, and of the whole window; grouped by ad, of the whole window alone."""
-    source = _FIRSTS.format(origin="origin") if asked.first_only else _CELLS
-    sql = _BY_TIME.format(bucket=_BUCKETS[asked.group_by], source=source)
     times = Times({}, {})
-    for bucket, origin, people, touches, new_people in reader.rows(sql, asked.parameters(profile)):
-        for scope in (origin, ALL) if asked.first_only else (origin,):
-            times.add(bucket, scope, Count(people, touches), new_people or 0)
+    for bucket, origin, people, touches, new_people in _rows_by_time(reader, profile, asked):
+        times.add(bucket, origin, Count(people, touches), new_people)
     return times
+
+
+def _rows_by_time(reader: Reader, profile: ProfileFacts, asked: Asked) -> Iterable[kept_cells.Row]:
+    read = kept_cells.firsts if asked.first_only else kept_cells.cells
+    kept = read(reader, profile.profile_key, asked.channel or ALL)
+    if kept is not None:
+        return kept.rows(asked.starts, asked.window)
+    return reader.rows(_BY_TIME.format(bucket=_BUCKETS[asked.group_by]), asked.parameters(profile))
 
 
 def best_ads(reader: Reader, profile: ProfileFacts, asked: Asked, *, most: int) -> list[dict[str, Any]]:
@@ -180,10 +190,10 @@ def origins_of_ads(
     return {(ad_key, origin): Count(people, touches) for ad_key, origin, people, touches in found}
 
 
-def conversations(reader: Reader, profile: ProfileFacts, asked: Asked) -> dict[date, int | None]:
-    """The platforms' own count per bucket with delivery, by the ad account's day; None where no row carried it."""
-    sql = _CONVERSATIONS.format(bucket=_BUCKETS[asked.group_by])
-    return dict(reader.rows(sql, _without(asked.parameters(profile), "channel")))
+def conversations(reader: Reader, profile: ProfileFacts, asked: Asked) -> dict[date, int]:
+    """The platforms' own count per bucket on whose days any platform told one, by the ad account's day."""
+    rows = kept_cells.started(reader, profile.profile_key).rows(asked.starts, asked.window)
+    return {bucket: count for bucket, _, count, *_ in rows}
 
 
 def conversations_of_ads(

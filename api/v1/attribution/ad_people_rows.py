@@ -9,7 +9,8 @@ from typing import Any
 from api.reading import Source
 from api.served import ORIGINS
 from api.v1.attribution import ad_people_queries as queries
-from api.v1.attribution.ad_people_queries import ALL, NOBODY, Asked, Count
+from api.v1.attribution.ad_people_queries import NOBODY, Asked, Count
+from api.v1.attribution.kept_cells import ALL
 from api.windows import DateRange
 
 _WORDS = {
@@ -58,8 +59,7 @@ def result(source: Source | None, asked: Asked, *, limit: int, timezone: str) ->
 def _told(source: Source, asked: Asked, limit: int) -> dict[str, Any]:
     times = queries.by_time(source.reader, source.profile, asked)
     started = queries.conversations(source.reader, source.profile, asked)
-    measured = [count for count in started.values() if count is not None]
-    totals = _figures(times.totals, sum(measured) if measured else None)
+    totals = _figures(times.totals, sum(started.values()) if started else None)
     if asked.group_by == "ad":
         return {"totals": totals, **_ads(source, asked, limit)}
     return {"totals": totals, **_dense(_time_buckets(asked, times, started))}
@@ -75,7 +75,7 @@ def _dense(buckets: Iterable[dict[str, Any]]) -> dict[str, Any]:
     return {"buckets": made, "buckets_total": len(made), "buckets_truncated": False}
 
 
-def _time_buckets(asked: Asked, times: queries.Times, started: dict[date, int | None]) -> Iterator[dict[str, Any]]:
+def _time_buckets(asked: Asked, times: queries.Times, started: dict[date, int]) -> Iterator[dict[str, Any]]:
     length = 7 if asked.group_by == "month" else 10
     for start, end in _days(asked.window) if asked.group_by == "day" else _months(asked.window):
         counts = {origin: times.buckets.get((start, origin), NOBODY) for origin in (ALL, *ORIGINS)}

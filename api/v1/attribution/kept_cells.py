@@ -1,0 +1,156 @@
+"""Cells of one channel kept in memory while their snapshot is open, and added up for any buckets of any window.
+
+To plan a query over them and to read them takes longer than to add them up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+
+from api.running_totals import AnyIntegers, Integers, TooLarge, narrowed
+from api.running_totals import day_number as number
+from api.served import ORIGINS, Reader
+from api.windows import DateRange
+
+ALL = "all"
+# more than these take longer to read whole than a caller should wait; those of 400 days are 400,000 at most
+MOST_CELLS = 3_000_000
+# what a cell takes, as a rule
+BYTES = 12
+# before any day: of people that are counted once, whatever the window
+NEVER = -1_000_000
+
+_DAY = "cast(day - date '1970-01-01' as integer) as day"
+
+_COUNTED = "select count(*) from people_cells where profile_key = $profile_key and channel = $channel"
+
+_CELLS = f"""
+select {_DAY}, cast(prev - date '1970-01-01' as integer) as prev, people, touches
+from people_cells
+where profile_key = $profile_key and channel = $channel and origin = $origin
+order by day
+"""  # noqa: S608 - constants; values are bound
+
+_FIRSTS = f"""
+select {_DAY}, cast(sum(people) as bigint) as people
+from people_first
+where profile_key = $profile_key and $channel in ('all', channel) and $origin in ('all', origin)
+group by day
+order by day
+"""  # noqa: S608 - as above
+
+_STARTED = f"""
+select {_DAY}, cast(sum(messaging_conversations_started_7d) as bigint) as people
+from delivery_daily
+where profile_key = $profile_key and level = 'campaign' and messaging_conversations_started_7d is not null
+group by day
+order by day
+"""  # noqa: S608 - as above
+
+# start of the bucket, origin, people whose day before is before it, touches, people whose day before is before all
+Row = tuple[date, str, int, int, int]
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Of one origin, in the order of days; `days` and `prevs` are counted from 1970-01-01."""
+
+    days: AnyIntegers
+    prevs: AnyIntegers
+    people: AnyIntegers
+    touches: AnyIntegers
+
+    @property
+    def size(self) -> int:
+        """Bytes held."""
+        return sum(array.nbytes for array in (self.days, self.prevs, self.people, self.touches))
+
+    def within(self, edges: Integers) -> tuple[list[int], list[list[int]]]:
+        """Which buckets have cells, and of each of these what `Row` ends with; a bucket ends where the next begins."""
+        at = self.days.searchsorted(edges.astype(self.days.dtype))
+        there = np.flatnonzero(np.diff(at))
+        if not len(there):
+            return [], []
+        part = slice(at[0], at[-1])
+        prevs, people = self.prevs[part], self.people[part]
+        begins = np.repeat(edges[:-1].astype(prevs.dtype), np.diff(at))
+        counted = (people * (prevs < begins), self.touches[part], people * (prevs < edges[0]))
+        sums = [np.add.reduceat(one, at[there] - at[0], dtype=np.int64).tolist() for one in counted]
+        return there.tolist(), [list(row) for row in zip(*sums, strict=True)]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Cells by origin."""
+
+    by_origin: Mapping[str, Cells]
+
+    @property
+    def size(self) -> int:
+        """Bytes held."""
+        return sum(cells.size for cells in self.by_origin.values())
+
+    def rows(self, starts: Sequence[date], window: DateRange) -> Iterator[Row]:
+        """One for each origin and bucket that has cells; `starts` are the first days of the window's buckets."""
+        edges = np.array([*map(number, starts), number(window.date_to) + 1])
+        for origin, cells in self.by_origin.items():
+            there, sums = cells.within(edges)
+            for nth, (people, touches, new_people) in zip(there, sums, strict=True):
+                yield starts[nth], origin, people, touches, new_people
+
+
+def cells(reader: Reader, profile_key: int, channel: str) -> Kept | None:
+    """Of people in all their days; None where they are too many to keep."""
+    of = {"profile_key": profile_key, "channel": channel}
+
+    def read(source: Reader) -> Kept | TooLarge:
+        count = source.rows(_COUNTED, of)[0][0]
+        if count > MOST_CELLS or not source.shelf.has_room(BYTES * count):
+            return TooLarge(())
+        return _by_origin(source, _CELLS, of)
+
+    found = _found(reader, ("people_cells", *of.values()), read)
+    return found if isinstance(found, Kept) else None
+
+
+def firsts(reader: Reader, profile_key: int, channel: str) -> Kept:
+    """Of people in their first days."""
+    of = {"profile_key": profile_key, "channel": channel}
+    return reader.shelf.get(("people_first", *of.values()), lambda source: _by_origin(source, _FIRSTS, of), reader)
+
+
+def started(reader: Reader, profile_key: int) -> Kept:
+    """Of conversations that platforms say were started, on days on which any said so."""
+    of = {"profile_key": profile_key}
+
+    def read(source: Reader) -> Kept:
+        return Kept({ALL: _read(source, _STARTED, of)})
+
+    return reader.shelf.get(("conversations_started", profile_key), read, reader)
+
+
+def _found(reader: Reader, place: tuple[object, ...], read: Callable[[Reader], Kept | TooLarge]) -> object:
+    found = reader.shelf.find(place)
+    if found is None and reader.shelf.has_room(0):
+        return reader.shelf.get(place, read, reader)
+    return found
+
+
+def _by_origin(reader: Reader, sql: str, of: Mapping[str, object]) -> Kept:
+    return Kept({origin: _read(reader, sql, {**of, "origin": origin}) for origin in (ALL, *ORIGINS)})
+
+
+def _read(reader: Reader, sql: str, of: Mapping[str, object]) -> Cells:
+    found = reader.columns(sql, of)
+    days, people = found["day"].astype(np.int32), _narrow(found["people"])
+    if "prev" not in found:
+        return Cells(days, np.full(len(days), NEVER, dtype=np.int32), people, people)
+    return Cells(days, found["prev"].astype(np.int32), people, _narrow(found["touches"]))
+
+
+def _narrow(counts: Integers) -> AnyIntegers:
+    return narrowed(counts, int(counts.max(initial=0)))

@@ -39,8 +39,9 @@ spark-parity: spark  ## the demo and a million touches on DuckDB and on a Spark 
 up: setup  ## run the demo: sync, model, check, publish, then serve the API, Dagster and the docs
 	@$(BIN)/touchledger up
 
+# one worker more than cores: a third of a worker's time goes into waiting for disks, sockets and processes it started
 test: setup  ## run the tests; what needs Postgres or Chromium is skipped where they are absent
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/end_to_end/test_kills.py
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore=tests/end_to_end/test_kills.py
 
 check: setup  ## formatting, types, SQL lint, generated docs, contracts, OpenAPI, definitions
 	@.ci/check

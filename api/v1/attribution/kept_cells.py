@@ -5,14 +5,13 @@ To plan a query over them and to read them takes longer than to add them up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
 
-from api.running_totals import AnyIntegers, Integers, TooLarge, narrowed
-from api.running_totals import day_number as number
+from api.running_totals import AnyIntegers, Integers, day_number, narrowed
 from api.served import ORIGINS, Reader
 from api.windows import DateRange
 
@@ -84,8 +83,8 @@ class Cells:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Cells by origin."""
+class ByOrigin:
+    """Cells by origin, which are kept together."""
 
     by_origin: Mapping[str, Cells]
 
@@ -96,52 +95,55 @@ class Kept:
 
     def rows(self, starts: Sequence[date], window: DateRange) -> Iterator[Row]:
         """One for each origin and bucket that has cells; `starts` are the first days of the window's buckets."""
-        edges = np.array([*map(number, starts), number(window.date_to) + 1])
+        edges = np.array([*map(day_number, starts), day_number(window.date_to) + 1])
         for origin, cells in self.by_origin.items():
             there, sums = cells.within(edges)
             for nth, (people, touches, new_people) in zip(there, sums, strict=True):
                 yield starts[nth], origin, people, touches, new_people
 
 
-def cells(reader: Reader, profile_key: int, channel: str) -> Kept | None:
+@dataclass(frozen=True)
+class TooMany:
+    """Stands where there are too many cells to keep."""
+
+    size: int = 64
+
+
+def cells(reader: Reader, profile_key: int, channel: str) -> ByOrigin | None:
     """Of people in all their days; None where they are too many to keep."""
     of = {"profile_key": profile_key, "channel": channel}
 
-    def read(source: Reader) -> Kept | TooLarge:
+    def read(source: Reader) -> ByOrigin | TooMany:
         count = source.rows(_COUNTED, of)[0][0]
         if count > MOST_CELLS or not source.shelf.has_room(BYTES * count):
-            return TooLarge(())
+            return TooMany()
         return _by_origin(source, _CELLS, of)
 
-    found = _found(reader, ("people_cells", *of.values()), read)
-    return found if isinstance(found, Kept) else None
+    place = ("people_cells", *of.values())
+    found: object = reader.shelf.find(place)
+    if found is None and reader.shelf.has_room(0):
+        found = reader.shelf.get(place, read, reader)
+    return found if isinstance(found, ByOrigin) else None
 
 
-def firsts(reader: Reader, profile_key: int, channel: str) -> Kept:
+def firsts(reader: Reader, profile_key: int, channel: str) -> ByOrigin:
     """Of people in their first days."""
     of = {"profile_key": profile_key, "channel": channel}
     return reader.shelf.get(("people_first", *of.values()), lambda source: _by_origin(source, _FIRSTS, of), reader)
 
 
-def started(reader: Reader, profile_key: int) -> Kept:
+def started(reader: Reader, profile_key: int) -> ByOrigin:
     """Of conversations that platforms say were started, on days on which any said so."""
     of = {"profile_key": profile_key}
 
-    def read(source: Reader) -> Kept:
-        return Kept({ALL: _read(source, _STARTED, of)})
+    def read(source: Reader) -> ByOrigin:
+        return ByOrigin({ALL: _read(source, _STARTED, of)})
 
     return reader.shelf.get(("conversations_started", profile_key), read, reader)
 
 
-def _found(reader: Reader, place: tuple[object, ...], read: Callable[[Reader], Kept | TooLarge]) -> object:
-    found = reader.shelf.find(place)
-    if found is None and reader.shelf.has_room(0):
-        return reader.shelf.get(place, read, reader)
-    return found
-
-
-def _by_origin(reader: Reader, sql: str, of: Mapping[str, object]) -> Kept:
-    return Kept({origin: _read(reader, sql, {**of, "origin": origin}) for origin in (ALL, *ORIGINS)})
+def _by_origin(reader: Reader, sql: str, of: Mapping[str, object]) -> ByOrigin:
+    return ByOrigin({origin: _read(reader, sql, {**of, "origin": origin}) for origin in (ALL, *ORIGINS)})
 
 
 def _read(reader: Reader, sql: str, of: Mapping[str, object]) -> Cells:

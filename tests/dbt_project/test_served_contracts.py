@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from orchestration.dbt_manifest import PROJECT
 MARTS = PROJECT / "models" / "marts"
 
 
+@cache
 def marts() -> dict[str, dict[str, Any]]:
     found = [model for path in MARTS.rglob("*.yml") for model in yaml.safe_load(path.read_text())["models"]]
     return {model["name"]: model for model in found}

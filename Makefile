@@ -44,7 +44,7 @@ test: setup  ## run the tests; what needs Postgres or Chromium is skipped where 
 	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder --ignore=tests/end_to_end/test_kills.py
 
 check: setup  ## formatting, types, SQL lint, generated docs, contracts, OpenAPI, definitions
-	@.ci/check
+	@.ci/check $(if $(TESTED),--tested)
 
 fix: setup  ## format the code and write the generated docs anew
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .

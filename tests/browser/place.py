@@ -70,7 +70,8 @@ def served(home: Path) -> Iterator[Place]:
         people.member(url, ada, accounts.profile(url, name=name).workspace_id)
     server = make_server("127.0.0.1", 0, create_app(settings), threaded=True)
     listening = HTTPServer(("127.0.0.1", 0), Callback)
-    threads = [threading.Thread(target=one.serve_forever, kwargs={"poll_interval": 0.05}) for one in (server, listening)]
+    often = {"poll_interval": 0.05}
+    threads = [threading.Thread(target=one.serve_forever, kwargs=often) for one in (server, listening)]
     for thread in threads:
         thread.start()
     yield Place(f"http://127.0.0.1:{server.server_port}", settings, f"http://127.0.0.1:{listening.server_port}/back")

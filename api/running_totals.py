@@ -77,7 +77,7 @@ class Figures:
 class TooLarge:
     """Stands where a slice has too many rows to read whole or to keep; `there` are the measures that are ever not 0."""
 
-    there: tuple[str, ...]
+    there: tuple[str, ...] = ()
     size: int = 512
 
 
@@ -125,9 +125,7 @@ def sums_by_entity(reader: Reader, table: Table, named: Mapping[str, object], wi
     """Sums of a window by entity, of the slice with the values of `named` in the columns it is named by."""
     of = {column: named[column] for column in table.named_by}
     place = (table.name, *of.values())
-    found = reader.shelf.find(place)
-    if found is None and reader.shelf.has_room(0):
-        found = reader.shelf.get(place, lambda source: _read(source, table, of), reader)
+    found = reader.shelf.get_if_room(place, lambda source: _read(source, table, of), reader)
     if isinstance(found, RunningTotals):
         return found.within(window)
     there = found.there if isinstance(found, TooLarge) else tuple(table.measures)

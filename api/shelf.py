@@ -72,6 +72,13 @@ class Shelf:
                     found = self._kept(place, read, source, time.monotonic())
         return cast(Thing, found)
 
+    def get_if_room(self, place: Hashable, read: Callable[[Source], Thing], source: Source) -> Thing | None:
+        """The same, but None, and nothing read, where it does not stand there and all room is in use."""
+        found = self.find(place)
+        if found is None and self.has_room(0):
+            return self.get(place, read, source)
+        return cast(Thing | None, found)
+
     def used_within(self, seconds: float) -> list[tuple[Hashable, Held]]:
         """What somebody looked at in the last so many seconds, by its place, the latest first."""
         with self._lock:

@@ -9,7 +9,7 @@ are kept in memory (`kept_cells.py`) unless there are too many of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, NamedTuple
@@ -33,24 +33,6 @@ _FIRSTS = f"""
 select {{origin}} as origin, ad_key, day, cast('0001-01-01' as date) as prev, people, people as touches
 from people_first where {_OF_WINDOW} and $channel in ('all', channel)
 """  # noqa: S608 - constants; values are bound
-
-_BUCKETS = {
-    "month": "greatest(cast(date_trunc('month', day) as date), $date_from)",
-    "day": "day",
-    "ad": "cast($date_from as date)",
-}
-
-_BY_TIME = f"""
-select
-    bucket, origin, coalesce(sum(people) filter (where prev < bucket), 0) as people, sum(touches) as touches,
-    coalesce(sum(people) filter (where prev < $date_from), 0) as new_people
-from (
-    select origin, prev, people, touches, {{bucket}} as bucket
-    from people_cells
-    where {_OF_WINDOW} and channel = $channel
-) as cells
-group by bucket, origin
-"""  # noqa: S608 - as above
 
 _BEST_ADS = """
 select ranked.*, people_ads.ad_id, people_ads.ad_name, people_ads.entity_key, count(*) over () as ads_total
@@ -100,13 +82,11 @@ class Asked:
     first_only: bool
 
     @property
-    def starts(self) -> list[date]:
-        """The first day of each bucket of time; by ad, of the one that the whole window is."""
+    def buckets(self) -> list[DateRange]:
+        """The buckets of time in order; by ad, the one that the whole window is."""
         if self.group_by == "day":
-            return self.window.days()
-        if self.group_by == "month":
-            return [month.date_from for month in self.window.months()]
-        return [self.window.date_from]
+            return [DateRange(day, day) for day in self.window.days()]
+        return list(self.window.months()) if self.group_by == "month" else [self.window]
 
     def parameters(self, profile: ProfileFacts) -> dict[str, object]:
         dates = {"date_from": self.window.date_from, "date_to": self.window.date_to}
@@ -161,18 +141,14 @@ class Times:
 
 def by_time(reader: Reader, profile: ProfileFacts, asked: Asked) -> Times:
     """Counts per month or day that has any, and of the whole window; grouped by ad, of the whole window alone."""
-    times = Times({}, {})
-    for bucket, origin, people, touches, new_people in _rows_by_time(reader, profile, asked):
+    channel, times = asked.channel or ALL, Times({}, {})
+    if asked.first_only:
+        cells = kept_cells.firsts(reader, profile.profile_key, channel)
+    else:
+        cells = kept_cells.cells(reader, profile.profile_key, channel, asked.window)
+    for bucket, origin, people, touches, new_people in cells.rows(asked.buckets):
         times.add(bucket, origin, Count(people, touches), new_people)
     return times
-
-
-def _rows_by_time(reader: Reader, profile: ProfileFacts, asked: Asked) -> Iterable[kept_cells.Row]:
-    read = kept_cells.firsts if asked.first_only else kept_cells.cells
-    kept = read(reader, profile.profile_key, asked.channel or ALL)
-    if kept is not None:
-        return kept.rows(asked.starts, asked.window)
-    return reader.rows(_BY_TIME.format(bucket=_BUCKETS[asked.group_by]), asked.parameters(profile))
 
 
 def best_ads(reader: Reader, profile: ProfileFacts, asked: Asked, *, most: int) -> list[dict[str, Any]]:
@@ -192,7 +168,7 @@ def origins_of_ads(
 
 def conversations(reader: Reader, profile: ProfileFacts, asked: Asked) -> dict[date, int]:
     """The platforms' own count per bucket on whose days any platform told one, by the ad account's day."""
-    rows = kept_cells.started(reader, profile.profile_key).rows(asked.starts, asked.window)
+    rows = kept_cells.started(reader, profile.profile_key).rows(asked.buckets)
     return {bucket: count for bucket, _, count, *_ in rows}
 
 

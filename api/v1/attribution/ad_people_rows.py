@@ -77,18 +77,17 @@ def _dense(buckets: Iterable[dict[str, Any]]) -> dict[str, Any]:
 
 def _time_buckets(asked: Asked, times: queries.Times, started: dict[date, int]) -> Iterator[dict[str, Any]]:
     length = 7 if asked.group_by == "month" else 10
-    for start, end in _days(asked.window) if asked.group_by == "day" else _months(asked.window):
+    for bucket in asked.buckets:
+        start = bucket.date_from
         counts = {origin: times.buckets.get((start, origin), NOBODY) for origin in (ALL, *ORIGINS)}
-        place = {"key": start.isoformat()[:length], "start": start, "end": end, "ad_id": None, "ad_name": None}
+        place = {
+            "key": start.isoformat()[:length],
+            "start": start,
+            "end": bucket.date_to,
+            "ad_id": None,
+            "ad_name": None,
+        }
         yield {**place, **_figures(counts, started.get(start))}
-
-
-def _days(window: DateRange) -> Iterator[tuple[date, date]]:
-    return ((day, day) for day in window.days())
-
-
-def _months(window: DateRange) -> Iterator[tuple[date, date]]:
-    return ((month.date_from, month.date_to) for month in window.months())
 
 
 def _ads(source: Source, asked: Asked, limit: int) -> dict[str, Any]:

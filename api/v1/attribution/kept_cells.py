@@ -1,6 +1,7 @@
 """Cells of one channel kept in memory while their snapshot is open, and added up for any buckets of any window.
 
-To plan a query over them and to read them takes longer than to add them up.
+To plan a query over them and to read them takes longer than to add them up. Where they are too many to keep, those of
+the window are read each time.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from datetime import date
 
 import numpy as np
 
-from api.running_totals import AnyIntegers, Integers, day_number, narrowed
+from api.running_totals import AnyIntegers, Integers, TooLarge, day_number, narrowed
 from api.served import ORIGINS, Reader
 from api.windows import DateRange
 
@@ -30,9 +31,11 @@ _COUNTED = "select count(*) from people_cells where profile_key = $profile_key a
 _CELLS = f"""
 select {_DAY}, cast(prev - date '1970-01-01' as integer) as prev, people, touches
 from people_cells
-where profile_key = $profile_key and channel = $channel and origin = $origin
+where profile_key = $profile_key and channel = $channel and origin = $origin {{within}}
 order by day
 """  # noqa: S608 - constants; values are bound
+
+_WITHIN = "and day between $date_from and $date_to"
 
 _FIRSTS = f"""
 select {_DAY}, cast(sum(people) as bigint) as people
@@ -93,37 +96,30 @@ class ByOrigin:
         """Bytes held."""
         return sum(cells.size for cells in self.by_origin.values())
 
-    def rows(self, starts: Sequence[date], window: DateRange) -> Iterator[Row]:
-        """One for each origin and bucket that has cells; `starts` are the first days of the window's buckets."""
-        edges = np.array([*map(day_number, starts), day_number(window.date_to) + 1])
+    def rows(self, buckets: Sequence[DateRange]) -> Iterator[Row]:
+        """One for each origin and bucket that has cells; each of the buckets begins where the one before ended."""
+        edges = np.array([*(day_number(one.date_from) for one in buckets), day_number(buckets[-1].date_to) + 1])
         for origin, cells in self.by_origin.items():
             there, sums = cells.within(edges)
             for nth, (people, touches, new_people) in zip(there, sums, strict=True):
-                yield starts[nth], origin, people, touches, new_people
+                yield buckets[nth].date_from, origin, people, touches, new_people
 
 
-@dataclass(frozen=True)
-class TooMany:
-    """Stands where there are too many cells to keep."""
-
-    size: int = 64
-
-
-def cells(reader: Reader, profile_key: int, channel: str) -> ByOrigin | None:
-    """Of people in all their days; None where they are too many to keep."""
+def cells(reader: Reader, profile_key: int, channel: str, window: DateRange) -> ByOrigin:
+    """Of people in all their days, or at least in those of the window."""
     of = {"profile_key": profile_key, "channel": channel}
 
-    def read(source: Reader) -> ByOrigin | TooMany:
+    def read(source: Reader) -> ByOrigin | TooLarge:
         count = source.rows(_COUNTED, of)[0][0]
         if count > MOST_CELLS or not source.shelf.has_room(BYTES * count):
-            return TooMany()
-        return _by_origin(source, _CELLS, of)
+            return TooLarge()
+        return _by_origin(source, _CELLS.format(within=""), of)
 
-    place = ("people_cells", *of.values())
-    found: object = reader.shelf.find(place)
-    if found is None and reader.shelf.has_room(0):
-        found = reader.shelf.get(place, read, reader)
-    return found if isinstance(found, ByOrigin) else None
+    found = reader.shelf.get_if_room(("people_cells", *of.values()), read, reader)
+    if isinstance(found, ByOrigin):
+        return found
+    dates = {"date_from": window.date_from, "date_to": window.date_to}
+    return _by_origin(reader, _CELLS.format(within=_WITHIN), {**of, **dates})
 
 
 def firsts(reader: Reader, profile_key: int, channel: str) -> ByOrigin:

@@ -1,8 +1,9 @@
-"""Counts of people from cells kept in memory are those of a query over the cells, and of the touches themselves."""
+"""Counts of people from cells, kept in memory or read for the window alone, are those of the touches themselves."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import replace
 from datetime import date, timedelta
 from random import Random
 
@@ -51,10 +52,7 @@ class Reader(CountingReader):
                 cut = [one for one in made if channel in ("all", one[3]) and origin in ("all", one[2])]
                 for row in cells_of(cut):
                     self.insert("people_cells", 1, channel, origin, *row)
-        firsts: dict[int, Touch] = {}
-        for one in sorted(made, key=lambda one: one[1]):
-            firsts.setdefault(one[0], one)
-        for _, day, origin, channel in firsts.values():
+        for _, day, origin, channel in firsts_of(made):
             self.insert("people_first", 1, day, channel, origin, 5, 1)
         for nth in range(0, 50, 7):
             self.insert("delivery_daily", 1, "campaign", BEGIN + timedelta(days=nth), None if nth % 2 else nth)
@@ -68,6 +66,14 @@ class Reader(CountingReader):
 
     def insert(self, table: str, *row: object) -> None:
         self.connection.execute(f"insert into {table} values ({', '.join('?' * len(row))})", list(row))
+
+
+def firsts_of(made: list[Touch]) -> list[Touch]:
+    """The earliest of each person."""
+    found: dict[int, Touch] = {}
+    for one in sorted(made, key=lambda one: one[1]):
+        found.setdefault(one[0], one)
+    return list(found.values())
 
 
 def cells_of(cut: list[Touch]) -> list[tuple[date, date, int, int]]:
@@ -88,10 +94,7 @@ def cells_of(cut: list[Touch]) -> list[tuple[date, date, int, int]]:
 def counted(made: list[Touch], asked: Asked) -> dict[str, Count]:
     """Distinct people of the window and their touches, by origin, from the touches."""
     if asked.first_only:
-        earliest: dict[int, Touch] = {}
-        for one in sorted(made, key=lambda one: one[1]):
-            earliest.setdefault(one[0], one)
-        made = list(earliest.values())
+        made = firsts_of(made)
     found = {}
     for origin in ("all", *ORIGINS):
         some = [
@@ -105,21 +108,19 @@ def counted(made: list[Touch], asked: Asked) -> dict[str, Count]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_what_is_kept_counts_what_a_query_and_the_touches_count(seed: int) -> None:
+def test_what_is_kept_or_read_for_the_window_counts_what_the_touches_count(seed: int) -> None:
     random, made = Random(seed), touches(seed)
-    kept, queried = Reader(made, mebibytes=1), Reader(made, mebibytes=0)
+    kept, unkept = Reader(made, mebibytes=1), Reader(made, mebibytes=0)
     for _ in range(30):
         first = BEGIN + timedelta(days=random.randint(-40, 60))
         window = DateRange(first, first + timedelta(days=random.choice((0, 6, 40, 120))))
         asked = Asked(window, random.choice(GROUPINGS), random.choice((None, "web", "chatapp")), random.random() < 0.3)
-        one, other = (queries.by_time(reader, PROFILE, asked) for reader in (kept, queried))
+        one, other = (queries.by_time(reader, PROFILE, asked) for reader in (kept, unkept))
         assert one == other
         assert one.totals == counted(made, asked)
-        for start in asked.starts:
-            end = min((day for day in asked.starts if day > start), default=window.date_to + timedelta(days=1))
-            bucket = Asked(DateRange(start, end - timedelta(days=1)), "ad", asked.channel, asked.first_only)
-            here = {origin: count for (begin, origin), count in one.buckets.items() if begin == start}
-            assert here == counted(made, bucket)
+        for bucket in asked.buckets:
+            here = {origin: count for (begin, origin), count in one.buckets.items() if begin == bucket.date_from}
+            assert here == counted(made, replace(asked, window=bucket))
     # of three channels: a count of rows and five origins, and five of firsts
     assert kept.asked <= 3 * (1 + 5 + 5)
 
@@ -140,11 +141,11 @@ def test_conversations_are_of_buckets_in_which_any_was_told() -> None:
     assert reader.asked == 1
 
 
-def test_too_many_cells_are_counted_once_and_then_queried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_cells_are_counted_once_and_then_read_for_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept_cells, "MOST_CELLS", 10)
     made = touches(0)
     reader, window = Reader(made, mebibytes=1), DateRange(BEGIN, BEGIN + timedelta(days=49))
     asked = Asked(window, "month", None, False)
     for _ in range(3):
         assert queries.by_time(reader, PROFILE, asked).totals == counted(made, asked)
-    assert reader.asked == 4
+    assert reader.asked == 1 + 3 * 5

@@ -2,20 +2,19 @@
 
 A person with ad touches in a window has exactly one day in it whose day before lies outside, so the sum of `people`
 over the cells with `day` in the window and `prev` before it is the count of distinct people. Cells that were cut by
-channel, origin or ad know the day before in that cut, so each scope is read alone and scopes are never added. Of ads,
-months that lie wholly in the window are read from cells of months: fewer, with the same sums. Cells of all ads together
-are kept in memory (`kept_cells.py`) unless there are too many of them.
+channel, origin or ad know the day before in that cut, so each scope is read alone and scopes are never added. Cells are
+kept in memory (`kept_cells.py` those of all ads together, `kept_ads.py` those of each) unless there are too many.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from api.served import ProfileFacts, Reader
-from api.v1.attribution import kept_cells
+from api.served import ORIGINS, ProfileFacts, Reader
+from api.v1.attribution import kept_ads, kept_cells
 from api.v1.attribution.kept_cells import ALL
 from api.windows import DateRange
 
@@ -23,36 +22,8 @@ GROUPINGS = ("month", "day", "ad")
 
 _OF_WINDOW = "profile_key = $profile_key and day between $date_from and $date_to"
 
-_CELLS_OF_ADS = """
-select origin, ad_key, prev, people, touches from {table}
-where profile_key = $profile_key and channel = $channel and {day} between ${part}_from and ${part}_to
-"""
-
-# the earliest ad touch of a person is counted once, so it needs no day before, and origins add up
-_FIRSTS = f"""
-select {{origin}} as origin, ad_key, day, cast('0001-01-01' as date) as prev, people, people as touches
-from people_first where {_OF_WINDOW} and $channel in ('all', channel)
-"""  # noqa: S608 - constants; values are bound
-
-_BEST_ADS = """
-select ranked.*, people_ads.ad_id, people_ads.ad_name, people_ads.entity_key, count(*) over () as ads_total
-from (
-    select ad_key, sum(people) filter (where prev < $date_from) as people, sum(touches) as touches
-    from ({source}) as cells
-    where origin = 'all'
-    group by ad_key
-) as ranked
-join people_ads on people_ads.ad_key = ranked.ad_key
-where people_ads.profile_key = $profile_key
-order by ranked.people desc, ranked.touches desc, people_ads.ad_id
-limit $most
-"""
-
-_ORIGINS_OF_ADS = """
-select ad_key, origin, sum(people) filter (where prev < $date_from) as people, sum(touches) as touches
-from ({source}) as cells
-where origin <> 'all' and ad_key = any($keys)
-group by ad_key, origin
+_NAMED = """
+select ad_key, ad_id, ad_name, entity_key from people_ads where profile_key = $profile_key and ad_key = any($keys)
 """
 
 _CONVERSATIONS_OF_ADS = f"""
@@ -92,37 +63,14 @@ class Asked:
         dates = {"date_from": self.window.date_from, "date_to": self.window.date_to}
         return {"profile_key": profile.profile_key, "channel": self.channel or ALL, **dates}
 
-    def of_ads(self, profile: ProfileFacts, *, firsts_of: str) -> tuple[str, dict[str, object]]:
-        """The rows that counts of ads are sums of, as SQL, and its parameters.
 
-        Firsts are counted once for each origin, or once more as those of all: `firsts_of` is SQL for which.
-        """
-        if self.first_only:
-            return _FIRSTS.format(origin=firsts_of), self.parameters(profile)
-        parts = _parts(self.window)
-        sql = "union all".join(
-            _CELLS_OF_ADS.format(part=name, table="people_months_ad", day="month")
-            if name == "months"
-            else _CELLS_OF_ADS.format(part=name, table="people_cells_ad", day="day")
-            for name in parts
-        )
-        dates = {f"{name}_{end}": day for name, part in parts.items() for end, day in _ends(part)}
-        return sql, _without(self.parameters(profile), "date_to") | dates
+class AdCount(NamedTuple):
+    """One ad: its counts by origin, the platform's id, and name and key of the synced ad if there is exactly one."""
 
-
-def _parts(window: DateRange) -> dict[str, DateRange]:
-    """The window cut into its whole months and the days before and after them; what is empty is left out."""
-    months = list(window.months())
-    whole = [month for month in months if month.is_whole_months()]
-    if not whole:
-        return {"head": window}
-    parts = {"head": months[0], "months": DateRange(whole[0].date_from, whole[-1].date_to), "tail": months[-1]}
-    return {name: part for name, part in parts.items() if name == "months" or not part.is_whole_months()}
-
-
-def _ends(part: DateRange) -> Iterator[tuple[str, date]]:
-    yield "from", part.date_from
-    yield "to", part.date_to
+    counts: dict[str, Count]
+    ad_id: str
+    ad_name: str | None
+    entity_key: int | None
 
 
 @dataclass(frozen=True)
@@ -151,19 +99,21 @@ def by_time(reader: Reader, profile: ProfileFacts, asked: Asked) -> Times:
     return times
 
 
-def best_ads(reader: Reader, profile: ProfileFacts, asked: Asked, *, most: int) -> list[dict[str, Any]]:
-    """Up to `most` ads with people, most people first; each row also holds `ads_total`."""
-    source, parameters = asked.of_ads(profile, firsts_of="'all'")
-    return reader.dicts(_BEST_ADS.format(source=source), {**parameters, "most": most})
-
-
-def origins_of_ads(
-    reader: Reader, profile: ProfileFacts, asked: Asked, ad_keys: Sequence[int]
-) -> dict[tuple[int, str], Count]:
-    """Counts per (ad_key, origin)."""
-    source, parameters = asked.of_ads(profile, firsts_of="origin")
-    found = reader.rows(_ORIGINS_OF_ADS.format(source=source), {**parameters, "keys": list(ad_keys)})
-    return {(ad_key, origin): Count(people, touches) for ad_key, origin, people, touches in found}
+def best_ads(reader: Reader, profile: ProfileFacts, asked: Asked, *, most: int) -> tuple[list[AdCount], int]:
+    """Up to `most` ads with people, most people first, and how many there are."""
+    found = kept_ads.by_ad(reader, profile.profile_key, asked.channel or ALL, asked.window, first_only=asked.first_only)
+    best = found.best()
+    keys = found.ads.keys[best[:most]].tolist()
+    bound = {"profile_key": profile.profile_key, "keys": keys}
+    named = {ad_key: names for ad_key, *names in reader.rows(_NAMED, bound)} if keys else {}
+    counts = [
+        {
+            origin: Count(int(found.people[origin][place]), int(found.touches[origin][place]))
+            for origin in (ALL, *ORIGINS)
+        }
+        for place in best[:most]
+    ]
+    return [AdCount(of, *named[key]) for key, of in zip(keys, counts, strict=True)], len(best)
 
 
 def conversations(reader: Reader, profile: ProfileFacts, asked: Asked) -> dict[date, int]:

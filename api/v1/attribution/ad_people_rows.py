@@ -11,7 +11,6 @@ from api.served import ORIGINS
 from api.v1.attribution import ad_people_queries as queries
 from api.v1.attribution.ad_people_queries import NOBODY, Asked, Count
 from api.v1.attribution.kept_cells import ALL
-from api.windows import DateRange
 
 _WORDS = {
     "partner_ad_referral": (
@@ -91,29 +90,21 @@ def _time_buckets(asked: Asked, times: queries.Times, started: dict[date, int]) 
 
 
 def _ads(source: Source, asked: Asked, limit: int) -> dict[str, Any]:
-    reader, profile = source.reader, source.profile
-    best = queries.best_ads(reader, profile, asked, most=limit)
-    origins = queries.origins_of_ads(reader, profile, asked, [row["ad_key"] for row in best])
-    synced = [row["entity_key"] for row in best if row["entity_key"] is not None]
-    started = queries.conversations_of_ads(reader, profile, asked, synced)
-    total = best[0]["ads_total"] if best else 0
-    buckets = [_ad_bucket(asked.window, row, origins, started.get(row["entity_key"])) for row in best]
+    best, total = queries.best_ads(source.reader, source.profile, asked, most=limit)
+    synced = [ad.entity_key for ad in best if ad.entity_key is not None]
+    started = queries.conversations_of_ads(source.reader, source.profile, asked, synced) if synced else {}
+    buckets = [
+        {
+            "key": ad.ad_id,
+            "start": asked.window.date_from,
+            "end": asked.window.date_to,
+            "ad_id": ad.ad_id,
+            "ad_name": ad.ad_name,
+            **_figures(ad.counts, None if ad.entity_key is None else started.get(ad.entity_key)),
+        }
+        for ad in best
+    ]
     return {"buckets": buckets, "buckets_total": total, "buckets_truncated": total > len(buckets)}
-
-
-def _ad_bucket(
-    window: DateRange, row: dict[str, Any], origins: dict[tuple[int, str], Count], started: int | None
-) -> dict[str, Any]:
-    counts = {origin: origins.get((row["ad_key"], origin), NOBODY) for origin in ORIGINS}
-    counts[ALL] = Count(row["people"], row["touches"])
-    return {
-        "key": row["ad_id"],
-        "start": window.date_from,
-        "end": window.date_to,
-        "ad_id": row["ad_id"],
-        "ad_name": row["ad_name"],
-        **_figures(counts, started),
-    }
 
 
 def _figures(counts: Counts, started: int | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 import numpy as np
 
@@ -21,37 +22,40 @@ ALL = "all"
 MOST_CELLS = 3_000_000
 # what a cell takes, as a rule
 BYTES = 12
-# before any day: of people that are counted once, whatever the window
-NEVER = -1_000_000
-
-_DAY = "cast(day - date '1970-01-01' as integer) as day"
+# the day before of people that are counted once, whatever the window
+NO_DAY = "date '0001-01-01'"
 
 _COUNTED = "select count(*) from people_cells where profile_key = $profile_key and channel = $channel"
 
-_CELLS = f"""
-select {_DAY}, cast(prev - date '1970-01-01' as integer) as prev, people, touches
-from people_cells
-where profile_key = $profile_key and channel = $channel and origin = $origin {{within}}
-order by day
-"""  # noqa: S608 - constants; values are bound
+_CELLS = """
+select day, prev, people, touches from people_cells
+where profile_key = $profile_key and channel = $channel and origin = $origin {within}
+"""
 
 _WITHIN = "and day between $date_from and $date_to"
 
 _FIRSTS = f"""
-select {_DAY}, cast(sum(people) as bigint) as people
+select day, {NO_DAY} as prev, cast(sum(people) as bigint) as people, cast(sum(people) as bigint) as touches
 from people_first
 where profile_key = $profile_key and $channel in ('all', channel) and $origin in ('all', origin)
 group by day
-order by day
-"""  # noqa: S608 - as above
+"""  # noqa: S608 - constants; values are bound
 
 _STARTED = f"""
-select {_DAY}, cast(sum(messaging_conversations_started_7d) as bigint) as people
+select
+    day, {NO_DAY} as prev, cast(sum(messaging_conversations_started_7d) as bigint) as people, 0 as touches
 from delivery_daily
 where profile_key = $profile_key and level = 'campaign' and messaging_conversations_started_7d is not null
 group by day
-order by day
 """  # noqa: S608 - as above
+
+_IN_ORDER = """
+select cells.* replace (
+    cast(day - date '1970-01-01' as integer) as day, cast(prev - date '1970-01-01' as integer) as prev
+)
+from ({cells}) as cells
+order by day
+"""
 
 # start of the bucket, origin, people whose day before is before it, touches, people whose day before is before all
 Row = tuple[date, str, int, int, int]
@@ -133,21 +137,20 @@ def started(reader: Reader, profile_key: int) -> ByOrigin:
     of = {"profile_key": profile_key}
 
     def read(source: Reader) -> ByOrigin:
-        return ByOrigin({ALL: _read(source, _STARTED, of)})
+        return ByOrigin({ALL: read_cells(source, _STARTED, of)[1]})
 
     return reader.shelf.get(("conversations_started", profile_key), read, reader)
 
 
+def read_cells(reader: Reader, sql: str, of: Mapping[str, object]) -> tuple[dict[str, Any], Cells]:
+    """What a query gives as cells, in the order of days: its columns, and the cells that four of them are."""
+    found = reader.columns(_IN_ORDER.format(cells=sql), of)
+    days, prevs = (found[name].astype(np.int32) for name in ("day", "prev"))
+    return found, Cells(days, prevs, _narrow(found["people"]), _narrow(found["touches"]))
+
+
 def _by_origin(reader: Reader, sql: str, of: Mapping[str, object]) -> ByOrigin:
-    return ByOrigin({origin: _read(reader, sql, {**of, "origin": origin}) for origin in (ALL, *ORIGINS)})
-
-
-def _read(reader: Reader, sql: str, of: Mapping[str, object]) -> Cells:
-    found = reader.columns(sql, of)
-    days, people = found["day"].astype(np.int32), _narrow(found["people"])
-    if "prev" not in found:
-        return Cells(days, np.full(len(days), NEVER, dtype=np.int32), people, people)
-    return Cells(days, found["prev"].astype(np.int32), people, _narrow(found["touches"]))
+    return ByOrigin({origin: read_cells(reader, sql, {**of, "origin": origin})[1] for origin in (ALL, *ORIGINS)})
 
 
 def _narrow(counts: Integers) -> AnyIntegers:

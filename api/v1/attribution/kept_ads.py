@@ -1,0 +1,188 @@
+"""Cells of ads kept in memory while their snapshot is open, and added up by ad for any window.
+
+Months that lie wholly in the window are read from cells of months: fewer, with the same sums. Cells of days, of which
+there are many, are kept one month at a time, because only the months in which windows begin and end are asked for.
+Where cells are too many to keep, their sums over the part of the window are read each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+
+import numpy as np
+
+from api.running_totals import AnyIntegers, Integers, TooLarge, day_number, narrowed
+from api.served import ORIGINS, Reader
+from api.v1.attribution.kept_cells import ALL, MOST_CELLS, NO_DAY, Cells, read_cells
+from api.windows import DateRange, last_of_month
+
+EVER = DateRange(date.min, date.max)
+# what a cell takes, as a rule
+BYTES = 16
+
+_IN_PART = "day between $date_from and $date_to"
+
+_OF_SCOPE = "profile_key = $profile_key and channel = $channel and origin = $origin"
+
+_OF_DAYS = f"""
+select ad_key, day, prev, people, touches from people_cells_ad
+where {_OF_SCOPE} and {_IN_PART}
+"""  # noqa: S608 - constants; values are bound
+
+_OF_MONTHS = f"""
+select ad_key, month as day, prev, people, touches from people_months_ad
+where {_OF_SCOPE} and month between $date_from and $date_to
+"""  # noqa: S608 - as above
+
+# the earliest ad touch of a person is counted once, so it needs no day before, and origins add up
+_OF_FIRSTS = f"""
+select ad_key, day, {NO_DAY} as prev, cast(sum(people) as bigint) as people,
+    cast(sum(people) as bigint) as touches
+from people_first
+where profile_key = $profile_key and $channel in ('all', channel) and $origin in ('all', origin) and {_IN_PART}
+group by ad_key, day
+"""  # noqa: S608 - as above
+
+# cells of one origin are as many again as those of all, as a rule
+_COUNTED = "select 2 * count(*) from ({cells}) as cells"
+
+_SUMMED = f"""
+select
+    ad_key, min(day) as day, {NO_DAY} as prev,
+    cast(coalesce(sum(people) filter (where prev < $since), 0) as bigint) as people,
+    cast(sum(touches) as bigint) as touches
+from ({{cells}}) as cells
+group by ad_key
+"""  # noqa: S608 - as above
+
+_ADS = "select ad_key from people_ads where profile_key = $profile_key order by ad_id"
+
+
+@dataclass(frozen=True)
+class Ads:
+    """The ads of a profile that touches carried: their keys, in the order of their ids."""
+
+    keys: Integers
+    by_key: Integers
+
+    @property
+    def size(self) -> int:
+        """Bytes held."""
+        return self.keys.nbytes + self.by_key.nbytes
+
+
+@dataclass(frozen=True)
+class AdCells:
+    """Cells of one origin in the order of days; `places` are those of their ads in `Ads`."""
+
+    places: AnyIntegers
+    cells: Cells
+
+    def sums(self, days: DateRange, since: date, ads: int) -> Iterator[Integers]:
+        """By ad: people of these days whom it had not met from `since` to the day of their cell, and touches."""
+        edges = np.array([day_number(days.date_from), day_number(days.date_to) + 1], dtype=self.cells.days.dtype)
+        within = slice(*self.cells.days.searchsorted(edges))
+        places, prevs = self.places[within].astype(np.intp), self.cells.prevs[within]
+        new = self.cells.people[within] * (prevs < day_number(since))
+        for counts in (new, self.cells.touches[within]):
+            # exact: sums of counts of people and touches stay far below what a float holds to the unit
+            yield np.bincount(places, counts, ads).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class ByOrigin:
+    """Cells of ads by origin, which are kept together."""
+
+    by_origin: Mapping[str, AdCells]
+
+    @property
+    def size(self) -> int:
+        """Bytes held."""
+        return sum(of.places.nbytes + of.cells.size for of in self.by_origin.values())
+
+
+@dataclass(frozen=True)
+class Part:
+    """Days of the window that are added up from cells of one kind, which are kept for all days of `kept`."""
+
+    cells: str
+    days: DateRange
+    kept: DateRange
+
+
+@dataclass(frozen=True)
+class PeopleByAd:
+    """Distinct people and their touches by origin, each with a number for each of `ads`."""
+
+    ads: Ads
+    people: dict[str, Integers] = field(default_factory=dict)
+    touches: dict[str, Integers] = field(default_factory=dict)
+
+    def best(self) -> Integers:
+        """Places of the ads that have any: most people first, then most touches, then by id."""
+        there = np.flatnonzero(self.touches[ALL])
+        return there[np.lexsort((-self.touches[ALL][there], -self.people[ALL][there]))]
+
+
+def by_ad(reader: Reader, profile_key: int, channel: str, window: DateRange, *, first_only: bool) -> PeopleByAd:
+    """Of every ad; a person counts once for each ad, and with `first_only` for the one that was first of all."""
+    found = PeopleByAd(_ads(reader, profile_key))
+    count = len(found.ads.keys)
+    of: Mapping[str, object] = {"profile_key": profile_key, "channel": channel}
+    for part in [Part(_OF_FIRSTS, window, EVER)] if first_only else parts(window):
+        for origin, cells in _cells(reader, part, of, window.date_from).by_origin.items():
+            people, touches = cells.sums(part.days, window.date_from, count)
+            found.people[origin] = found.people.get(origin, 0) + people
+            found.touches[origin] = found.touches.get(origin, 0) + touches
+    return found
+
+
+def parts(window: DateRange) -> list[Part]:
+    """The window cut into its whole months and the days before and after them; what is empty is left out."""
+    months = list(window.months())
+    whole = [month for month in months if month.is_whole_months()]
+    found = [Part(_OF_DAYS, month, _month_of(month)) for month in months if not month.is_whole_months()]
+    if whole:
+        found.append(Part(_OF_MONTHS, DateRange(whole[0].date_from, whole[-1].date_to), EVER))
+    return found
+
+
+def _month_of(days: DateRange) -> DateRange:
+    return DateRange(days.date_from.replace(day=1), last_of_month(days.date_from))
+
+
+def _ads(reader: Reader, profile_key: int) -> Ads:
+    def read(source: Reader) -> Ads:
+        keys = source.columns(_ADS, {"profile_key": profile_key})["ad_key"].astype(np.int64, copy=False)
+        return Ads(keys, np.argsort(keys))
+
+    return reader.shelf.get(("people_ads", profile_key), read, reader)
+
+
+def _cells(reader: Reader, part: Part, of: Mapping[str, object], since: date) -> ByOrigin:
+    kept = {**of, "date_from": part.kept.date_from, "date_to": part.kept.date_to}
+
+    def read(source: Reader) -> ByOrigin | TooLarge:
+        count = source.rows(_COUNTED.format(cells=part.cells), {**kept, "origin": ALL})[0][0]
+        if count > MOST_CELLS or not source.shelf.has_room(BYTES * count):
+            return TooLarge()
+        return _by_origin(source, part.cells, kept)
+
+    found = reader.shelf.get_if_room((part.cells, *kept.values()), read, reader)
+    if isinstance(found, ByOrigin):
+        return found
+    here = {**of, "date_from": part.days.date_from, "date_to": part.days.date_to, "since": since}
+    return _by_origin(reader, _SUMMED.format(cells=part.cells), here)
+
+
+def _by_origin(reader: Reader, sql: str, of: Mapping[str, object]) -> ByOrigin:
+    ads = _ads(reader, int(str(of["profile_key"])))
+    return ByOrigin({origin: _read(reader, sql, {**of, "origin": origin}, ads) for origin in (ALL, *ORIGINS)})
+
+
+def _read(reader: Reader, sql: str, of: Mapping[str, object], ads: Ads) -> AdCells:
+    found, cells = read_cells(reader, sql, of)
+    places = ads.by_key[ads.keys.searchsorted(found["ad_key"], sorter=ads.by_key)]
+    return AdCells(narrowed(places, len(ads.keys)), cells)

@@ -45,7 +45,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 @click.option("--sizes", type=Sizes(), default="1M", show_default=True, help="Touches, such as 1M,10M.")
 @click.option("--kind", default="skewed", show_default=True)
 @click.option("--profiles", default=1, show_default=True)
-@click.option("--memory", default="4GB", show_default=True, help="DuckDB's limit in the models.")
+@click.option("--memory", default="50%", show_default=True, help="DuckDB's limit in the models.")
 @click.option("--seed", default=7, show_default=True)
 def main(sizes: list[int], kind: str, profiles: int, memory: str, seed: int) -> None:
     """Build each size, print the tables, and keep them under benchmarks/results."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,14 +50,16 @@ FIGURES = {
 @click.option("--kind", default="skewed", show_default=True)
 @click.option("--seed", default=7, show_default=True)
 @click.option("--memory", default="8GB", show_default=True, help="DuckDB's limit in the models.")
-def main(sizes: list[int], kind: str, seed: int, memory: str) -> None:
+@click.option("--doubled", is_flag=True, help="On twice the history instead of beside the whole build.")
+def main(sizes: list[int], kind: str, seed: int, memory: str, doubled: bool) -> None:
     """Measure each size, print the table, and keep it under benchmarks/results."""
     for touches in sizes:
         with tempfile.TemporaryDirectory() as folder:
-            found = measure(Path(folder), World(touches, seed=seed, kind=kind), memory)
-        keep(f"increment-{kind}-{touches:09}", found)
+            world = World(touches, seed=seed, kind=kind)
+            found = (measure_doubled if doubled else measure)(Path(folder), world, memory)
+        keep(f"{'doubled' if doubled else 'increment'}-{kind}-{touches:09}", found)
         _print(found)
-        if found["rows_unlike"]:
+        if found.get("rows_unlike"):
             raise click.ClickException(f"tables differ: {found['rows_unlike']}")
 
 
@@ -65,21 +67,12 @@ def measure(folder: Path, world: World, memory: str) -> dict[str, Any]:
     """Seconds of the increment and of the whole build, by model, and the rows in which their tables differ."""
     one = Settings(home=folder / "increment", warehouse_memory_limit=memory)
     other = Settings(home=folder / "whole", warehouse_memory_limit=memory)
-    prepare(one)
-    profiles = [create_profile(one, name="Bench", timezone="UTC", currency="USD")]
-    lake = Lake(one.lake)
-    lake.prepare()
-    land_app_sets(one.operational_url, lake)
-    land(lake.root, profiles, world, part=Part(is_old))
-    built(one)
-    land(lake.root, profiles, world, part=Part(is_new, "day", 1_000_000, with_accounts=False))
+    _land(one, world, NewDay())
     shutil.copytree(one.home, other.home)
     runs = {"increment": built(one), "whole": built(other, "--full-refresh")}
     return {
         "world": asdict(world),
-        "new_touches": _count(one, "changes.touches"),
-        "changed_people": _count(one, "intermediate.int_changed_people"),
-        "changed_conversions": _count(one, "intermediate.int_changed_conversions"),
+        **_changed(one),
         "runs": runs,
         "rows_unlike": unlike(one.warehouse, other.warehouse),
         "memory_limit": memory,
@@ -87,19 +80,59 @@ def measure(folder: Path, world: World, memory: str) -> dict[str, Any]:
     }
 
 
-def is_late(ts: Numbers, number: Numbers) -> Numbers:
-    """Who of the last days before the newest comes with it only."""
-    return (ts < NEWEST) & (ts >= NEWEST - LATE_DAYS * DAY) & (number % LATE_ONE_IN == 0)
+def measure_doubled(folder: Path, world: World, memory: str) -> dict[str, Any]:
+    """Seconds of the same new day on a history and on one of twice the touches."""
+    runs, changed = {}, {}
+    for name, times in (("once", 1), ("twice", 2)):
+        settings = Settings(home=folder / name, warehouse_memory_limit=memory)
+        _land(settings, replace(world, touches=times * world.touches), NewDay(times))
+        runs[name] = built(settings)
+        changed[name] = _changed(settings)
+        shutil.rmtree(settings.home)
+    return {
+        "world": asdict(world),
+        **changed["once"],
+        "changed": changed,
+        "runs": runs,
+        "memory_limit": memory,
+        "machine": machine("dbt-core", "dbt-duckdb"),
+    }
 
 
-def is_old(ts: Numbers, number: Numbers) -> Numbers:
-    """What the history holds."""
-    return (ts < NEWEST) & ~is_late(ts, number)
+def _land(settings: Settings, world: World, day: NewDay) -> None:
+    """The history, built, and the records of a new day on top of it."""
+    prepare(settings)
+    profiles = [create_profile(settings, name="Bench", timezone="UTC", currency="USD")]
+    lake = Lake(settings.lake)
+    lake.prepare()
+    land_app_sets(settings.operational_url, lake)
+    land(lake.root, profiles, world, part=Part(day.is_old))
+    built(settings)
+    land(lake.root, profiles, world, part=Part(day.is_new, "day", 1_000_000, with_accounts=False))
 
 
-def is_new(ts: Numbers, number: Numbers) -> Numbers:
-    """What the newest day brings."""
-    return is_late(ts, number) | ((ts >= NEWEST) & (ts < NEWEST + DAY))
+@dataclass(frozen=True)
+class NewDay:
+    """What is held back of a world: one record in so many of the newest day, and few of the days before it."""
+
+    one_in: int = 1
+
+    def is_new(self, ts: Numbers, number: Numbers) -> Numbers:
+        """What the newest day brings."""
+        is_late = (ts < NEWEST) & (ts >= NEWEST - LATE_DAYS * DAY) & (number % (LATE_ONE_IN * self.one_in) == 0)
+        return is_late | ((ts >= NEWEST) & (ts < NEWEST + DAY) & (number % self.one_in == 0))
+
+    def is_old(self, ts: Numbers, number: Numbers) -> Numbers:
+        """What the history holds."""
+        return (ts < NEWEST + DAY) & ~self.is_new(ts, number)
+
+
+def _changed(settings: Settings) -> dict[str, int]:
+    return {
+        "new_touches": _count(settings, "changes.touches"),
+        "changed_people": _count(settings, "intermediate.int_changed_people"),
+        "changed_conversions": _count(settings, "intermediate.int_changed_conversions"),
+    }
 
 
 def built(settings: Settings, *options: str) -> dict[str, Any]:
@@ -147,13 +180,13 @@ def unlike(one: Path, other: Path) -> dict[str, int]:
 
 
 def _print(found: dict[str, Any]) -> None:
-    touches, runs = written(found["world"]["touches"]), found["runs"]
+    touches, (one, other) = written(found["world"]["touches"]), found["runs"]
     table = Table(title=f"A new day ({found['new_touches']:,} touches) on {touches}, {found['world']['kind']}")
-    for name in ("", "increment", "whole", "times"):
+    for name in ("", one, other, "times"):
         table.add_column(name, justify="right" if name else "left")
     for name, title in FIGURES.items():
-        now, before = runs["increment"][name], runs["whole"][name]
-        table.add_row(title, f"{now:.1f}", f"{before:.1f}", f"{before / now:.1f}")
+        now, then = (found["runs"][run][name] for run in (one, other))
+        table.add_row(title, f"{now:.1f}", f"{then:.1f}", f"{then / now:.2f}")
     Console().print(table)
 
 

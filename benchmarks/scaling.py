@@ -24,7 +24,7 @@ NONE = "Nothing is measured yet."
 def main() -> None:
     """Write the page's tables and the plot anew."""
     credits, builds = kept("credit-*.json"), kept("build-*.json")
-    PAGE.write_text(filled(PAGE.read_text(), credits, builds, kept("increment-*.json")))
+    PAGE.write_text(filled(PAGE.read_text(), credits, builds, kept("increment-*.json"), kept("doubled-*.json")))
     if credits:
         draw(credits, builds)
 
@@ -34,10 +34,11 @@ def filled(
     credits: Sequence[dict[str, Any]],
     builds: Sequence[dict[str, Any]],
     increments: Sequence[dict[str, Any]],
+    pairs: Sequence[dict[str, Any]],
 ) -> str:
     """The page with every marked part written from the figures. Raises ValueError where a mark is missing."""
     parts = {"curve": curve(credits), "peers": peers(credits), "builds": whole(builds), "plan": plan(builds)}
-    parts["increments"] = days(increments)
+    parts |= {"increments": days(increments), "doubled": doubled(pairs)}
     for name, text in parts.items():
         begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
         if begin not in page or end not in page:
@@ -111,6 +112,19 @@ def days(increments: Sequence[dict[str, Any]]) -> str:
         rows_unlike = sum(result["rows_unlike"].values())
         lines.append((name, f"{result['new_touches']:,}", *told, str(rows_unlike), _load(result)))
     return table(("history", "touches of the day", *FIGURES.values(), "rows unlike", "load"), lines)
+
+
+def doubled(pairs: Sequence[dict[str, Any]]) -> str:
+    """The same new day on a history and on twice the history."""
+    lines = []
+    for result in pairs:
+        once, twice = result["runs"]["once"], result["runs"]["twice"]
+        told = [f"{once[name]:.1f} / {twice[name]:.1f} ({twice[name] / once[name]:.2f}x)" for name in FIGURES]
+        touches = result["world"]["touches"]
+        name = f"{written(touches)} / {written(2 * touches)} {result['world']['kind']}"
+        people = " / ".join(f"{of['changed_people']:,}" for of in result["changed"].values())
+        lines.append((name, people, *told, _load(result)))
+    return table(("history", "changed people", *FIGURES.values(), "load"), lines)
 
 
 def _load(result: dict[str, Any]) -> str:

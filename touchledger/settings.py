@@ -44,7 +44,7 @@ class Settings(BaseSettings):
     served_threads: int = Field(1, ge=1)
     served_cache_mb: int = Field(256, ge=0)
     served_keep: int = Field(5, ge=2)
-    warehouse_memory_limit: str = "4GB"
+    warehouse_memory_limit: str = "50%"
     warehouse_threads: int = Field(2, ge=1)
 
     engine: str = Field("duckdb", pattern="^(duckdb|spark)$")

@@ -12,20 +12,21 @@ import pytest
 
 from benchmarks.build import below, groups, resident, spent_by_node
 from benchmarks.contestant import OURS
-from benchmarks.increment import DAY, NEWEST, is_new, is_old
+from benchmarks.increment import DAY, NEWEST, NewDay
 from benchmarks.machine import kept
 from benchmarks.plan import reckoned, spark_factor
-from benchmarks.scaling import NONE, PAGE, curve, days, filled
+from benchmarks.scaling import NONE, PAGE, curve, days, doubled, filled
 
 
 def test_the_page_holds_the_kept_figures() -> None:
     page = PAGE.read_text()
-    assert filled(page, kept("credit-*.json"), kept("build-*.json"), kept("increment-*.json")) == page
+    results = [kept(f"{name}-*.json") for name in ("credit", "build", "increment", "doubled")]
+    assert filled(page, *results) == page
 
 
 def test_a_page_without_a_mark_is_refused() -> None:
     with pytest.raises(ValueError, match="no part curve"):
-        filled("# Scaling", [], [], [])
+        filled("# Scaling", [], [], [], [])
 
 
 def test_an_increment_is_told_beside_the_whole_build() -> None:
@@ -43,11 +44,30 @@ def test_an_increment_is_told_beside_the_whole_build() -> None:
     assert last == f"| 10M skewed | 36,719 | {told} | 3 | 2.0 |"
 
 
+def test_a_day_is_told_on_a_history_and_on_twice_of_it() -> None:
+    run = {"keeping": 2.0, "models": 10.0, "wall": 8.0, "cpu": 9.0}
+    measured = {
+        "world": {"touches": 10_000_000, "kind": "skewed"},
+        "runs": {"once": run, "twice": {**run, "keeping": 3.0}},
+        "changed": {"once": {"changed_people": 1_234}, "twice": {"changed_people": 1_240}},
+        "machine": {"load_average": 2.0},
+    }
+    told = "2.0 / 3.0 (1.50x) | 10.0 / 10.0 (1.00x) | 8.0 / 8.0 (1.00x) | 9.0 / 9.0 (1.00x)"
+    assert doubled([measured]).splitlines()[-1] == f"| 10M / 20M skewed | 1,234 / 1,240 | {told} | 2.0 |"
+
+
 def test_what_a_day_is_made_of() -> None:
     newest, late, old = NEWEST, NEWEST - 5 * DAY, NEWEST - 31 * DAY
     ts, number = np.array([newest, newest + DAY, late, late, old]), np.array([1, 1, 300, 1, 300])
-    assert list(is_new(ts, number)) == [True, False, True, False, False]
-    assert list(is_old(ts, number)) == [False, False, False, True, True]
+    assert list(NewDay().is_new(ts, number)) == [True, False, True, False, False]
+    assert list(NewDay().is_old(ts, number)) == [False, False, False, True, True]
+
+
+def test_of_twice_the_history_a_day_brings_every_second_record() -> None:
+    newest, late = NEWEST, NEWEST - 5 * DAY
+    ts, number = np.array([newest, newest, newest + DAY, late, late]), np.array([1, 2, 2, 300, 600])
+    assert list(NewDay(2).is_new(ts, number)) == [False, True, False, False, True]
+    assert list(NewDay(2).is_old(ts, number)) == [True, False, False, True, False]
 
 
 def _credit(touches: int, cpu: float) -> dict[str, Any]:

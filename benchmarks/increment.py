@@ -9,6 +9,7 @@ ways. Seconds of models are dbt's own, which runs two at a time; those of models
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tempfile
 from dataclasses import asdict, dataclass, replace
@@ -49,7 +50,7 @@ FIGURES = {
 @click.option("--sizes", type=Sizes(), default="1M", show_default=True, help="Touches, such as 1M,10M.")
 @click.option("--kind", default="skewed", show_default=True)
 @click.option("--seed", default=7, show_default=True)
-@click.option("--memory", default="8GB", show_default=True, help="DuckDB's limit in the models.")
+@click.option("--memory", default="50%", show_default=True, help="DuckDB's limit in the models.")
 @click.option("--doubled", is_flag=True, help="On twice the history instead of beside the whole build.")
 def main(sizes: list[int], kind: str, seed: int, memory: str, doubled: bool) -> None:
     """Measure each size, print the table, and keep it under benchmarks/results."""
@@ -137,6 +138,8 @@ def _changed(settings: Settings) -> dict[str, int]:
 
 def built(settings: Settings, *options: str) -> dict[str, Any]:
     """Run `touchledger build` to its end: what it cost by step, and seconds of its models."""
+    # what was landed or copied just now would still be written while it runs
+    os.sync()
     spent = build.built(settings, *options)
     found = build.spent_by_node(target(settings) / "dbt.log")
     models = {node["name"]: node["seconds"] for node in found if node["kind"] == "model"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from datetime import date, timedelta
+from itertools import product
 from random import Random
 
 import duckdb
@@ -28,38 +29,40 @@ class Reader(CountingReader):
 
     def __init__(self, by_ad: dict[int, list[Touch]], *, mebibytes: int) -> None:
         super().__init__(duckdb.connect(), mebibytes=mebibytes)
-        cells = (
+        columns = (
             "profile_key int, channel text, origin text, ad_key bigint, {day} date, prev date, people int, touches int"
         )
         self.connection.execute(
-            f"create table people_cells_ad ({cells.format(day='day')});"
-            f"create table people_months_ad ({cells.format(day='month')});"
+            f"create table people_cells_ad ({columns.format(day='day')});"
+            f"create table people_months_ad ({columns.format(day='month')});"
             "create table people_first"
             " (profile_key int, day date, channel text, origin text, ad_key bigint, people int);"
             "create table people_ads"
             " (profile_key int, ad_key bigint, ad_id text, ad_name text, entity_key bigint);"
         )
-        for ad_key, ad_id in IDS.items():
-            self.insert("people_ads", 1, ad_key, ad_id, f"Ad {ad_id}", None)
-        self.insert("people_ads", 2, ELSEWHERE, "2", "Elsewhere", None)
-        for ad_key, made in by_ad.items():
-            for channel in CHANNELS:
-                for origin in ("all", *ORIGINS):
-                    cut = [one for one in made if channel in ("all", one[3]) and origin in ("all", one[2])]
-                    of_days = cells_of(cut)
-                    for row in of_days:
-                        self.insert("people_cells_ad", 1, channel, origin, ad_key, *row)
-                    for row in months_of(of_days):
-                        self.insert("people_months_ad", 1, channel, origin, ad_key, *row)
+        self.insert("people_ads", [(1, ad_key, ad_id, f"Ad {ad_id}", None) for ad_key, ad_id in IDS.items()])
+        self.insert("people_ads", [(2, ELSEWHERE, "2", "Elsewhere", None)])
+        for (ad_key, made), channel, origin in product(by_ad.items(), CHANNELS, ("all", *ORIGINS)):
+            cut = [one for one in made if channel in ("all", one[3]) and origin in ("all", one[2])]
+            cells = cells_of(cut)
+            self.insert("people_cells_ad", [(1, channel, origin, ad_key, *row) for row in cells])
+            self.insert("people_months_ad", [(1, channel, origin, ad_key, *row) for row in months_of(cells)])
         for ad_key, made in first_ads_of(by_ad).items():
-            for (day, channel, origin), people in of_firsts(made).items():
-                self.insert("people_first", 1, day, channel, origin, ad_key, people)
+            firsts = [
+                (1, day, channel, origin, ad_key, people) for (day, channel, origin), people in of_firsts(made).items()
+            ]
+            self.insert("people_first", firsts)
         for table in ("people_cells_ad", "people_months_ad"):
-            self.insert(table, 2, "all", "all", ELSEWHERE, date(2026, 2, 1), NEVER, 99, 99)
-        self.insert("people_first", 2, date(2026, 2, 1), "web", "web", ELSEWHERE, 99)
+            self.insert(table, [(2, "all", "all", ELSEWHERE, date(2026, 2, 1), NEVER, 99, 99)])
+        self.insert("people_first", [(2, date(2026, 2, 1), "web", "web", ELSEWHERE, 99)])
 
-    def insert(self, table: str, *row: object) -> None:
-        self.connection.execute(f"insert into {table} values ({', '.join('?' * len(row))})", list(row))
+    def insert(self, table: str, rows: list[tuple[object, ...]]) -> None:
+        # one statement, because each of them costs more than its rows
+        if rows:
+            row = f"({', '.join('?' * len(rows[0]))})"
+            self.connection.execute(
+                f"insert into {table} values {', '.join([row] * len(rows))}", [value for one in rows for value in one]
+            )
 
 
 def months_of(cells: list[tuple[date, date, int, int]]) -> list[tuple[date, date, int, int]]:

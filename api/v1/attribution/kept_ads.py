@@ -8,7 +8,7 @@ Where cells are too many to keep, their sums over the part of the window are rea
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
@@ -104,6 +104,18 @@ class ByOrigin:
 
 
 @dataclass(frozen=True)
+class Scope:
+    """Whose touches, and through which channel; `all` is every channel."""
+
+    profile_key: int
+    channel: str
+
+    def parameters(self, days: DateRange) -> dict[str, object]:
+        dates = {"date_from": days.date_from, "date_to": days.date_to}
+        return {"profile_key": self.profile_key, "channel": self.channel, **dates}
+
+
+@dataclass(frozen=True)
 class Part:
     """Days of the window that are added up from cells of one kind, which are kept for all days of `kept`."""
 
@@ -117,8 +129,8 @@ class PeopleByAd:
     """Distinct people and their touches by origin, each with a number for each of `ads`."""
 
     ads: Ads
-    people: dict[str, Integers] = field(default_factory=dict)
-    touches: dict[str, Integers] = field(default_factory=dict)
+    people: Mapping[str, Integers]
+    touches: Mapping[str, Integers]
 
     def best(self) -> Integers:
         """Places of the ads that have any: most people first, then most touches, then by id."""
@@ -128,15 +140,15 @@ class PeopleByAd:
 
 def by_ad(reader: Reader, profile_key: int, channel: str, window: DateRange, *, first_only: bool) -> PeopleByAd:
     """Of every ad; a person counts once for each ad, and with `first_only` for the one that was first of all."""
-    found = PeopleByAd(_ads(reader, profile_key))
-    count = len(found.ads.keys)
-    of: Mapping[str, object] = {"profile_key": profile_key, "channel": channel}
+    ads, scope = _ads(reader, profile_key), Scope(profile_key, channel)
+    people = {origin: np.zeros(len(ads.keys), dtype=np.int64) for origin in (ALL, *ORIGINS)}
+    touches = {origin: zeros.copy() for origin, zeros in people.items()}
     for part in [Part(_OF_FIRSTS, window, EVER)] if first_only else parts(window):
-        for origin, cells in _cells(reader, part, of, window.date_from).by_origin.items():
-            people, touches = cells.sums(part.days, window.date_from, count)
-            found.people[origin] = found.people.get(origin, 0) + people
-            found.touches[origin] = found.touches.get(origin, 0) + touches
-    return found
+        for origin, cells in _cells(reader, scope, part, window.date_from, ads).by_origin.items():
+            new, all_of_them = cells.sums(part.days, window.date_from, len(ads.keys))
+            people[origin] += new
+            touches[origin] += all_of_them
+    return PeopleByAd(ads, people, touches)
 
 
 def parts(window: DateRange) -> list[Part]:
@@ -161,24 +173,23 @@ def _ads(reader: Reader, profile_key: int) -> Ads:
     return reader.shelf.get(("people_ads", profile_key), read, reader)
 
 
-def _cells(reader: Reader, part: Part, of: Mapping[str, object], since: date) -> ByOrigin:
-    kept = {**of, "date_from": part.kept.date_from, "date_to": part.kept.date_to}
+def _cells(reader: Reader, scope: Scope, part: Part, since: date, ads: Ads) -> ByOrigin:
+    kept = scope.parameters(part.kept)
 
     def read(source: Reader) -> ByOrigin | TooLarge:
         count = source.rows(_COUNTED.format(cells=part.cells), {**kept, "origin": ALL})[0][0]
         if count > MOST_CELLS or not source.shelf.has_room(BYTES * count):
             return TooLarge()
-        return _by_origin(source, part.cells, kept)
+        return _by_origin(source, part.cells, kept, _ads(source, scope.profile_key))
 
     found = reader.shelf.get_if_room((part.cells, *kept.values()), read, reader)
     if isinstance(found, ByOrigin):
         return found
-    here = {**of, "date_from": part.days.date_from, "date_to": part.days.date_to, "since": since}
-    return _by_origin(reader, _SUMMED.format(cells=part.cells), here)
+    here = {**scope.parameters(part.days), "since": since}
+    return _by_origin(reader, _SUMMED.format(cells=part.cells), here, ads)
 
 
-def _by_origin(reader: Reader, sql: str, of: Mapping[str, object]) -> ByOrigin:
-    ads = _ads(reader, int(str(of["profile_key"])))
+def _by_origin(reader: Reader, sql: str, of: Mapping[str, object], ads: Ads) -> ByOrigin:
     return ByOrigin({origin: _read(reader, sql, {**of, "origin": origin}, ads) for origin in (ALL, *ORIGINS)})
 
 

@@ -27,6 +27,7 @@ from rich.table import Table
 
 from benchmarks import ad_days
 from orchestration.dbt_manifest import run_dbt, target
+from orchestration.limits import limits
 from touchledger.settings import Settings
 from touchledger.state import prepare
 
@@ -106,12 +107,8 @@ class Ran:
 
 def run(settings: Settings, models: list[Model]) -> Ran:
     """Make every model from its compiled SQL, in order."""
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "threads": settings.warehouse_threads,
-        "memory_limit": settings.warehouse_memory_limit,
-    }
     seconds, cpu_seconds, rows = {}, {}, {}
-    with duckdb.connect(str(settings.warehouse), config=config) as connection:
+    with duckdb.connect(str(settings.warehouse), config=limits(settings)) as connection:
         connection.execute("set enable_progress_bar = false")
         for name, relation, kind, sql in models:
             begun, cpu_begun = time.perf_counter(), time.process_time()

@@ -32,6 +32,7 @@ from orchestration import spark
 from orchestration.app_sets import land_app_sets
 from orchestration.dbt_manifest import run_dbt
 from orchestration.lake import Lake
+from orchestration.limits import threads
 from touchledger.accounts import create_profile
 from touchledger.settings import REPOSITORY, Settings
 from touchledger.state import prepare
@@ -196,7 +197,7 @@ def _on_spark(settings: Settings, command: list[str]) -> float:
 
 
 def _marts(settings: Settings) -> list[Mart]:
-    with duckdb.connect(config={"threads": settings.warehouse_threads}) as connection:
+    with duckdb.connect(config={"threads": threads(settings)}) as connection:
         connection.execute("set TimeZone = 'UTC'")
         connection.execute(f"attach '{settings.warehouse}' as warehouse (read_only)")
         return [_mart(connection, name, spark.marts_folder(settings)) for name in sorted(modelled())]

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 
+from orchestration.limits import threads
 from touchledger.settings import REPOSITORY, Settings
 
 PROJECT = REPOSITORY / "dbt_project"
@@ -60,7 +61,7 @@ def run_dbt(settings: Settings, command: list[str], folder: Path | None = None) 
         **os.environ,
         "TOUCHLEDGER_HOME": str(settings.home),
         "TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT": settings.warehouse_memory_limit,
-        "TOUCHLEDGER_WAREHOUSE_THREADS": str(settings.warehouse_threads),
+        "TOUCHLEDGER_WAREHOUSE_THREADS": str(threads(settings)),
     }
     return subprocess.run(  # noqa: S603 - our own executable, no shell
         [executable(), *command, *arguments(settings, folder)],
@@ -89,7 +90,7 @@ def ensure_manifest(settings: Settings) -> Path:
 
 def fingerprint(project: Path, settings: Settings) -> str:
     """Changes with whatever dbt would parse the project anew for."""
-    of_profile = (settings.warehouse_threads, settings.warehouse_memory_limit)
+    of_profile = (threads(settings), settings.warehouse_memory_limit)
     text = repr((str(project), sys.version, version("dbt-core"), version("dbt-duckdb"), of_profile))
     digest = hashlib.sha256(text.encode())
     for path in sorted(_sources(project)):

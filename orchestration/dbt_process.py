@@ -7,6 +7,7 @@ import shutil
 import sys
 from importlib.metadata import version
 
+from orchestration.limits import threads
 from orchestration.locks import WriterBusyError, only_writer
 from orchestration.orphans import die_with_parent
 from touchledger.settings import Settings, load
@@ -47,7 +48,7 @@ def environment(settings: Settings) -> dict[str, str]:
         "HOME": str(settings.home),
         "TOUCHLEDGER_WAREHOUSE": f"~/{settings.warehouse.relative_to(settings.home)}",
         "TOUCHLEDGER_LAKE": f"~/{settings.lake.relative_to(settings.home)}",
-        "TOUCHLEDGER_WAREHOUSE_THREADS": str(settings.warehouse_threads),
+        "TOUCHLEDGER_WAREHOUSE_THREADS": str(threads(settings)),
         "TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT": settings.warehouse_memory_limit,
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
         "DO_NOT_TRACK": "1",

@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 from orchestration.landed_facts import SCHEMA
+from orchestration.limits import limits
 from touchledger.settings import Settings
 
 # data sets whose files are followed, by the key that tells their records apart within a profile
@@ -20,11 +21,7 @@ def tell_changes(settings: Settings, new: Sequence[str], gone: Sequence[int]) ->
 
     Of each data set: `touch_keys`, whose records those are, and `touches`, every version of them as the lake has it.
     """
-    limits: dict[str, str | bool | int | float | list[str]] = {
-        "memory_limit": settings.warehouse_memory_limit,
-        "threads": settings.warehouse_threads,
-    }
-    with duckdb.connect(str(settings.warehouse), config=limits) as connection:
+    with duckdb.connect(str(settings.warehouse), config=limits(settings)) as connection:
         connection.execute("create schema if not exists changes")
         connection.execute("set TimeZone = 'UTC'")
         for dataset, key in KEYS.items():

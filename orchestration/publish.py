@@ -21,6 +21,7 @@ from api.db import new_id, now, transaction
 from api.models import Run
 from orchestration import durable, increment, pointer, renewal
 from orchestration.kept_rows import Kept
+from orchestration.limits import limits, threads
 from orchestration.locks import only_writer
 from orchestration.pointer import Pointer
 from orchestration.renewal import MARTS, WAREHOUSE, Ancestor, copy
@@ -124,16 +125,16 @@ def _put(
 
 def _build(settings: Settings, path: Path, to: Pointer, tables: Sequence[ServedTable]) -> dict[str, int]:
     with _opened(settings, path, tables) as connection:
-        rows = _copied(connection, tables, threads=settings.warehouse_threads)
+        rows = _copied(connection, tables, at_once=min(threads(settings), 2))
         _write_snapshot(connection, to, settings, tables)
         require_rows(connection, "main", tables)
         connection.execute("checkpoint")
     return rows
 
 
-def _copied(connection: duckdb.DuckDBPyConnection, tables: Sequence[ServedTable], *, threads: int) -> dict[str, int]:
+def _copied(connection: duckdb.DuckDBPyConnection, tables: Sequence[ServedTable], *, at_once: int) -> dict[str, int]:
     """Two tables at a time, where so many threads are allowed: the end of one, which takes one, beside the next."""
-    with ThreadPoolExecutor(min(threads, 2)) as pool:
+    with ThreadPoolExecutor(at_once) as pool:
         copies = {table.name: pool.submit(_copied_by, connection.cursor(), table) for table in tables}
         return {name: rows.result() for name, rows in copies.items()}
 
@@ -171,12 +172,7 @@ def _renewed(
 @contextmanager
 def _opened(settings: Settings, path: Path, tables: Sequence[ServedTable]) -> Iterator[duckdb.DuckDBPyConnection]:
     """The file that is being built, beside the warehouse, whose marts have the promised columns."""
-    config: dict[str, str | bool | int | float | list[str]] = {
-        **STORAGE,
-        "memory_limit": settings.warehouse_memory_limit,
-        "threads": settings.warehouse_threads,
-    }
-    with duckdb.connect(str(path), config=config) as connection:
+    with duckdb.connect(str(path), config={**STORAGE, **limits(settings)}) as connection:
         connection.execute("set enable_progress_bar = false")
         connection.execute(
             "attach '{}' as {} (read_only)".format(str(settings.warehouse).replace("'", "''"), WAREHOUSE)

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from data_contracts.contract import Contract
 from orchestration.landed_facts import SCHEMA
+from orchestration.limits import Config, limits
 from touchledger.settings import Settings
 
 # at most; a frame of these takes a hundred megabytes, and Great Expectations as much again
@@ -25,11 +26,7 @@ class RawRows:
     def __init__(self, settings: Settings, contract: Contract) -> None:
         self._contract = contract
         self._folder = settings.lake / "raw" / contract.name
-        self._limits: dict[str, str | bool | int | float | list[str]] = {
-            "memory_limit": settings.warehouse_memory_limit,
-            "threads": settings.warehouse_threads,
-            "temp_directory": str(settings.home / "raw.tmp"),
-        }
+        self._config: Config = {**limits(settings), "temp_directory": str(settings.home / "raw.tmp")}
         self._from = _read([self._folder / "**" / "*.parquet"])
         self.rows, self.profiles, self.batches, self.watermark = self._summary()
 
@@ -94,7 +91,7 @@ class RawRows:
         return chosen
 
     def _connected(self) -> duckdb.DuckDBPyConnection:
-        connection = duckdb.connect(config=self._limits)
+        connection = duckdb.connect(config=self._config)
         connection.execute("set timezone = 'UTC'")
         return connection
 

@@ -45,7 +45,7 @@ class Settings(BaseSettings):
     served_cache_mb: int = Field(256, ge=0)
     served_keep: int = Field(5, ge=2)
     warehouse_memory_limit: str = "50%"
-    warehouse_threads: int = Field(2, ge=1)
+    warehouse_threads: int | None = Field(None, ge=1)
 
     engine: str = Field("duckdb", pattern="^(duckdb|spark)$")
     spark_master: str | None = Field(None, pattern=r"^(spark://|yarn|k8s://|local(\[|$))")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import duckdb
 import pytest
 from pydantic import ValidationError
 
@@ -28,16 +27,6 @@ def test_every_setting_of_the_example_has_a_sentence() -> None:
     for line in EXAMPLE.splitlines():
         if line.startswith("TOUCHLEDGER_"):
             assert re.fullmatch(r"# [A-Zo].{10,}", previous[line]), line
-
-
-def test_a_build_may_use_half_of_the_memory_unless_told_otherwise() -> None:
-    def bytes_of(**config: str | bool | int | float | list[str]) -> int:
-        with duckdb.connect(config=config) as connection:
-            row = connection.execute("select parse_formatted_bytes(current_setting('memory_limit'))").fetchone()
-        return int(row[0]) if row else 0
-
-    # what DuckDB takes by itself is four fifths
-    assert bytes_of(memory_limit=Settings().warehouse_memory_limit) / bytes_of() == pytest.approx(5 / 8, rel=0.01)
 
 
 def test_the_state_folder_is_absolute_whatever_is_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import product
 from random import Random
@@ -16,6 +17,7 @@ from api.v1.attribution import kept_ads
 from api.v1.attribution.ad_people_queries import NOBODY, Asked, Count
 from api.windows import DateRange
 from tests.api.v1.attribution.test_kept_cells import BEGIN, CHANNELS, PROFILE, Touch, cells_of, firsts_of, touches
+from tests.api.v1.attribution.test_kept_cells import counted as counted_by_origin
 from tests.fixtures.counting_reader import CountingReader
 
 NEVER = date(1, 1, 1)
@@ -43,14 +45,13 @@ class Reader(CountingReader):
         self.insert("people_ads", [(1, ad_key, ad_id, f"Ad {ad_id}", None) for ad_key, ad_id in IDS.items()])
         self.insert("people_ads", [(2, ELSEWHERE, "2", "Elsewhere", None)])
         for (ad_key, made), channel, origin in product(by_ad.items(), CHANNELS, ("all", *ORIGINS)):
-            cut = [one for one in made if channel in ("all", one[3]) and origin in ("all", one[2])]
-            cells = cells_of(cut)
+            its = [one for one in made if channel in ("all", one[3]) and origin in ("all", one[2])]
+            cells = cells_of(its)
             self.insert("people_cells_ad", [(1, channel, origin, ad_key, *row) for row in cells])
             self.insert("people_months_ad", [(1, channel, origin, ad_key, *row) for row in months_of(cells)])
         for ad_key, made in first_ads_of(by_ad).items():
-            firsts = [
-                (1, day, channel, origin, ad_key, people) for (day, channel, origin), people in of_firsts(made).items()
-            ]
+            people = Counter((day, channel, origin) for _, day, origin, channel in made)
+            firsts = [(1, *cut, ad_key, count) for cut, count in people.items()]
             self.insert("people_first", firsts)
         for table in ("people_cells_ad", "people_months_ad"):
             self.insert(table, [(2, "all", "all", ELSEWHERE, date(2026, 2, 1), NEVER, 99, 99)])
@@ -85,28 +86,13 @@ def first_ads_of(by_ad: dict[int, list[Touch]]) -> dict[int, list[Touch]]:
     return found
 
 
-def of_firsts(made: list[Touch]) -> dict[tuple[date, str, str], int]:
-    """People by day, channel and origin."""
-    found: defaultdict[tuple[date, str, str], int] = defaultdict(int)
-    for _, day, origin, channel in made:
-        found[day, channel, origin] += 1
-    return found
-
-
 def counted(by_ad: dict[int, list[Touch]], asked: Asked) -> list[tuple[str, dict[str, Count]]]:
     """Ads with people, best first, and their counts by origin, from the touches."""
-    found = []
-    for ad_key, made in (first_ads_of(by_ad) if asked.first_only else by_ad).items():
-        counts = {}
-        for origin in ("all", *ORIGINS):
-            some = [
-                one for one in made
-                if asked.window.date_from <= one[1] <= asked.window.date_to
-                and origin in ("all", one[2]) and asked.channel in (None, one[3])
-            ]  # fmt: skip
-            counts[origin] = Count(len({one[0] for one in some}), len(some))
-        if counts["all"] != NOBODY:
-            found.append((IDS[ad_key], counts))
+    made_by = first_ads_of(by_ad) if asked.first_only else by_ad
+    each = replace(asked, first_only=False)
+    nothing = dict.fromkeys(("all", *ORIGINS), NOBODY)
+    counts = {IDS[ad_key]: counted_by_origin(made, each) for ad_key, made in made_by.items()}
+    found = [(ad_id, nothing | of) for ad_id, of in counts.items() if of]
     return sorted(found, key=lambda one: (-one[1]["all"].people, -one[1]["all"].touches, one[0]))
 
 

@@ -84,11 +84,11 @@ class AdCells:
         """By ad: people of these days whom it had not met from `since` to the day of their cell, and touches."""
         edges = np.array([day_number(days.date_from), day_number(days.date_to) + 1], dtype=self.cells.days.dtype)
         within = slice(*self.cells.days.searchsorted(edges))
-        places, prevs = self.places[within].astype(np.intp), self.cells.prevs[within]
-        new = self.cells.people[within] * (prevs < day_number(since))
-        for counts in (new, self.cells.touches[within]):
-            # exact: sums of counts of people and touches stay far below what a float holds to the unit
-            yield np.bincount(places, counts, ads).astype(np.int64)
+        places, people = self.places[within], self.cells.people[within]
+        new = np.flatnonzero(self.cells.prevs[within] < day_number(since))
+        # exact: sums of counts of people and touches stay far below what a float holds to the unit
+        yield np.bincount(places[new], people[new], ads).astype(np.int64)
+        yield np.bincount(places, self.cells.touches[within], ads).astype(np.int64)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 
-from orchestration.limits import threads
+from orchestration.limits import limits, threads
 from touchledger.settings import REPOSITORY, Settings
 
 PROJECT = REPOSITORY / "dbt_project"
@@ -90,8 +90,7 @@ def ensure_manifest(settings: Settings) -> Path:
 
 def fingerprint(project: Path, settings: Settings) -> str:
     """Changes with whatever dbt would parse the project anew for."""
-    of_profile = (threads(settings), settings.warehouse_memory_limit)
-    text = repr((str(project), sys.version, version("dbt-core"), version("dbt-duckdb"), of_profile))
+    text = repr((str(project), sys.version, version("dbt-core"), version("dbt-duckdb"), limits(settings)))
     digest = hashlib.sha256(text.encode())
     for path in sorted(_sources(project)):
         digest.update(f"\0{path.relative_to(project)}\0".encode() + path.read_bytes())

@@ -133,7 +133,7 @@ def _build(settings: Settings, path: Path, to: Pointer, tables: Sequence[ServedT
 
 
 def _copied(connection: duckdb.DuckDBPyConnection, tables: Sequence[ServedTable], *, at_once: int) -> dict[str, int]:
-    """Two tables at a time, where so many threads are allowed: the end of one, which takes one, beside the next."""
+    """So many tables at once: the end of one, which takes one thread, beside the next."""
     with ThreadPoolExecutor(at_once) as pool:
         copies = {table.name: pool.submit(_copied_by, connection.cursor(), table) for table in tables}
         return {name: rows.result() for name, rows in copies.items()}

@@ -22,7 +22,7 @@ from data_contracts.contract import landed, modelled
 from orchestration import durable
 from orchestration.batch_file import raw_schema
 from orchestration.dbt_manifest import PROJECT
-from orchestration.limits import threads
+from orchestration.limits import limits
 from orchestration.orphans import die_with_parent
 from orchestration.publish import STORAGE
 from touchledger.settings import REPOSITORY, Settings
@@ -101,7 +101,7 @@ def take_marts(settings: Settings) -> dict[str, int]:
     building.unlink(missing_ok=True)
     rows: dict[str, int] = {}
     try:
-        with duckdb.connect(str(building), config={**STORAGE, "threads": threads(settings)}) as connection:
+        with duckdb.connect(str(building), config={**STORAGE, **limits(settings)}) as connection:
             connection.execute("set TimeZone = 'UTC'")
             for relation in wanted():
                 schema, name = relation.split(".")

@@ -20,17 +20,16 @@ from api.windows import DateRange
 
 GROUPINGS = ("month", "day", "ad")
 
-_OF_WINDOW = "profile_key = $profile_key and day between $date_from and $date_to"
-
 _NAMED = """
 select ad_key, ad_id, ad_name, entity_key from people_ads where profile_key = $profile_key and ad_key = any($keys)
 """
 
-_CONVERSATIONS_OF_ADS = f"""
+_CONVERSATIONS_OF_ADS = """
 select entity_key, sum(messaging_conversations_started_7d) as started
-from delivery_daily where {_OF_WINDOW} and level = 'ad' and entity_key = any($keys)
+from delivery_daily
+where profile_key = $profile_key and day between $date_from and $date_to and level = 'ad' and entity_key = any($keys)
 group by entity_key
-"""  # noqa: S608 - as above
+"""
 
 
 class Count(NamedTuple):
@@ -58,10 +57,6 @@ class Asked:
         if self.group_by == "day":
             return [DateRange(day, day) for day in self.window.days()]
         return list(self.window.months()) if self.group_by == "month" else [self.window]
-
-    def parameters(self, profile: ProfileFacts) -> dict[str, object]:
-        dates = {"date_from": self.window.date_from, "date_to": self.window.date_to}
-        return {"profile_key": profile.profile_key, "channel": self.channel or ALL, **dates}
 
 
 class AdCount(NamedTuple):
@@ -126,9 +121,10 @@ def conversations_of_ads(
     reader: Reader, profile: ProfileFacts, asked: Asked, entity_keys: Sequence[int]
 ) -> dict[int, int | None]:
     """The platforms' own count per synced ad of `entity_keys` with delivery in the window."""
-    bound = {**_without(asked.parameters(profile), "channel"), "keys": list(entity_keys)}
+    bound = {
+        "profile_key": profile.profile_key,
+        "date_from": asked.window.date_from,
+        "date_to": asked.window.date_to,
+        "keys": list(entity_keys),
+    }
     return dict(reader.rows(_CONVERSATIONS_OF_ADS, bound))
-
-
-def _without(parameters: dict[str, object], unused: str) -> dict[str, object]:
-    return {name: value for name, value in parameters.items() if name != unused}

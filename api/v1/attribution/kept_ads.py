@@ -13,14 +13,12 @@ from datetime import date
 
 import numpy as np
 
-from api.running_totals import AnyIntegers, Integers, TooLarge, day_number, narrowed
+from api.running_totals import AnyIntegers, Integers, day_number, narrowed
 from api.served import ORIGINS, Reader
-from api.v1.attribution.kept_cells import ALL, MOST_CELLS, NO_DAY, Cells, read_cells
+from api.v1.attribution.kept_cells import ALL, NO_DAY, Cells, kept_unless_many, read_cells
 from api.windows import DateRange, last_of_month
 
 EVER = DateRange(date.min, date.max)
-# what a cell takes, as a rule
-BYTES = 16
 
 _IN_PART = "day between $date_from and $date_to"
 
@@ -175,15 +173,13 @@ def _ads(reader: Reader, profile_key: int) -> Ads:
 
 def _cells(reader: Reader, scope: Scope, part: Part, since: date, ads: Ads) -> ByOrigin:
     kept = scope.parameters(part.kept)
-
-    def read(source: Reader) -> ByOrigin | TooLarge:
-        count = source.rows(_COUNTED.format(cells=part.cells), {**kept, "origin": ALL})[0][0]
-        if count > MOST_CELLS or not source.shelf.has_room(BYTES * count):
-            return TooLarge()
-        return _by_origin(source, part.cells, kept, _ads(source, scope.profile_key))
-
-    found = reader.shelf.get_if_room((part.cells, *kept.values()), read, reader)
-    if isinstance(found, ByOrigin):
+    found = kept_unless_many(
+        reader,
+        (part.cells, *kept.values()),
+        lambda source: source.rows(_COUNTED.format(cells=part.cells), {**kept, "origin": ALL})[0][0],
+        lambda source: _by_origin(source, part.cells, kept, _ads(source, scope.profile_key)),
+    )
+    if found is not None:
         return found
     here = {**scope.parameters(part.days), "since": since}
     return _by_origin(reader, _SUMMED.format(cells=part.cells), here, ads)

@@ -6,7 +6,7 @@ the window are read each time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -15,13 +15,14 @@ import numpy as np
 
 from api.running_totals import AnyIntegers, Integers, TooLarge, day_number, narrowed
 from api.served import ORIGINS, Reader
+from api.shelf import Thing
 from api.windows import DateRange
 
 ALL = "all"
 # more than these take longer to read whole than a caller should wait; those of 400 days are 400,000 at most
 MOST_CELLS = 3_000_000
 # what a cell takes, as a rule
-BYTES = 12
+BYTES = 16
 # the day before of people that are counted once, whatever the window
 NO_DAY = "date '0001-01-01'"
 
@@ -112,18 +113,31 @@ class ByOrigin:
 def cells(reader: Reader, profile_key: int, channel: str, window: DateRange) -> ByOrigin:
     """Of people in all their days, or at least in those of the window."""
     of = {"profile_key": profile_key, "channel": channel}
-
-    def read(source: Reader) -> ByOrigin | TooLarge:
-        count = source.rows(_COUNTED, of)[0][0]
-        if count > MOST_CELLS or not source.shelf.has_room(BYTES * count):
-            return TooLarge()
-        return _by_origin(source, _CELLS.format(within=""), of)
-
-    found = reader.shelf.get_if_room(("people_cells", *of.values()), read, reader)
-    if isinstance(found, ByOrigin):
-        return found
+    kept = kept_unless_many(
+        reader,
+        ("people_cells", *of.values()),
+        lambda source: source.rows(_COUNTED, of)[0][0],
+        lambda source: _by_origin(source, _CELLS.format(within=""), of),
+    )
+    if kept is not None:
+        return kept
     dates = {"date_from": window.date_from, "date_to": window.date_to}
     return _by_origin(reader, _CELLS.format(within=_WITHIN), {**of, **dates})
+
+
+def kept_unless_many(
+    reader: Reader, place: Hashable, count: Callable[[Reader], int], read: Callable[[Reader], Thing]
+) -> Thing | None:
+    """What stands on the shelf, or is put there now; None where the cells that `count` tells are too many to keep."""
+
+    def read_if_few(source: Reader) -> Thing | TooLarge:
+        cells = count(source)
+        if cells > MOST_CELLS or not source.shelf.has_room(BYTES * cells):
+            return TooLarge()
+        return read(source)
+
+    found = reader.shelf.get_if_room(place, read_if_few, reader)
+    return None if isinstance(found, TooLarge) else found
 
 
 def firsts(reader: Reader, profile_key: int, channel: str) -> ByOrigin:

@@ -13,7 +13,7 @@ import pytest
 
 from api.served import ORIGINS
 from api.v1.attribution import ad_people_queries as queries
-from api.v1.attribution import kept_ads
+from api.v1.attribution import kept_ads, kept_cells
 from api.v1.attribution.ad_people_queries import NOBODY, Asked, Count
 from api.windows import DateRange
 from tests.api.v1.attribution.test_kept_cells import BEGIN, CHANNELS, PROFILE, Touch, cells_of, firsts_of, touches
@@ -134,7 +134,7 @@ def test_a_second_question_of_the_same_months_asks_for_names_alone() -> None:
 
 
 def test_too_many_cells_are_summed_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept_ads, "MOST_CELLS", 10)
+    monkeypatch.setattr(kept_cells, "MOST_CELLS", 10)
     by_ad = spread(0)
     reader = Reader(by_ad, mebibytes=1)
     asked = Asked(DateRange(BEGIN, BEGIN + timedelta(days=49)), "ad", None, False)

@@ -107,7 +107,7 @@ def take_marts(settings: Settings) -> dict[str, int]:
                 schema, name = relation.split(".")
                 files = str(marts_folder(settings) / relation / "*.parquet")
                 connection.execute(f"create schema if not exists {schema}")
-                connection.execute(f"create table {relation} as select * from read_parquet(?)", [files])  # noqa: S608
+                connection.execute(f"create table {relation} as select *{_kinds(name)} from read_parquet(?)", [files])  # noqa: S608
                 count = connection.execute(f"select count(*) from {relation}").fetchone()  # noqa: S608
                 rows[name] = int(count[0]) if count else 0
             connection.execute("checkpoint")
@@ -115,6 +115,13 @@ def take_marts(settings: Settings) -> dict[str, int]:
     finally:
         building.unlink(missing_ok=True)
     return rows
+
+
+def _kinds(name: str) -> str:
+    """What gives the columns of a type that Spark lacks, which come as texts, that type again."""
+    columns = modelled()[name].columns if name in modelled() else ()
+    ids = ", ".join(f'cast("{one.name}" as uuid) as "{one.name}"' for one in columns if one.physical == "uuid")
+    return f" replace ({ids})" if ids else ""
 
 
 def clear(settings: Settings) -> None:

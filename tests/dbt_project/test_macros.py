@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import uuid
 from collections.abc import Iterator
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
@@ -90,6 +91,19 @@ def test_ids_are_the_md5_of_profile_kind_and_key_with_version_and_variant(
     for key in (f"meta:{i}" for i in range(50)):
         row = connection.execute(f"select {sql} from (select ? as p, ? as k)", ["prof", key]).fetchone()
         assert row == (uuid_v8(f"prof:ad:{key}"),)
+
+
+def test_a_stored_id_is_the_same_in_its_own_type_and_the_one_put_together_on_spark(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    stored = render("uuid_v8.sql", "stored_uuid_v8", "p", "'touch'", "k")
+    from_parts = render("uuid_v8.sql", "spark__uuid_v8", "p", "'touch'", "k")
+    for key in (f"meta:{i}" for i in range(50)):
+        row = connection.execute(
+            f"select {stored}, {from_parts} from (select ? as p, ? as k)", ["prof", key]
+        ).fetchone()
+        text = uuid_v8(f"prof:touch:{key}")
+        assert row == (uuid.UUID(text), text)
 
 
 def test_seconds_are_cut_and_not_rounded(connection: duckdb.DuckDBPyConnection) -> None:

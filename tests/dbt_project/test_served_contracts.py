@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import jinja2
 import pytest
 import yaml
 
@@ -28,7 +29,7 @@ def test_every_mart_is_served_and_every_served_table_is_a_mart_or_a_fit() -> Non
 @pytest.mark.parametrize("name", sorted(contracts.modelled()))
 def test_columns_and_types_of_the_mart_are_those_of_its_contract(name: str) -> None:
     promised = [(column.name, column.physical) for column in contracts.served()[name].columns]
-    assert [(column["name"], column["data_type"]) for column in marts()[name]["columns"]] == promised
+    assert [(column["name"], _on_duckdb(column["data_type"])) for column in marts()[name]["columns"]] == promised
 
 
 @pytest.mark.parametrize("name", sorted(contracts.served()))
@@ -36,3 +37,8 @@ def test_the_contract_says_what_one_row_is_and_names_its_key(name: str) -> None:
     contract = contracts.served()[name]
     assert contract.grain.startswith("One row per ")
     assert contract.keys and all(contract.column[key].required for key in contract.keys)
+
+
+def _on_duckdb(data_type: str) -> str:
+    """A type that differs by engine is told by an expression."""
+    return jinja2.Template(data_type).render(target={"type": "duckdb"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from pathlib import Path
 
 import duckdb
@@ -84,6 +85,17 @@ def test_the_marts_take_the_place_of_the_old_warehouse_and_leave_nobody_behind(t
         schemas = connection.execute("select distinct schema_name from duckdb_tables() order by 1").fetchall()
     assert schemas == [("intermediate",), ("marts",)]
     assert not spark.marts_folder(told).parent.exists()
+
+
+def test_ids_come_back_as_ids_though_spark_has_texts_only(told: Settings) -> None:
+    _hand_over(told)
+    of_one = "aaaaaaaa-0000-8000-8000-000000000101"
+    touches = spark.modelled()["touches"].arrow_schema()
+    row = pa.Table.from_pylist([{"touch_id": of_one}], schema=touches)
+    pq.write_table(row, spark.marts_folder(told) / "marts.touches" / "part-0.parquet")
+    spark.take_marts(told)
+    with duckdb.connect(str(told.warehouse), read_only=True) as connection:
+        assert connection.execute("select touch_id from marts.touches").fetchall() == [(uuid.UUID(of_one),)]
 
 
 def test_only_a_folder_of_ones_own_is_cleared_in_a_shared_one(told: Settings, tmp_path: Path) -> None:

@@ -54,9 +54,9 @@ order by case when conversion_id = lower($handle) then 0 when outcome_event_id =
 limit 1
 """  # noqa: S608 - as above
 
-TOUCH = """touches.position, touches.first_position, touches.touch_id, touches.ts, touches.channel, touches.origin,
-    touches.platform, touches.source, touches.medium, touches.campaign_label, touches.ad_external_id,
-    touches.is_direct, touches.is_paid, touches.destination_key, touches.reason,
+TOUCH = """touches.position, touches.first_position, cast(touches.touch_id as varchar) as touch_id, touches.ts,
+    touches.channel, touches.origin, touches.platform, touches.source, touches.medium, touches.campaign_label,
+    touches.ad_external_id, touches.is_direct, touches.is_paid, touches.destination_key, touches.reason,
     campaigns.entity_id as campaign_id, campaigns.name as campaign_name, ad_sets.entity_id as ad_set_id,
     ads.entity_id as ad_id, ads.name as ad_name"""
 ENTITIES = "\n".join(

@@ -5,7 +5,7 @@ select
     touches.person_key,
     touches.pos_l as position,
     touches.pos_f as first_position,
-    {{ uuid_v8('profiles.profile_id', "'touch'", 'labels.touch_key') }} as touch_id,
+    {{ stored_uuid_v8('profiles.profile_id', "'touch'", 'labels.touch_key') }} as touch_id,
     touches.ts,
     labels.channel,
     labels.origin,

@@ -78,14 +78,20 @@ def ensure_manifest(settings: Settings) -> Path:
     # under a name of its own: every dbt command writes manifest.json anew, and one that is killed leaves half of it
     manifest = target(settings) / f"parsed-{key}.json"
     if not manifest.exists():
-        for old in target(settings).glob("parsed*.json"):
-            old.unlink(missing_ok=True)
+        drop_others(manifest)
         try:
             _take(KEPT / key, manifest)
         except OSError:
             with _parsed(settings, KEPT / key) as folder:
                 _take(folder, manifest)
     return manifest
+
+
+def drop_others(manifest: Path) -> None:
+    """Remove older manifests beside this one; itself stays, for whoever put it there meanwhile is about to read it."""
+    for old in manifest.parent.glob("parsed*.json"):
+        if old != manifest:
+            old.unlink(missing_ok=True)
 
 
 def fingerprint(project: Path, settings: Settings) -> str:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from orchestration import dbt_manifest
-from orchestration.dbt_manifest import ensure_manifest, fingerprint, target
+from orchestration.dbt_manifest import drop_others, ensure_manifest, fingerprint, target
 from orchestration.dbt_process import environment
 from touchledger.settings import Settings
 
@@ -26,6 +26,14 @@ def test_a_second_state_folder_starts_with_what_the_first_one_parsed(home: Path)
         assert one == other
     state = [(target(settings) / dbt_manifest.STATE).read_bytes() for settings in (first, second)]
     assert state[0] == state[1]
+
+
+def test_what_another_process_parsed_meanwhile_is_not_dropped_as_old(tmp_path: Path) -> None:
+    # three test workers on a fresh machine: one dropped what another had just put there and went on to read
+    for name in ("parsed-1.json", "parsed-2.json", "other.json"):
+        (tmp_path / name).touch()
+    drop_others(tmp_path / "parsed-2.json")
+    assert {path.name for path in tmp_path.iterdir()} == {"parsed-2.json", "other.json"}
 
 
 def test_dbt_is_told_the_same_in_every_state_folder_or_it_would_parse_anew(home: Path) -> None:

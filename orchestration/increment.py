@@ -54,7 +54,7 @@ class Base:
     """What the warehouse was built from: a fingerprint of its models, and the files it followed by path in the lake.
 
     `increments` are the builds since the last whole one, and `whole` is that one's own id. `build` is this build's own,
-    and `before` that of the build whose rows it kept; empty where it kept none.
+    and `before` that of the build whose rows it kept; empty where it kept none. `judged` tells whether data tests ran.
     """
 
     models: str
@@ -63,6 +63,7 @@ class Base:
     whole: str = ""
     build: str = ""
     before: str = ""
+    judged: bool = False
 
 
 def is_whole(arguments: Sequence[str]) -> bool:
@@ -80,6 +81,11 @@ def is_whole(arguments: Sequence[str]) -> bool:
     return True
 
 
+def judges(arguments: Sequence[str]) -> bool:
+    """Whether dbt, called so, runs the data tests of what it builds."""
+    return "build" in arguments[:1] and "test" not in arguments
+
+
 def begin(settings: Settings, arguments: Sequence[str]) -> tuple[list[str], Base | None]:
     """The arguments dbt is to be called with, and the base that its success makes; None where it makes none.
 
@@ -89,12 +95,15 @@ def begin(settings: Settings, arguments: Sequence[str]) -> tuple[list[str], Base
     if not arguments or arguments[0] not in ("build", "run"):
         return list(arguments), None
     before = _take_base(settings)
-    now = _base(settings, before.files if before else {})
+    now = _base(settings, before.files if before else {}, judged=judges(arguments))
     if now is None or not is_whole(arguments):
         return _fully(arguments), None
     if before is None or before.models != now.models or FULL_REFRESH in arguments or not settings.warehouse.exists():
         return _fully(arguments), now
     if before.increments >= MOST:
+        return _fully(arguments), now
+    # the tests of a build that keeps rows look at what came with it
+    if now.judged and not before.judged:
         return _fully(arguments), now
     new = {path: file for path, file in now.files.items() if before.files.get(path) != file}
     if any(is_much(_rows(new, dataset), _rows(before.files, dataset)) for dataset in KEYS):
@@ -123,6 +132,7 @@ def end(settings: Settings, base: Base) -> None:
         "whole": base.whole,
         "build": base.build,
         "before": base.before,
+        "judged": base.judged,
         "files": {path: astuple(file) for path, file in base.files.items()},
     }
     durable.write_text(_path(settings), json.dumps(told))
@@ -166,10 +176,17 @@ def _take_base(settings: Settings) -> Base | None:
     told = json.loads(path.read_text())
     path.unlink()
     files = {name: Landed(*facts) for name, facts in told["files"].items()}
-    return Base(told["models"], files, told.get("increments", 0), told.get("whole", ""), told.get("build", ""))
+    return Base(
+        told["models"],
+        files,
+        told.get("increments", 0),
+        told.get("whole", ""),
+        told.get("build", ""),
+        judged=told.get("judged", False),
+    )
 
 
-def _base(settings: Settings, known: dict[str, Landed]) -> Base | None:
+def _base(settings: Settings, known: dict[str, Landed], *, judged: bool) -> Base | None:
     """None where a file does not tell its landing: it was not landed by us, and nobody knows when it changes."""
     files = {}
     for path in sorted(path for one in KEYS for path in (settings.lake / "raw" / one).glob("*/*/*.parquet")):
@@ -183,4 +200,5 @@ def _base(settings: Settings, known: dict[str, Landed]) -> Base | None:
             same = Landed(status.st_size, status.st_mtime_ns, facts.seq, facts.rows_loaded)
         files[name] = same
     build = str(uuid_utils.uuid7())
-    return Base(f"{fingerprint(PROJECT, settings)}:{version('duckdb')}", files, whole=build, build=build)
+    models = f"{fingerprint(PROJECT, settings)}:{version('duckdb')}"
+    return Base(models, files, whole=build, build=build, judged=judged)

@@ -1,15 +1,24 @@
 -- Fails when the heads of two hashes met in one number (macro key_of): what they stand for would be taken for one.
 select 'person' as thing, person_key as key
 from {{ ref('int_person_identifiers') }}
+{% if judges_what_came() -%}
+    where person_key in (select person_key from {{ changes_of('int_person_identifiers') }} where came)
+{% endif -%}
 group by person_key
 having min(person_id) < max(person_id)
-{%- for model, key in [
-    ('int_conversions', 'conversion_key'), ('int_entities', 'entity_key'), ('int_destinations', 'destination_key'),
-    ('int_carried_ads', 'ad_key'), ('int_identity_statements', 'statement_key')
+{%- for model, key, changed in [
+    ('int_conversions', 'conversion_key', changes_of('int_conversions')),
+    ('int_entities', 'entity_key', none),
+    ('int_destinations', 'destination_key', none),
+    ('int_carried_ads', 'ad_key', none),
+    ('int_identity_statements', 'statement_key', ref('int_changed_statements'))
 ] %}
 union all
 select '{{ model }}' as thing, {{ key }} as key
 from {{ ref(model) }}
+{% if changed and judges_what_came() -%}
+    where {{ key }} in (select {{ key }} from {{ changed }})
+{% endif -%}
 group by {{ key }}
 having count(*) > 1
 {%- endfor %}

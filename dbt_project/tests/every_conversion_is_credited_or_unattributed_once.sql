@@ -3,8 +3,14 @@
 -- Under every model and level, per type and day: conversions credited to any entity + unattributed ones = all of them.
 -- Under single-touch models the rows of the mart are those credited conversions; under multi-touch models rows overlap,
 -- so there the credited ones are counted distinct, and the mart's rows are compared with distinct pairs.
--- Distinct by one parent within the other: to count each of three apart costs twice as much, on the longest table.
-with ad_sets as (
+-- Distinct by one parent within the other: to count each of three apart costs twice as much, on the longest table. In a
+-- build that keeps rows only the days that it made anew are counted so; under single-touch models every day is.
+with judged as (
+    select profile_key, day, outcome, path_conversion_key
+    from {{ judged_rows('int_conversions', 'int_changed_days', ['profile_key', 'day']) }} as conversions
+),
+
+ad_sets as (
     select
         credits.conversion_key,
         destinations.campaign_key,
@@ -13,6 +19,9 @@ with ad_sets as (
         count(destinations.ad_key) as ads
     from {{ ref('int_credits') }} as credits
     inner join {{ ref('int_destinations') }} as destinations on credits.destination_key = destinations.destination_key
+    {% if judges_what_came() -%}
+        where credits.conversion_key in (select judged.path_conversion_key from judged)
+    {% endif -%}
     group by credits.conversion_key, destinations.campaign_key, destinations.ad_set_key
 ),
 
@@ -33,18 +42,23 @@ credited as (
 ),
 
 truth as (
+    select profile_key, day, outcome as conversion_type, count(*) as n
+    from {{ ref('int_conversions') }}
+    group by profile_key, day, outcome
+),
+
+counted as (
     {% for level in entity_levels() -%}
         select
-            conversions.profile_key,
-            conversions.day,
-            conversions.outcome as conversion_type,
+            judged.profile_key,
+            judged.day,
+            judged.outcome as conversion_type,
             '{{ level.name }}' as level,
-            count(*) as n,
             sum(case when credited.{{ level.name }}_pairs > 0 then 1 else 0 end) as credited_n,
             sum(coalesce(credited.{{ level.name }}_pairs, 0)) as pairs
-        from {{ ref('int_conversions') }} as conversions
-        left join credited on conversions.path_conversion_key = credited.path_conversion_key
-        group by conversions.profile_key, conversions.day, conversions.outcome
+        from judged
+        left join credited on judged.path_conversion_key = credited.path_conversion_key
+        group by judged.profile_key, judged.day, judged.outcome
         {{ 'union all' if not loop.last }}
     {% endfor %}
 ),
@@ -66,24 +80,40 @@ added as (
 ),
 
 models as (
-    {% for model in credit_models() -%}
-        select '{{ model.name }}' as model, {{ 'true' if model.bit else 'false' }} as is_single
+    {% for model in credit_models() -%}{% for level in entity_levels() -%}
+        select '{{ model.name }}' as model, {{ 'true' if model.bit else 'false' }} as is_single, '{{ level.name }}' as level
         {{ 'union all' if not loop.last }}
     {% endfor %}
+    {{ 'union all' if not loop.last }}
+    {% endfor %}
+),
+
+compared as (
+    select truth.*, models.model, models.level, models.is_single, added.row_n, added.rest_n
+    from truth
+    cross join models
+    left join added
+        on
+            truth.profile_key = added.profile_key
+            and truth.day = added.day
+            and truth.conversion_type = added.conversion_type
+            and models.level = added.level
+            and models.model = added.model
 )
 
-select truth.*, models.model, added.row_n, added.rest_n
-from truth
-cross join models
-left join added
+select compared.*, counted.credited_n, counted.pairs
+from compared
+left join counted
     on
-        truth.profile_key = added.profile_key
-        and truth.day = added.day
-        and truth.conversion_type = added.conversion_type
-        and truth.level = added.level
-        and models.model = added.model
+        compared.profile_key = counted.profile_key
+        and compared.day = counted.day
+        and compared.conversion_type = counted.conversion_type
+        and compared.level = counted.level
 where
     case
-        when models.is_single then coalesce(added.row_n, 0) + coalesce(added.rest_n, 0) <> truth.n
-        else coalesce(added.row_n, 0) <> truth.pairs or truth.credited_n + coalesce(added.rest_n, 0) <> truth.n
+        when compared.is_single then coalesce(compared.row_n, 0) + coalesce(compared.rest_n, 0) <> compared.n
+        when counted.level is null then false
+        else
+            coalesce(compared.row_n, 0) <> counted.pairs
+            or counted.credited_n + coalesce(compared.rest_n, 0) <> compared.n
     end

@@ -12,7 +12,7 @@ with paths as (
         {%- for model in credit_models() if model.bit is not none %},
         sum(case when credits.flags & {{ model.bit }} <> 0 then 1 else 0 end) as {{ model.name }}_picks
         {%- endfor %}
-    from {{ ref('int_paths') }} as paths
+    from {{ judged_rows('int_paths', 'int_changed_conversions', ['conversion_key']) }} as paths
     inner join {{ ref('int_credits') }} as credits on paths.conversion_key = credits.conversion_key
     group by paths.conversion_key, paths.n, paths.s_dec
 ),
@@ -24,7 +24,7 @@ amounts as (
         max(abs(cents.cents_of_model - coalesce(conversions.cash_minor, conversions.pipeline_minor))) as cents_error
     from (
         select conversion_key, model, min(cents) as cents, sum(cents) as cents_of_model
-        from {{ ref('int_credit_cents') }}
+        from {{ judged_rows('int_credit_cents', 'int_changed_conversions', ['conversion_key']) }} as made
         group by conversion_key, model
     ) as cents
     inner join {{ ref('int_conversions') }} as conversions on cents.conversion_key = conversions.conversion_key

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import duckdb
 import pytest
 
@@ -73,6 +75,27 @@ def test_a_compared_row_that_did_not_change_is_not_written_again(project: Projec
     assert project.rows("select outcome_ref, came from changes.int_conversions") == [("new", True)]
     after = project.rows("select outcome_ref from intermediate.int_conversions order by rowid")
     assert after == [*before, ("new",)]
+
+
+def test_a_build_that_keeps_rows_judges_the_days_it_made_anew_and_no_row_that_it_kept(project: Project) -> None:
+    figures = {"spend": "1.00", "impressions": 1, "clicks": 1}
+    day = {"date": "2026-03-01", "platform": "meta", "ad_account_id": "a", "currency": "USD", "ad_id": "7"}
+    project.land("ad_delivery", [{**day, "ad_set_id": "6", "campaign_id": "5", **figures}])
+    lead = {"occurred_at": "2026-03-02T15:00:00Z", "conversion_type": "lead_created"}
+    project.land("ad_referrals", [REFERRAL])
+    project.land("conversions", [{**lead, "conversion_key": "first", "person_key": "p1"}], batch="first")
+    project.build()
+    with duckdb.connect(str(project.settings.warehouse)) as connection:
+        connection.execute("update intermediate.int_paths set n = n + 1")
+        connection.execute("update intermediate.int_credits set destination_key = -1")
+    project.land("conversions", [{**lead, "conversion_key": "second", "person_key": "p2"}], batch="second")
+    with pytest.raises(AssertionError) as ended:
+        project.build()
+    failed = set(re.findall(r"FAIL \d+ (\w+)", str(ended.value)))
+    assert "every_conversion_is_credited_or_unattributed_once" in failed
+    assert "weights_of_a_path_are_positive_and_add_up_to_one" not in failed
+    with pytest.raises(AssertionError, match=r"FAIL \d+ weights_of_a_path"):
+        project.dbt("test", "--select", "weights_of_a_path_are_positive_and_add_up_to_one")
 
 
 def test_two_things_with_one_key_end_the_build(project: Project) -> None:

@@ -205,6 +205,20 @@ def test_a_build_without_tests_is_of_every_model(settings: Settings, command: li
     assert arguments == command and base is not None
 
 
+@pytest.mark.parametrize("command", [["run"], ["build", "--exclude-resource-type", "test"]])
+def test_rows_that_no_test_saw_are_judged_by_the_next_build_that_judges(settings: Settings, command: list[str]) -> None:
+    _, base = increment.begin(settings, command)
+    assert base is not None
+    increment.end(settings, base)
+    arguments, base = increment.begin(settings, command)
+    assert arguments == command and base is not None
+    increment.end(settings, base)
+    arguments, base = increment.begin(settings, BUILD)
+    assert "--full-refresh" in arguments and base is not None
+    increment.end(settings, base)
+    assert increment.begin(settings, BUILD)[0] == BUILD
+
+
 def test_a_build_that_did_not_end_well_is_followed_by_a_whole_one(settings: Settings) -> None:
     increment.begin(settings, BUILD)
     assert "--full-refresh" in increment.begin(settings, BUILD)[0]

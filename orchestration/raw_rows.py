@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ class RawRows:
     def __init__(self, settings: Settings, contract: Contract) -> None:
         self._contract = contract
         self._folder = settings.lake / "raw" / contract.name
-        self._config: Config = {**limits(settings), "temp_directory": str(settings.home / "raw.tmp")}
+        self._settings = settings
         self._from = _read([self._folder / "**" / "*.parquet"])
         self.rows, self.profiles, self.batches, self.watermark = self._summary()
 
@@ -91,9 +92,21 @@ class RawRows:
         return chosen
 
     def _connected(self) -> duckdb.DuckDBPyConnection:
-        connection = duckdb.connect(config=self._config)
+        connection = _database(self._settings).cursor()
         connection.execute("set timezone = 'UTC'")
         return connection
+
+
+@lru_cache(maxsize=1)
+def _database(settings: Settings) -> duckdb.DuckDBPyConnection:
+    """An empty database in memory for every set of a run: to make one costs as much as reading a small set does."""
+    config: Config = {
+        **limits(settings),
+        "temp_directory": str(settings.home / "raw.tmp"),
+        # it would hold what was read of the lake while the models want the memory
+        "enable_external_file_cache": False,
+    }
+    return duckdb.connect(config=config)
 
 
 def _together(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

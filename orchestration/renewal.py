@@ -121,8 +121,8 @@ def _renewed(connection: duckdb.DuckDBPyConnection, table: ServedTable, kept: Ke
         )
         connection.execute(f"insert into {served} from fresh")
     rows = _count(connection, served)
-    # a row that is there twice is matched by its double
-    if rows != _count(connection, mart) or late(connection, served, table) * LATE_ONE_IN > rows:
+    # a row that is there twice is matched by its double; and only what came can lie behind
+    if rows != _count(connection, mart) or (come and late(connection, served, table) * LATE_ONE_IN > rows):
         return _anew(connection, table)
     if come:
         require_fresh_rows(connection, served, "fresh", table)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import Any
+from functools import lru_cache
 
 import duckdb
 
@@ -65,7 +64,8 @@ def schema_hash(tables: Iterable[ServedTable]) -> str:
 
 def require_columns(connection: duckdb.DuckDBPyConnection, schema: str, tables: Iterable[ServedTable]) -> None:
     """Raise ContractBrokenError unless every table is there with the promised columns and types."""
-    _refuse(problem for table in tables for problem in _shape(_columns(connection, schema, table.name), table))
+    found = _columns(connection, schema)
+    _refuse(problem for table in tables for problem in _shape(found.get(table.name, {}), table))
 
 
 def require_rows(connection: duckdb.DuckDBPyConnection, schema: str, tables: Iterable[ServedTable]) -> None:
@@ -129,14 +129,18 @@ def _refuse(problems: Iterable[str]) -> None:
         raise ContractBrokenError(found)
 
 
-def _columns(connection: duckdb.DuckDBPyConnection, schema: str, name: str) -> dict[str, str]:
+def _columns(connection: duckdb.DuckDBPyConnection, schema: str) -> dict[str, dict[str, str]]:
+    """Types of the columns of each table."""
     catalog, _, namespace = schema.rpartition(".")
-    rows: list[Any] = connection.execute(
-        "select column_name, data_type from duckdb_columns()"
-        " where schema_name = ? and table_name = ? and database_name = coalesce(nullif(?, ''), current_database())",
-        [namespace, name, catalog],
+    rows = connection.execute(
+        "select table_name, column_name, data_type from duckdb_columns()"
+        " where schema_name = ? and database_name = coalesce(nullif(?, ''), current_database())",
+        [namespace, catalog],
     ).fetchall()
-    return dict(rows)
+    found: dict[str, dict[str, str]] = {}
+    for table, column, kind in rows:
+        found.setdefault(table, {})[column] = kind
+    return found
 
 
 def _shape(found: dict[str, str], table: ServedTable) -> Iterator[str]:
@@ -183,21 +187,25 @@ BY_KIND = {"text": "VARCHAR", "timestamp": "TIMESTAMP", "date": "DATE", "integer
 @lru_cache(maxsize=1)
 def served_tables() -> tuple[ServedTable, ...]:
     """The tables of `data_contracts/served`, by name."""
-    return tuple(_table(contract) for contract in contracts.served().values())
+    found = contracts.served().values()
+    types = duckdb_types({_spelling(column) for contract in found for column in contract.columns})
+    return tuple(_table(contract, types) for contract in found)
 
 
-def _table(contract: contracts.Contract) -> ServedTable:
-    columns = tuple(Column(column.name, _type(column), column.required) for column in contract.columns)
+def _table(contract: contracts.Contract, types: Mapping[str, str]) -> ServedTable:
+    columns = tuple(Column(column.name, types[_spelling(column)], column.required) for column in contract.columns)
     return ServedTable(contract.name, columns, contract.keys, contract.names_people)
 
 
-@cache
-def duckdb_type(spelling: str) -> str:
-    """DuckDB's one name of a type that a contract may spell in any of its ways."""
+def duckdb_types(spellings: Iterable[str]) -> dict[str, str]:
+    """DuckDB's one name of each type, by the spelling of a contract, which may be any of its ways."""
+    asked = sorted(spellings)
     with duckdb.connect() as connection:
-        row = connection.execute(f"select typeof(cast(null as {spelling}))").fetchone()
-    return str(row[0]) if row else spelling
+        names = connection.execute(
+            "select " + ", ".join(f"typeof(cast(null as {spelling}))" for spelling in asked)
+        ).fetchone()
+    return dict(zip(asked, names or (), strict=True))
 
 
-def _type(column: contracts.Column) -> str:
-    return duckdb_type(column.physical or BY_KIND[column.kind])
+def _spelling(column: contracts.Column) -> str:
+    return column.physical or BY_KIND[column.kind]

@@ -3,8 +3,7 @@ select
     m.statement_key,
     count(distinct i.person_key) as people
 from {{ ref('int_identity_members') }} as m
-inner join {{ ref('int_person_identifiers') }} as i
-    on m.profile_key = i.profile_key and m.kind = i.kind and m.value = i.value
+inner join {{ ref('int_person_identifiers') }} as i on m.node_key = i.node_key
 where not m.is_typed and not i.is_shared
 group by m.statement_key
 having count(distinct i.person_key) > 1

@@ -24,7 +24,7 @@ amounts as (
         max(abs(cents.cents_of_model - coalesce(conversions.cash_minor, conversions.pipeline_minor))) as cents_error
     from (
         select conversion_key, model, min(cents) as cents, sum(cents) as cents_of_model
-        from {{ judged_rows('int_credit_cents', 'int_changed_conversions', ['conversion_key']) }} as made
+        from {{ judged_rows('int_credit_cents', 'int_changed_conversions', ['conversion_key']) }}
         group by conversion_key, model
     ) as cents
     inner join {{ ref('int_conversions') }} as conversions on cents.conversion_key = conversions.conversion_key

@@ -92,7 +92,7 @@ def test_a_build_that_keeps_rows_judges_the_days_it_made_anew_and_no_row_that_it
     with pytest.raises(AssertionError) as ended:
         project.build()
     failed = set(re.findall(r"FAIL \d+ (\w+)", str(ended.value)))
-    assert "every_conversion_is_credited_or_unattributed_once" in failed
+    assert "every_credited_conversion_counts_once_for_each_entity" in failed
     assert "weights_of_a_path_are_positive_and_add_up_to_one" not in failed
     with pytest.raises(AssertionError, match=r"FAIL \d+ weights_of_a_path"):
         project.dbt("test", "--select", "weights_of_a_path_are_positive_and_add_up_to_one")

@@ -1,7 +1,8 @@
 {#- Connected components without recursion. A component is labelled by the number of one of its identifiers. Each
     round lowers the label of every hub to the lowest in its statements, and of all hubs of one label together, so
     that a chain shortens by a constant factor per round; a round reads the one before once. What hangs on a single
-    hub, as nearly everybody's identifiers do, needs no round. -#}
+    hub, as nearly everybody's identifiers do, needs no round. Numbers are hashes, so that labels met along a chain are
+    as good as random and it shrinks fast. -#}
 with met as (
     select statement_key, node_key, count(*) over (partition by statement_key) as hubs
     from {{ ref('int_identity_links') }}

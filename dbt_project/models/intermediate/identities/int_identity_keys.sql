@@ -17,8 +17,7 @@ with spoken as (
         ) as choice
     from {{ ref('int_identity_statements') }} as s
     inner join {{ ref('int_identity_members') }} as m on s.statement_key = m.statement_key
-    inner join {{ ref('int_person_identifiers') }} as i
-        on m.profile_key = i.profile_key and m.kind = i.kind and m.value = i.value
+    inner join {{ ref('int_person_identifiers') }} as i on m.node_key = i.node_key
 )
 
 select profile_key, identity_key, person_key

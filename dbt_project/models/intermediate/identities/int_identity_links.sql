@@ -4,8 +4,7 @@ with members as (
         n.node_key,
         count(*) over (partition by m.statement_key) as company
     from {{ ref('int_identity_members') }} as m
-    inner join {{ ref('int_identity_nodes') }} as n
-        on m.profile_key = n.profile_key and m.kind = n.kind and m.value = n.value
+    inner join {{ ref('int_identity_nodes') }} as n on m.node_key = n.node_key
     where not m.is_typed and not n.is_shared
 )
 

@@ -48,21 +48,32 @@ followed as (
 known as (
     select distinct profile_key, kind, value
     from stated
+),
+
+named as (
+    select profile_key, statement_key, is_typed, kind, value, first_seen_at
+    from stated
+    union all
+    select profile_key, statement_key, false as is_typed, 'anonymous_id' as kind, anonymous_id as value, first_seen_at
+    from followed
+    union all
+    select
+        followed.profile_key, followed.statement_key, false as is_typed, known.kind, known.value, followed.first_seen_at
+    from followed
+    inner join known
+        on
+            followed.profile_key = known.profile_key
+            and followed.linked_identifier_id
+            = {{ uuid_v8('followed.profile_id', "'identifier'", "known.kind || ':' || known.value") }}
 )
 
 select
-    profile_key, statement_key, is_typed, kind, value, first_seen_at
-from stated
-union all
-select
-    profile_key, statement_key, false as is_typed, 'anonymous_id' as kind, anonymous_id as value, first_seen_at
-from followed
-union all
-select
-    followed.profile_key, followed.statement_key, false as is_typed, known.kind, known.value, followed.first_seen_at
-from followed
-inner join known
-    on
-        followed.profile_key = known.profile_key
-        and followed.linked_identifier_id
-        = {{ uuid_v8('followed.profile_id', "'identifier'", "known.kind || ':' || known.value") }}
+    named.profile_key,
+    named.statement_key,
+    {{ key_of("profiles.profile_id || ':' || named.kind || ':' || named.value") }} as node_key,
+    named.is_typed,
+    named.kind,
+    named.value,
+    named.first_seen_at
+from named
+inner join {{ ref('int_profiles') }} as profiles on named.profile_key = profiles.profile_key

@@ -9,8 +9,7 @@ with known as (
 members as (
     select m.statement_key, m.is_typed, m.first_seen_at, c.node_key, c.kind, c.value, c.is_shared, c.component_key
     from {{ ref('int_identity_members') }} as m
-    inner join {{ ref('int_identity_components') }} as c
-        on m.profile_key = c.profile_key and m.kind = c.kind and m.value = c.value
+    inner join {{ ref('int_identity_components') }} as c on m.node_key = c.node_key
 ),
 
 typed as (
@@ -61,13 +60,13 @@ ranked as (
 
 persons as (
     select r.component_key,
-        {{ key_of("f.profile_id || ':' || r.kind || ':' || r.value") }} as person_key,
+        r.node_key as person_key,
         {{ uuid_v8('f.profile_id', "'person'", "r.kind || ':' || r.value") }} as person_id
     from ranked as r
     inner join {{ ref('int_profiles') }} as f on r.profile_key = f.profile_key
     where r.age = 1
 )
 
-select p.profile_key, p.kind, p.value, s.person_key, s.person_id, p.first_seen_at, p.is_shared
+select p.node_key, p.profile_key, p.kind, p.value, s.person_key, s.person_id, p.first_seen_at, p.is_shared
 from placed as p
 inner join persons as s on p.component_key = s.component_key

@@ -1,7 +1,7 @@
 {{ config(meta={'dagster': {'ref': {'name': 'credit_daily'}}}) }}
 
--- Under every single-touch model and level, per type and day: conversions credited to an entity, of which each has one,
--- + unattributed ones = all of them.
+-- Under every single-touch model and level, per type and day: conversions credited to an entity, to one at most, +
+-- unattributed ones = all of them.
 with {{ counts_told() }},
 
 conversions as (

@@ -2,7 +2,8 @@
 
 -- Under every multi-touch model and level, per type and day: rows of the mart = distinct pairs of a conversion and an
 -- entity with credit for it, and conversions with any such pair + unattributed ones = all of them.
--- Distinct by one parent within the other: to count each of three apart costs twice as much, on the longest table.
+-- Distinct by one parent within the other: to count each of three apart costs twice as much, on the longest table. A
+-- build that keeps rows asks this of the days that it made anew.
 with {{ counts_told() }},
 
 conversions as (

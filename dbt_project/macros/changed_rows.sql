@@ -1,7 +1,7 @@
-{# Of a model's rows those of what changed, in a build that keeps the rest; else all of them. #}
-{% macro changed_rows(name, changed='int_changed_paths', keys=['person_key'], since='ts') -%}
+{# Of a model's rows those of what changed, in a build that keeps the rest or with `only`; else all of them. #}
+{% macro changed_rows(name, changed='int_changed_paths', keys=['person_key'], since='ts', only=none) -%}
     {%- do _mention(changed) -%}
-    {%- if keeps_own_rows() -%}
+    {%- if (keeps_own_rows() if only is none else only) -%}
         (
             select kept.*
             from {{ ref(name) }} as kept

@@ -6,14 +6,5 @@
 
 {# Of a model's rows those to be judged: all, or those of what changed. #}
 {% macro judged_rows(name, changed, keys) -%}
-    {%- do _mention(changed) -%}
-    {%- if judges_what_came() -%}
-        (
-            select kept.*
-            from {{ ref(name) }} as kept
-            inner join {{ ref(changed) }} as changed on {{ same_keys(keys) }}
-        )
-    {%- else -%}
-        {{ ref(name) }}
-    {%- endif -%}
+    {{ changed_rows(name, changed, keys, since=none, only=judges_what_came()) }}
 {%- endmacro %}

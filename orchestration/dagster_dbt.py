@@ -12,15 +12,21 @@ from importlib.metadata import version
 
 from dagster_shared.libraries import DagsterLibraryRegistry
 
+from orchestration import early_dbt
+
 # none, so that the import fails; afterwards as before, for dbt stays there for who asks
 _loaded = sys.modules.get("dbt.version")
 sys.modules["dbt.version"] = None  # type: ignore[assignment]
 try:
     from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, DbtCliResource, dbt_assets
+    from dagster_dbt.core import dbt_cli_invocation
 finally:
     del sys.modules["dbt.version"]
     if _loaded is not None:
         sys.modules["dbt.version"] = _loaded
+
+# dbt may have been started before Dagster asks for it
+dbt_cli_invocation.subprocess = early_dbt  # type: ignore[attr-defined]
 
 # the UI lists what a code location runs on, and it believes to have found dbt's other engine
 DagsterLibraryRegistry._libraries.pop("dbt-fusion", None)

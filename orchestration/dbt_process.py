@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
+from importlib import import_module
 from importlib.metadata import version
 
 from orchestration.limits import threads
@@ -14,6 +16,8 @@ from touchledger.settings import Settings, load
 
 PARENT_VARIABLE = "TOUCHLEDGER_PARENT_PID"
 WAIT_SECONDS = 60.0
+# in the place of dbt's arguments, which then come on standard input (orchestration/early_dbt.py)
+WAIT = "--wait"
 # in the place of dbt's own --target, whose other value needs another environment
 ON_SPARK = "--target=spark"
 
@@ -26,6 +30,8 @@ def main() -> None:
         return
     parent = os.environ.get(PARENT_VARIABLE)
     die_with_parent(int(parent) if parent else None)
+    if sys.argv[1:] == [WAIT] and not _told():
+        return
     settings = load()
     os.environ.update(environment(settings))
     # Dagster reads JSON from dbt's output; its log is for people, and as JSON it was a twelfth of a small build of dbt
@@ -39,6 +45,23 @@ def main() -> None:
             _local(settings, sys.argv[1:])
     except WriterBusyError as error:
         sys.exit(str(error))
+
+
+def _told() -> bool:
+    """Import dbt, then take over the arguments and the environment that are told; False where nothing is."""
+    # what is imported finds the folders that it will work in
+    os.environ.update(environment(load()))
+    for name in ("dbt.cli.main", "dbt.adapters.duckdb"):
+        import_module(name)
+    text = sys.stdin.read()
+    if not text:
+        return False
+    told = json.loads(text)
+    os.environ.clear()
+    os.environ.update(told["environment"])
+    load.cache_clear()
+    sys.argv[1:] = told["arguments"]
+    return True
 
 
 def environment(settings: Settings) -> dict[str, str]:

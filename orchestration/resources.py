@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from importlib.metadata import version
 from typing import Any
 
@@ -12,6 +12,7 @@ import dagster as dg
 from packaging.version import Version
 from pydantic import PrivateAttr
 
+from orchestration import early_dbt
 from orchestration.dagster_dbt import DbtCliResource
 from orchestration.dbt_manifest import PROJECT, executable
 from orchestration.dbt_process import PARENT_VARIABLE
@@ -21,6 +22,8 @@ from orchestration.publish import take_token
 from touchledger.settings import Settings, load
 
 WAIT_SECONDS = 120.0
+# the job whose models run soon: those that pull first would keep dbt's process waiting, and its memory
+AT_ONCE = "build"
 
 
 class Deployment(dg.ConfigurableResource[Any]):
@@ -47,7 +50,9 @@ class Warehouse(dg.ConfigurableResource[Any]):
         with only_writer(lock, purpose="write the warehouse", wait_seconds=WAIT_SECONDS):
             os.environ[PARENT_VARIABLE] = str(os.getpid())
             self._token = take_token(settings.operational_url)
-            yield self
+            at_once = context.run is not None and context.run.job_name == AT_ONCE
+            with early_dbt.started() if at_once else nullcontext():
+                yield self
 
     @property
     def token(self) -> int:

@@ -135,9 +135,13 @@ def sync(output: Output) -> None:
 @speaking
 def build(output: Output, full_refresh: bool, target: str | None) -> None:
     """Turn all that is in the lake and the database into a checked, published snapshot."""
-    from touchledger.pipeline_commands import run_shown, summary
+    from orchestration import early_dbt
 
-    outcome = run_shown(output, _prepared(), "build", full_refresh=full_refresh, engine=target)
+    settings = _prepared()
+    with early_dbt.started():
+        from touchledger.pipeline_commands import run_shown, summary
+
+        outcome = run_shown(output, settings, "build", full_refresh=full_refresh, engine=target)
     snapshot = str(outcome.assets["published"]["snapshot"])
     output.result(snapshot, summary(outcome), f"Published snapshot [bold]{snapshot}[/].")
 

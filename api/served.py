@@ -139,9 +139,11 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         *(f"{model}_campaign" for model in MODELS),
     ),
     "touches": (
-        "profile_key", "person_key", "position", "first_position", "touch_id", "ts", "channel", "origin", "platform",
-        "source", "medium", "campaign_label", "campaign_key", "ad_set_key", "ad_key", "ad_external_id",
-        "destination_key", "reason", "is_direct", "is_paid",
+        "profile_key", "person_key", "position", "first_position", "touch_id", "ts", "channel", "origin", "source",
+        "medium", "campaign_label", "ad_external_id", "destination_key", "is_direct", "is_paid",
+    ),
+    "destinations": (
+        "profile_key", "destination_key", "platform", "campaign_key", "ad_set_key", "ad_key", "reason",
     ),
     "paths": (
         "profile_key", "conversion_key", "person_key", "p_from", "p_last", "p_first", "p_lnd", "n", "newest_ts",

@@ -108,7 +108,7 @@ def test_the_campaign_of_a_conversion_is_the_one_with_the_largest_share(reader: 
             select c.conversion_id, c.{model}_campaign, t.campaign_key, sum(m.cents)
             from conversions as c
             join credit_cents as m on m.conversion_key = c.conversion_key and m.model = '{model}'
-            join (select distinct destination_key, campaign_key from touches) as t using (destination_key)
+            join destinations as t using (destination_key)
             where t.campaign_key is not null
             group by all
             """

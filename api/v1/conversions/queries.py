@@ -55,13 +55,20 @@ limit 1
 """  # noqa: S608 - as above
 
 TOUCH = """touches.position, touches.first_position, cast(touches.touch_id as varchar) as touch_id, touches.ts,
-    touches.channel, touches.origin, touches.platform, touches.source, touches.medium, touches.campaign_label,
-    touches.ad_external_id, touches.is_direct, touches.is_paid, touches.destination_key, touches.reason,
+    touches.channel, touches.origin, destinations.platform, touches.source, touches.medium, touches.campaign_label,
+    touches.ad_external_id, touches.is_direct, touches.is_paid, touches.destination_key, destinations.reason,
     campaigns.entity_id as campaign_id, campaigns.name as campaign_name, ad_sets.entity_id as ad_set_id,
     ads.entity_id as ad_id, ads.name as ad_name"""
 ENTITIES = "\n".join(
-    f"left join entities as {name} on {name}.entity_key = touches.{key} and {name}.profile_key = $profile_key"
-    for name, key in (("campaigns", "campaign_key"), ("ad_sets", "ad_set_key"), ("ads", "ad_key"))
+    (
+        "join destinations on destinations.destination_key = touches.destination_key"
+        " and destinations.profile_key = $profile_key",
+        *(
+            f"left join entities as {name} on {name}.entity_key = destinations.{key}"
+            f" and {name}.profile_key = $profile_key"
+            for name, key in (("campaigns", "campaign_key"), ("ad_sets", "ad_set_key"), ("ads", "ad_key"))
+        ),
+    )
 )
 
 _PATH = f"""

@@ -9,16 +9,11 @@ select
     touches.ts,
     labels.channel,
     labels.origin,
-    nullif(destinations.platform, '') as platform,
     labels.utm_source as source,
     labels.utm_medium as medium,
     labels.utm_campaign as campaign_label,
-    destinations.campaign_key,
-    destinations.ad_set_key,
-    destinations.ad_key,
     labels.ad_id as ad_external_id,
-    destinations.destination_key,
-    destinations.reason,
+    touches.destination_key,
     touches.is_direct,
     -- A record's own parameters are paid for unless they lead to no ad, no platform and no paid medium.
     coalesce(labels.is_paid, coalesce(destinations.reason, '') not in ('direct', 'other_channel')) as is_paid

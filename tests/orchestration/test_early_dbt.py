@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from orchestration import early_dbt, resources
 from orchestration.dbt_manifest import PROJECT, executable
 from orchestration.dbt_process import WAIT
@@ -79,10 +77,9 @@ def test_one_that_nobody_needs_ends_with_the_block(home: Path) -> None:
     assert not early_dbt._waiting
 
 
-@pytest.mark.parametrize("text", ["", None])
-def test_told_nothing_it_ends_and_has_done_nothing(home: Path, text: str | None) -> None:
+def test_told_nothing_it_ends_and_has_done_nothing(home: Path) -> None:
     process = subprocess.Popen([executable(), WAIT], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    output, _ = process.communicate(text.encode() if text is not None else None)
+    output, _ = process.communicate()
     assert (process.returncode, output) == (0, b"")
     assert not list(home.iterdir())
 

@@ -1,7 +1,7 @@
 """dbt's process, started before it is needed: it imports what dbt consists of while this process reads what landed.
 
-To import dbt takes as long as half of the models of a small build. The process then waits for what Dagster would have
-started it with (`orchestration/dbt_process.py`); told nothing, it ends and has done nothing.
+To import dbt takes two to three seconds. The process then waits for what Dagster would have started it with
+(`orchestration/dbt_process.py`); told nothing, it ends and has done nothing.
 """
 
 from __future__ import annotations

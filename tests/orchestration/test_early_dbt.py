@@ -8,10 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import dagster as dg
+import pytest
+
 from orchestration import early_dbt, resources
 from orchestration.dbt_manifest import PROJECT, executable
 from orchestration.dbt_process import WAIT
 from tests.orchestration.test_orphans import ended
+from touchledger.settings import Settings
 
 # dbt's own, and of no project
 HELP = ["debug", "--help"]
@@ -91,6 +95,20 @@ def test_a_killed_command_takes_it_along(home: Path) -> None:
     command.kill()
     command.communicate()
     assert ended(pid)
+
+
+@pytest.mark.parametrize(("job", "early"), [("build", True), ("nightly", False)])
+def test_a_run_starts_it_where_no_pull_comes_first(settings: Settings, job: str, early: bool) -> None:
+    @dg.op(required_resource_keys={"warehouse"})
+    def look() -> bool:
+        return bool(early_dbt._waiting)
+
+    @dg.job(name=job, resource_defs={"warehouse": resources.Warehouse()})
+    def run() -> None:
+        look()
+
+    assert run.execute_in_process().output_for_node("look") is early
+    assert not early_dbt._waiting
 
 
 def test_dagster_starts_dbt_so(home: Path) -> None:

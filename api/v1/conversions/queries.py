@@ -59,7 +59,7 @@ TOUCH = """touches.position, touches.first_position, cast(touches.touch_id as va
     touches.ad_external_id, touches.is_direct, touches.is_paid, touches.destination_key, destinations.reason,
     campaigns.entity_id as campaign_id, campaigns.name as campaign_name, ad_sets.entity_id as ad_set_id,
     ads.entity_id as ad_id, ads.name as ad_name"""
-ENTITIES = "\n".join(
+DESTINATIONS = "\n".join(
     (
         "join destinations on destinations.destination_key = touches.destination_key"
         " and destinations.profile_key = $profile_key",
@@ -77,7 +77,7 @@ select {TOUCH}, paths.p_from, paths.p_last, paths.p_first, paths.p_lnd, paths.n,
 from paths
 join touches on touches.profile_key = $profile_key and touches.person_key = paths.person_key
     and touches.position between paths.p_from and paths.p_last
-{ENTITIES}
+{DESTINATIONS}
 where paths.profile_key = $profile_key and paths.conversion_key = $conversion_key
 order by touches.position
 """  # noqa: S608 - as above

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from api.served import ProfileFacts, Reader
-from api.v1.conversions.queries import CONVERSION, ENTITIES, TOUCH
+from api.v1.conversions.queries import CONVERSION, DESTINATIONS, TOUCH
 
 NEWEST = 100
 
@@ -15,7 +15,7 @@ _OF_ALIAS = "select person_key from person_identifiers where profile_key = $prof
 _TOUCHES = f"""
 select {TOUCH}
 from touches
-{ENTITIES}
+{DESTINATIONS}
 where touches.profile_key = $profile_key and touches.person_key = $person_key and touches.position > $after
 order by touches.position
 limit $most

@@ -23,3 +23,16 @@ from {{ ref(model) }}
 group by {{ key }}
 having count(*) > 1
 {%- endfor %}
+{%- if judges_what_came() %}
+-- what comes takes the place of what was kept under its number, which then was that of something else
+    {%- for model, key, natural in [
+        ('int_conversions', 'conversion_key', 'conversion_id'),
+        ('int_identity_statements', 'statement_key', 'identity_key')
+    ] %}
+union all
+select distinct '{{ model }}' as thing, come.{{ key }} as key
+from {{ ref(model) }} as come
+inner join changes.gone_{{ model }} as gone on come.{{ key }} = gone.{{ key }}
+where come.{{ natural }} <> gone.{{ natural }}
+    {%- endfor %}
+{%- endif %}

@@ -83,17 +83,23 @@ def test_a_build_that_keeps_rows_judges_the_days_it_made_anew_and_no_row_that_it
     project.land("ad_delivery", [{**day, "ad_set_id": "6", "campaign_id": "5", **figures}])
     lead = {"occurred_at": "2026-03-02T15:00:00Z", "conversion_type": "lead_created"}
     project.land("ad_referrals", [REFERRAL])
-    project.land("conversions", [{**lead, "conversion_key": "first", "person_key": "p1"}], batch="first")
+    third = {**lead, "conversion_key": "third", "person_key": "p3"}
+    project.land("conversions", [{**lead, "conversion_key": "first", "person_key": "p1"}, third], batch="first")
     project.build()
     with duckdb.connect(str(project.settings.warehouse)) as connection:
         connection.execute("update intermediate.int_paths set n = n + 1")
         connection.execute("update intermediate.int_credits set destination_key = -1")
-    project.land("conversions", [{**lead, "conversion_key": "second", "person_key": "p2"}], batch="second")
+        # as if what comes for the third met the numbers of two others
+        connection.execute("update intermediate.int_conversions set conversion_id = 'x' where outcome_ref = 'third'")
+        connection.execute("update intermediate.int_identity_statements set identity_key = 'x' where person_key = 'p3'")
+    again = {**third, "occurred_at": "2026-03-02T16:00:00Z"}
+    project.land("conversions", [{**lead, "conversion_key": "second", "person_key": "p2"}, again], batch="second")
     with pytest.raises(AssertionError) as ended:
         project.build()
-    failed = set(re.findall(r"FAIL \d+ (\w+)", str(ended.value)))
+    failed = {name: int(rows) for rows, name in re.findall(r"FAIL (\d+) (\w+)", str(ended.value))}
     assert "every_credited_conversion_counts_once_for_each_entity" in failed
     assert "weights_of_a_path_are_positive_and_add_up_to_one" not in failed
+    assert failed["a_key_stands_for_one_thing"] == 2
     with pytest.raises(AssertionError, match=r"FAIL \d+ weights_of_a_path"):
         project.dbt("test", "--select", "weights_of_a_path_are_positive_and_add_up_to_one")
 

@@ -1,4 +1,4 @@
-{{ kept_by(['statement_key'], 'int_changed_statements') }}
+{{ kept_by(['statement_key'], 'int_changed_statements', told=['statement_key', 'identity_key']) }}
 
 {% set kinds = identifier_kinds() %}
 

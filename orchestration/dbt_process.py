@@ -51,8 +51,7 @@ def _told() -> bool:
     """Import dbt, then take over the arguments and the environment that are told; False where nothing is."""
     # what is imported finds the folders that it will work in
     os.environ.update(environment(load()))
-    for name in ("dbt.cli.main", "dbt.adapters.duckdb"):
-        import_module(name)
+    import_module("dbt.cli.main")
     from dbt.adapters.duckdb.credentials import DuckDBCredentials
     from dbt.contracts.project import Project, ProjectFlags
 

@@ -26,7 +26,8 @@ _waiting: list[subprocess.Popen[bytes]] = []
 def started() -> Iterator[None]:
     """Let a process wait for `Popen`, unless one waits already; it ends with the block where nobody needed it."""
     if not _waiting:
-        environment = {**os.environ, PARENT_VARIABLE: str(os.getpid())}
+        # unbuffered, as Dagster wants it: Python reads that when it starts, before it is told anything
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1", PARENT_VARIABLE: str(os.getpid())}
         _waiting.append(
             subprocess.Popen(  # noqa: S603 - our own executable, no shell
                 [executable(), WAIT], stdin=PIPE, stdout=PIPE, stderr=STDOUT, cwd=PROJECT, env=environment

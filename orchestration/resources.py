@@ -16,14 +16,13 @@ from orchestration import early_dbt
 from orchestration.dagster_dbt import DbtCliResource
 from orchestration.dbt_manifest import PROJECT, executable
 from orchestration.dbt_process import PARENT_VARIABLE
+from orchestration.jobs import BUILD
 from orchestration.lake import Lake
 from orchestration.locks import only_writer
 from orchestration.publish import take_token
 from touchledger.settings import Settings, load
 
 WAIT_SECONDS = 120.0
-# the job whose models run soon: those that pull first would keep dbt's process waiting, and its memory
-AT_ONCE = "build"
 
 
 class Deployment(dg.ConfigurableResource[Any]):
@@ -50,7 +49,8 @@ class Warehouse(dg.ConfigurableResource[Any]):
         with only_writer(lock, purpose="write the warehouse", wait_seconds=WAIT_SECONDS):
             os.environ[PARENT_VARIABLE] = str(os.getpid())
             self._token = take_token(settings.operational_url)
-            at_once = context.run is not None and context.run.job_name == AT_ONCE
+            # other jobs pull first, and would keep dbt's process waiting, and its memory
+            at_once = context.run is not None and context.run.job_name == BUILD.name
             with early_dbt.started() if at_once else nullcontext():
                 yield self
 

@@ -81,6 +81,12 @@ def test_one_that_nobody_needs_ends_with_the_block(home: Path) -> None:
     assert not early_dbt._waiting
 
 
+def test_what_it_prints_comes_at_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    with early_dbt.started():
+        assert b"PYTHONUNBUFFERED=1" in Path(f"/proc/{waiting().pid}/environ").read_bytes().split(b"\0")
+
+
 def test_told_nothing_it_ends_and_has_done_nothing(home: Path) -> None:
     process = subprocess.Popen([executable(), WAIT], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     output, _ = process.communicate()

@@ -21,7 +21,8 @@ def test_told_probabilities_are_kept(count: int) -> None:
     assert bool(fitted.places) == (count >= 1000)
     place, top = sample(20_000, 2)
     told = fitted.probability(place)
-    for part in np.array_split(np.argsort(told), 5):
+    # many are told the same, and another processor would sort these otherwise
+    for part in np.array_split(np.argsort(told, kind="stable"), 5):
         assert abs(told[part].mean() - top[part].mean()) < 0.06
 
 

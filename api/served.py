@@ -38,6 +38,20 @@ ORIGINS = ("partner_ad_referral", "conversation_referral", "web", "other")
 UNNAMED = ("no_ad_parameter", "macro_not_expanded", "malformed_ad_id", "unknown_ad_id", "parent_only")
 REASONS = ("paid_without_ad", "unknown_ad", "parent_only", "other_channel", "direct", "no_touch")
 BASES = ("click_view_modeled", "click_only", "unknown")
+# layers of the funnel that scores are made of, in its order, and what is told of an ad in each
+LAYERS = (
+    "delivery",
+    "attention",
+    "retention",
+    "engagement",
+    "click_intent",
+    "postclick_messaging",
+    "reply_quality",
+    "platform_conversions",
+    "attributed_pipeline",
+    "attributed_revenue",
+)
+LAYER_FIGURES = ("weight", "percentile", "reliability", "reason_rank")
 
 TABLES: Mapping[str, tuple[str, ...]] = {
     "profiles": (
@@ -85,8 +99,8 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "messaging_first_replies", "avg_engagement_score",
     ),
     "ad_score_layers": (
-        "profile_key", "score_window", "entity_key", "layer", "weight", "percentile", "reliability", "reason_rank",
-        "polarity", "sample_confidence",
+        "profile_key", "score_window", "entity_key", "confidence_low_below", "confidence_medium_below",
+        *(f"{layer}_{figure}" for layer in LAYERS for figure in LAYER_FIGURES),
     ),
     "payments": (
         "profile_key", "payment_ref", "ts", "value", "refunded", "currency", "person_ref", "payer_hint",

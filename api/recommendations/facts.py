@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from api import score_layers
 from api.recommendations.rules import Ad, Budget, Layer
 from api.served import ProfileFacts, Reader
 
@@ -47,10 +48,10 @@ window root as (partition by s.cohort_channel, s.cohort_objective)
 order by e.entity_id
 """  # noqa: S608 - only constants are set in
 
-_LAYERS = """
+_LAYERS = f"""
 select entity_key, layer, percentile, sample_confidence
-from ad_score_layers where profile_key = $profile_key and score_window = $window
-"""
+from ({score_layers.of_ads("profile_key = $profile_key and score_window = $window")})
+"""  # noqa: S608 - a constant is set in; values are bound
 
 _TIERS = """
 select entity_key, label

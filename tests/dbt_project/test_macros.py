@@ -111,12 +111,6 @@ def test_seconds_are_cut_and_not_rounded(connection: duckdb.DuckDBPyConnection) 
     assert connection.execute(f"select {sql}").fetchone() == (1772323200,)
 
 
-def test_a_row_is_made_of_each_place_of_the_lists_in_their_order(connection: duckdb.DuckDBPyConnection) -> None:
-    columns = render("rows_of_lists.sql", "rows_of_lists", {"name": ["'b'", "'a'"], "twice": ["2 * x", "null"]})
-    rows = connection.execute(f"select x, {columns} from (values (1), (2)) as t(x)").fetchall()
-    assert rows == [(1, "b", 2), (1, "a", None), (2, "b", 4), (2, "a", None)]
-
-
 def _rate(chance: random.Random) -> str:
     return f"{chance.randint(0, 200)}.{chance.randint(0, 10**12 - 1):012d}"
 

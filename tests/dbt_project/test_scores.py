@@ -141,22 +141,22 @@ def _kind(row: Row) -> str:
 def test_reasons_are_the_three_layers_that_moved_the_score_most(
     credited: Project, expected: dict[Key, dict[str, Row]]
 ) -> None:
-    told: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
-    for profile, window, ad, layer, polarity in credited.rows("""
-        select profiles.profile_id, score_window, entities.platform_id, layer, polarity
-        from marts.ad_score_layers join marts.profiles using (profile_key)
-        join marts.entities using (profile_key, entity_key)
-        where reason_rank is not null and profiles.profile_id like 'scores-%' and entities.level = 'ad'
-        order by reason_rank
-    """):
-        told.setdefault((profile, window, ad), []).append((layer, polarity))
+    ranks = ", ".join(f"{layer}_reason_rank" for layer in served.LAYERS)
+    told = {
+        tuple(ad): {rank: layer for layer, rank in zip(served.LAYERS, given, strict=True) if rank}
+        for *ad, given in credited.rows(f"""
+            select profiles.profile_id, score_window, entities.platform_id, [{ranks}]
+            from marts.ad_score_layers join marts.profiles using (profile_key)
+            join marts.entities using (profile_key, entity_key)
+            where profiles.profile_id like 'scores-%' and entities.level = 'ad'
+        """)
+    }
     for (profile, window, as_of), rows in expected.items():
         for ad, row in rows.items() if as_of == END else ():
             moved = {layer: row.weights[layer] * abs(found[0] - 50) for layer, found in row.layers.items()}
             ranked = sorted(moved, key=lambda layer: -moved[layer])
             reasons = [layer for layer in ranked if moved[layer] and abs(row.layers[layer][0] - 50) >= 10]
-            named = [(layer, "strength" if row.layers[layer][0] > 50 else "weakness") for layer in reasons[:3]]
-            assert told.get((profile, window, ad), []) == named, (profile, window, ad)
+            assert told[profile, window, ad] == dict(enumerate(reasons[:3], 1)), (profile, window, ad)
 
 
 def test_money_in_another_unit_changes_no_percentile(
@@ -183,9 +183,13 @@ def test_an_ad_without_data_is_at_50_and_one_with_little_near_it(
     assert bare > 5 and little > 5
 
 
-def test_layers_come_in_the_order_of_their_grain(credited: Project) -> None:
-    """The publication sorts these rows, the most of all marts, unless they come in order."""
-    found = credited.rows("select profile_key, score_window, entity_key, layer from marts.ad_score_layers")
+def test_percentiles_lie_in_the_order_in_which_they_are_published(credited: Project) -> None:
+    """The publication sorts what does not; many rows go through the joins of the mart in their order."""
+    windows = credited.rows("""
+        select profile_key, score_window from intermediate.int_score_windows where is_current order by window_key
+    """)
+    assert windows and windows == sorted(windows)
+    found = credited.rows("select window_key, ad_key from intermediate.int_score_standings")
     assert found and found == sorted(found)
 
 

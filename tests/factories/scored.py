@@ -11,6 +11,9 @@ from tests.factories import served
 from touchledger.settings import Settings
 
 THROUGH = date(2026, 3, 28)
+# of a layer, by the confidence that it has with the limits below
+RELIABILITIES = {"low": 0.2, "medium": 0.6, "high": 0.9}
+LIMITS = {"confidence_low_below": 0.5, "confidence_medium_below": 0.8}
 
 
 def ad_id(key: int) -> str:
@@ -62,9 +65,10 @@ class Scored:
             "delivery_days": 20,
         }  # fmt: skip
         self.rows["ad_scores"].append({**own, **plain, "composite_score": score, **scored})
+        figures = dict(LIMITS)
         for layer, (percentile, confidence) in (layers or {}).items():
-            told = {"layer": layer, "percentile": percentile, "sample_confidence": confidence}
-            self.rows["ad_score_layers"].append({**own, "score_window": "28d", **told})
+            figures |= {f"{layer}_percentile": percentile, f"{layer}_reliability": RELIABILITIES[confidence]}
+        self.rows["ad_score_layers"].append({**own, "score_window": "28d", **figures})
         if tier:
             told = {"measure": "fatigue_risk_tier", "label": tier, "status": "served", "reason": "out_of_time_skill"}
             self.rows["ad_likelihoods"].append({**own, "score_window": "28d", **told})

@@ -41,7 +41,7 @@ def publish(published: Path, rows: Rows, *, token: int = 1, snapshot_id: str | N
         create_tables(connection)
         for table, given in rows.items():
             if table not in NAMED:
-                _insert(connection, table, given)
+                insert(connection, table, given)
         connection.execute(
             "insert into snapshot values (?, ?, '2026-11-16 00:00:00+00', 'made by a test')", [snapshot_id, token]
         )
@@ -56,7 +56,7 @@ def _publish_names(path: Path, rows: Rows) -> None:
     with duckdb.connect(str(path), config={"storage_compatibility_version": "v1.5.0"}) as connection:
         _create(connection, NAMED)
         for table in NAMED & rows.keys():
-            _insert(connection, table, rows[table])
+            insert(connection, table, rows[table])
 
 
 def point(published: Path, snapshot_id: str, *, token: int = 1) -> None:
@@ -84,7 +84,8 @@ def from_csv(folder: Path) -> dict[str, list[dict[str, object]]]:
     return {table: [dict[str, object](row) for row in found] for table, found in tables.items()}
 
 
-def _insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Mapping[str, object]]) -> None:
+def insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Mapping[str, object]]) -> None:
+    """Put rows into a table; what a row leaves out is null, else 0 or no text."""
     columns = contract.served()[table].columns
     unknown = {name for row in rows for name in row} - {column.name for column in columns}
     assert not unknown, f"{table} has no {unknown}"

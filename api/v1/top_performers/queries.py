@@ -8,6 +8,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from api import score_layers
 from api.money import Unit
 from api.served import Reader
 from api.v1.top_performers.terms import LAGS_TO, LEADS_FROM, LED_OVER, SETTLED, TIER
@@ -55,12 +56,14 @@ order by score desc nulls last, scores.spend_minor * asked.worth desc nulls last
 limit $most
 """  # noqa: S608 - a part of this file is set in; values are bound
 
-_REASONS = """
-select profile_key, entity_key, layer, polarity, percentile, sample_confidence
-from ad_score_layers
-where score_window = $score_window and profile_key = any($keys) and entity_key = any($ads) and reason_rank is not null
+_REASONS = f"""
+select
+    profile_key, entity_key, layer, percentile, sample_confidence,
+    case when percentile > 50 then 'strength' else 'weakness' end as polarity
+from ({score_layers.of_ads("score_window = $score_window and profile_key = any($keys) and entity_key = any($ads)")})
+where reason_rank is not null
 order by profile_key, entity_key, reason_rank, layer
-"""
+"""  # noqa: S608 - a constant is set in; values are bound
 
 _LIKELIHOODS = """
 select profile_key, entity_key, measure, value, label, status, reason, model_version

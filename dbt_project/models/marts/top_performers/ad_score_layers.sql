@@ -1,4 +1,4 @@
-{# read once, by the publication, which writes it: a second copy of so many texts costs more than making them #}
+{# read once, by the publication, which writes it: a second copy of so many numbers costs more than making them #}
 {{ config(materialized='view') }}
 
 {% set names = score_layers() | map(attribute='name') | list %}
@@ -29,30 +29,18 @@ with moved as (
     cross join {{ ref('int_score_constants') }} as constants
 ),
 
-{% set columns = {'layer': [], 'weight': [], 'percentile': [], 'reliability': [], 'turn': []} -%}
-{# by name, which is the order of the grain: publication then need not sort #}
-{% for name in names | sort -%}
-    {% set turn -%}
-        case when {{ name }}_moved > 0 then 1
-        {%- for other in names if other != name -%}
-            {{ ' ' }}+ cast({{ other }}_moved {{ '>=' if loop.index0 < names.index(name) else '>' }} {{ name }}_moved as int)
-        {%- endfor %} end
-    {%- endset -%}
-    {% do columns['layer'].append("'" ~ name ~ "'") -%}
-    {% for figure in ['weight', 'percentile', 'reliability'] -%}
-        {% do columns[figure].append(name ~ '_' ~ figure) -%}
-    {% endfor -%}
-    {% do columns['turn'].append(turn) -%}
-{% endfor -%}
-layers as (
+ranked as (
     select
-        profile_key,
-        score_window,
-        ad_key,
-        reasons,
-        low_confidence,
-        medium_confidence,
-        {{ rows_of_lists(columns) }}
+        *
+        {%- for name in names %},
+            -- of layers that moved the score as much, the first in the funnel comes first
+            case when {{ name }}_moved > 0 then 1
+                {%- for other in names if other != name %}
+                    {%- set before = '>=' if names.index(other) < names.index(name) else '>' %}
+                    + cast({{ other }}_moved {{ before }} {{ name }}_moved as int)
+                {%- endfor %}
+            end as {{ name }}_turn
+        {%- endfor %}
     from moved
 )
 
@@ -60,24 +48,12 @@ select
     profile_key,
     cast(score_window as {{ dbt.type_string() }}) as score_window,
     ad_key as entity_key,
-    cast(layer as {{ dbt.type_string() }}) as layer,
-    weight,
-    percentile,
-    reliability,
-    cast(case when turn <= reasons then turn end as int) as reason_rank,
-    cast(
-        case
-            when turn > reasons or turn is null then null
-            when percentile > 50 then 'strength'
-            else 'weakness'
-        end as {{ dbt.type_string() }}
-    ) as polarity,
-    cast(
-        case
-            when reliability < low_confidence then 'low'
-            when reliability < medium_confidence then 'medium'
-            else 'high'
-        end as {{ dbt.type_string() }}
-    ) as sample_confidence
-from layers
-where percentile is not null
+    low_confidence as confidence_low_below,
+    medium_confidence as confidence_medium_below
+    {%- for name in names %},
+        {{ name }}_weight,
+        {{ name }}_percentile,
+        {{ name }}_reliability,
+        case when {{ name }}_turn <= reasons then {{ name }}_turn end as {{ name }}_reason_rank
+    {%- endfor %}
+from ranked

@@ -1,0 +1,50 @@
+"""Layers of an ad as rows."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+
+from api import score_layers
+from tests.factories import served
+
+LIMITS = {"confidence_low_below": 0.5, "confidence_medium_below": 0.8}
+ROWS = [
+    {
+        "profile_key": 1, "score_window": "28d", "entity_key": 9, **LIMITS,
+        "delivery_weight": 0.1, "delivery_percentile": 60.5, "delivery_reliability": 0.5,
+        "retention_percentile": 50, "retention_reliability": 0,
+        "attributed_revenue_weight": 0.5, "attributed_revenue_percentile": 9, "attributed_revenue_reliability": 0.8,
+        "attributed_revenue_reason_rank": 1, "attention_weight": 0.2,
+    },
+    {"profile_key": 1, "score_window": "28d", "entity_key": 10, **LIMITS, "attention_weight": 0.2},
+    {"profile_key": 1, "score_window": "7d", "entity_key": 9, **LIMITS, "delivery_percentile": 1,
+     "delivery_reliability": 0.499},
+]  # fmt: skip
+
+
+@pytest.fixture
+def connection() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect()
+    served.create_tables(connection)
+    served.insert(connection, "ad_score_layers", ROWS)
+    return connection
+
+
+def test_each_layer_that_exists_for_an_ad_is_a_row(connection: duckdb.DuckDBPyConnection) -> None:
+    found = connection.execute(score_layers.of_ads("score_window = '28d'"))
+    names = [column[0] for column in found.description or ()]
+    assert [dict(zip(names, row, strict=True)) for row in found.fetchall()] == [
+        {"profile_key": 1, "entity_key": 9, "layer": layer, "weight": weight, "percentile": percentile,
+         "reliability": reliability, "reason_rank": rank, "sample_confidence": confidence}
+        for layer, weight, percentile, reliability, rank, confidence in [
+            ("delivery", 0.1, 60.5, 0.5, None, "medium"),
+            ("retention", 0, 50, 0, None, "low"),
+            ("attributed_revenue", 0.5, 9, 0.8, 1, "high"),
+        ]
+    ]  # fmt: skip
+
+
+def test_only_the_ads_that_are_asked_for_are_told(connection: duckdb.DuckDBPyConnection) -> None:
+    found = connection.execute(score_layers.of_ads("score_window = '7d' and entity_key = 9"))
+    assert [row[2] for row in found.fetchall()] == ["delivery"]

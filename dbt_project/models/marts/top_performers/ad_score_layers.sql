@@ -29,11 +29,11 @@ with moved as (
     cross join {{ ref('int_score_constants') }} as constants
 ),
 
+-- of layers that moved the score as much, the first in the funnel comes first
 ranked as (
     select
         *
         {%- for name in names %},
-            -- of layers that moved the score as much, the first in the funnel comes first
             case when {{ name }}_moved > 0 then 1
                 {%- for other in names if other != name %}
                     {%- set before = '>=' if names.index(other) < names.index(name) else '>' %}

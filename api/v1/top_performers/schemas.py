@@ -8,9 +8,9 @@ from marshmallow import Schema, fields
 
 from api.fields import Choice, ChoiceList, Flag, Int, Num, TokenList, UuidList
 from api.openapi import Meta
+from api.served import LAYERS
 from api.v1.top_performers.terms import (
     CONFIDENCES,
-    LAYERS,
     MATURITY_STAGES,
     MOST_FORMATS,
     MOST_PROFILES,

@@ -11,18 +11,6 @@ TRUTH_GRADES = ("predicted", "attributed", "lift")
 OUTCOME_KINDS = ("cash", "pipeline", "messaging", "platform", "none")
 POLARITIES = ("strength", "weakness")
 CONFIDENCES = ("low", "medium", "high")
-LAYERS = (
-    "delivery",
-    "attention",
-    "retention",
-    "engagement",
-    "click_intent",
-    "postclick_messaging",
-    "reply_quality",
-    "platform_conversions",
-    "attributed_pipeline",
-    "attributed_revenue",
-)
 LIKELIHOOD = "top_performer_likelihood"
 TIER = "fatigue_risk_tier"
 LIFESPAN = "expected_lifespan_days"

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from api.served import LAYER_FIGURES, LAYERS
+from api.served import LAYERS
 
-_LISTS = ", ".join(
-    f"unnest([{', '.join(f'{layer}_{figure}' for layer in LAYERS)}]) as {figure}" for figure in LAYER_FIGURES
-)
 _NAMES = ", ".join(f"'{layer}'" for layer in LAYERS)
+_LISTS = ", ".join(
+    f"unnest([{', '.join(f'{layer}_{figure}' for layer in LAYERS)}]) as {figure}"
+    for figure in ("percentile", "reliability", "reason_rank")
+)
 
 
 def of_ads(which: str) -> str:
-    """SQL of profile_key, entity_key, layer, weight, percentile, reliability, reason_rank, sample_confidence.
+    """SQL of profile_key, entity_key, layer, percentile, reason_rank and sample_confidence: low, medium or high.
 
-    `which` is the condition on `ad_score_layers` that tells the ads. `sample_confidence` is low, medium or high.
+    `which` is the condition on `ad_score_layers` that tells the ads.
     """
     return f"""
         select
-            * exclude (confidence_low_below, confidence_medium_below),
+            profile_key, entity_key, layer, percentile, reason_rank,
             case
                 when reliability < confidence_low_below then 'low'
                 when reliability < confidence_medium_below then 'medium'

@@ -7,8 +7,8 @@ import pytest
 
 from api import score_layers
 from tests.factories import served
+from tests.factories.scored import LIMITS
 
-LIMITS = {"confidence_low_below": 0.5, "confidence_medium_below": 0.8}
 ROWS = [
     {
         "profile_key": 1, "score_window": "28d", "entity_key": 9, **LIMITS,
@@ -34,15 +34,12 @@ def connection() -> duckdb.DuckDBPyConnection:
 def test_each_layer_that_exists_for_an_ad_is_a_row(connection: duckdb.DuckDBPyConnection) -> None:
     found = connection.execute(score_layers.of_ads("score_window = '28d'"))
     names = [column[0] for column in found.description or ()]
-    assert [dict(zip(names, row, strict=True)) for row in found.fetchall()] == [
-        {"profile_key": 1, "entity_key": 9, "layer": layer, "weight": weight, "percentile": percentile,
-         "reliability": reliability, "reason_rank": rank, "sample_confidence": confidence}
-        for layer, weight, percentile, reliability, rank, confidence in [
-            ("delivery", 0.1, 60.5, 0.5, None, "medium"),
-            ("retention", 0, 50, 0, None, "low"),
-            ("attributed_revenue", 0.5, 9, 0.8, 1, "high"),
-        ]
-    ]  # fmt: skip
+    assert names == ["profile_key", "entity_key", "layer", "percentile", "reason_rank", "sample_confidence"]
+    assert found.fetchall() == [
+        (1, 9, "delivery", 60.5, None, "medium"),
+        (1, 9, "retention", 50, None, "low"),
+        (1, 9, "attributed_revenue", 9, 1, "high"),
+    ]
 
 
 def test_only_the_ads_that_are_asked_for_are_told(connection: duckdb.DuckDBPyConnection) -> None:

@@ -47,4 +47,7 @@ def test_what_was_paid_back_hangs_below_zero() -> None:
 
 def test_a_year_of_days_is_shown_whole() -> None:
     assert len(columns(*((day * 3, 5) for day in range(120)))) == 120
-    assert columns((0, 0.0), (1, 1.0))[0][1] > 0
+
+
+def test_a_day_of_nothing_has_no_bar() -> None:
+    assert len(columns((0, 2), (1, 0), (2, 1))) == 2

@@ -7,7 +7,7 @@ with mixed as (
     select {{ person | join(', ') }}
     from {{ ad_days }}
     group by {{ person | join(', ') }}
-    having min(channel) < max(channel) or min(origin) < max(origin)
+    having min(channel_no) < max(channel_no) or min(origin_no) < max(origin_no)
 ),
 
 days as (
@@ -22,17 +22,17 @@ mixed_days as (
 ),
 
 narrowest as (
-    {{ scope_cells('days', ['channel', 'origin'], ad) }}
+    {{ scope_cells('days', ['channel_no', 'origin_no'], ad) }}
 ),
 
 stacked as (
     select * from narrowest
-    {%- for scope in [[], ['channel'], ['origin']] %}
+    {%- for scope in [[], ['channel_no'], ['origin_no']] %}
     union all
     select
         profile_key,
-        {{ 'channel' if 'channel' in scope else "'all' as channel" }},
-        {{ 'origin' if 'origin' in scope else "'all' as origin" }},
+        {{ 'channel_no' if 'channel_no' in scope else 'cast(0 as smallint) as channel_no' }},
+        {{ 'origin_no' if 'origin_no' in scope else 'cast(0 as smallint) as origin_no' }},
         {{ 'ad_key,' if of_ads }}
         day,
         prev,
@@ -48,13 +48,13 @@ stacked as (
 
 select
     profile_key,
-    channel,
-    origin,
+    channel_no,
+    origin_no,
     {{ 'ad_key,' if of_ads }}
     day,
     prev,
     cast(sum(people) as int) as people,
     cast(sum(touches) as int) as touches
 from stacked
-group by profile_key, channel, origin, {{ 'ad_key,' if of_ads }} day, prev
+group by profile_key, channel_no, origin_no, {{ 'ad_key,' if of_ads }} day, prev
 {%- endmacro %}

@@ -4,6 +4,7 @@
    add to the cells now, less what they added before. #}
 {% macro people_cells(of_ads) -%}
     {%- set keys = ['profile_key', 'channel', 'origin'] + (['ad_key'] if of_ads else []) + ['day', 'prev'] -%}
+    {%- set numbers = ['profile_key', 'channel_no', 'origin_no'] + keys[3:] -%}
     {{ added_up(keys, ['people', 'touches']) }}
     {%- do _mention('int_changed_paths') -%}
     {%- if keeps_own_rows() -%}
@@ -16,7 +17,7 @@ with kept as (
 -- The day before the first one that may have changed is met by what was and by what is, and counts for neither.
 before as (
     select
-        kept.profile_key, kept.person_key,{{ ' kept.ad_key,' if of_ads }} kept.channel, kept.origin,
+        kept.profile_key, kept.person_key,{{ ' kept.ad_key,' if of_ads }} kept.channel_no, kept.origin_no,
         max(kept.day) as day, 0 as touches
     from kept
     {% if of_ads -%}
@@ -42,17 +43,30 @@ days_gone as (
     select * from changes.gone_int_ad_days
     union all by name
     select * from before
-)
+),
 
-select {{ keys | join(', ') }}, cast(sum(people) as int) as people, cast(sum(touches) as int) as touches
-from (
-    select * from ({{ cells_of_days('days_now', of_ads) }})
-    union all by name
-    select * replace (-people as people, -touches as touches) from ({{ cells_of_days('days_gone', of_ads) }})
+cells as (
+    select {{ numbers | join(', ') }}, cast(sum(people) as int) as people, cast(sum(touches) as int) as touches
+    from (
+        select * from ({{ cells_of_days('days_now', of_ads) }})
+        union all by name
+        select * replace (-people as people, -touches as touches) from ({{ cells_of_days('days_gone', of_ads) }})
+    )
+    group by {{ numbers | join(', ') }}
+    having sum(people) <> 0 or sum(touches) <> 0
 )
-group by {{ keys | join(', ') }}
-having sum(people) <> 0 or sum(touches) <> 0
     {%- else -%}
-{{ cells_of_days(ref('int_ad_days'), of_ads) }}
-    {%- endif -%}
+with cells as (
+    {{ cells_of_days(ref('int_ad_days'), of_ads) }}
+)
+    {%- endif %}
+
+select
+    profile_key,
+    {{ word_of('channel_no', touch_channels()) }} as channel,
+    {{ word_of('origin_no', touch_origins()) }} as origin,
+    {{ keys[3:] | join(', ') }},
+    people,
+    touches
+from cells
 {%- endmacro %}

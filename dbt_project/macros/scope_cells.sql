@@ -1,11 +1,11 @@
 {# Cells of one scope: how many people, and touches of theirs, a day had whose day before is `prev`. What the scope does
-   not ask for is told as `all`. `days` has person_key, the keys of the cells, touches and is_mixed. #}
+   not ask for is told as 0. `days` has person_key, the keys of the cells, touches and is_mixed. #}
 {% macro scope_cells(days, scope, ad) -%}
     {%- set keys = ['profile_key', 'person_key'] + scope + ad + ['day', 'is_mixed'] -%}
     select
         profile_key,
-        channel,
-        origin,
+        channel_no,
+        origin_no,
         {{ 'ad_key,' if ad }}
         day,
         case
@@ -22,13 +22,13 @@
         from (
             select
                 {{ keys | join(', ') }},
-                {{ "'all' as channel," if 'channel' not in scope }}
-                {{ "'all' as origin," if 'origin' not in scope }}
+                {{ 'cast(0 as smallint) as channel_no,' if 'channel_no' not in scope }}
+                {{ 'cast(0 as smallint) as origin_no,' if 'origin_no' not in scope }}
                 sum(touches) as touches
             from {{ days }}
             group by {{ keys | join(', ') }}
         ) as summed
     ) as followed
     where touches > 0
-    group by profile_key, channel, origin, {{ 'ad_key,' if ad }} day, prev, is_mixed
+    group by profile_key, channel_no, origin_no, {{ 'ad_key,' if ad }} day, prev, is_mixed
 {%- endmacro %}

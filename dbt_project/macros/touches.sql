@@ -1,6 +1,6 @@
 {# The finest ad a row names, as text that is equal where the ad is the same; null when it names none. #}
-{% macro named_ad() -%}
-    coalesce('ad:' || ad_id, 'ad_set:' || ad_set_id, 'campaign:' || campaign_id)
+{% macro named_ad(of='') -%}
+    coalesce('ad:' || {{ of }}ad_id, 'ad_set:' || {{ of }}ad_set_id, 'campaign:' || {{ of }}campaign_id)
 {%- endmacro %}
 
 {# Campaign parameters of a row as one text, null when it has none. #}

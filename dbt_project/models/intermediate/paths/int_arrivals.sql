@@ -9,10 +9,10 @@ arrivals as (
         profile_id,
         identity_key,
         record_no,
-        touch_key,
+        case when {{ named_ad() }} is not null or click_id is not null then touch_key end as repeat_key,
         occurred_s as ts,
-        channel,
-        origin,
+        {{ number_of('channel', touch_channels()) }} as channel_no,
+        {{ number_of('origin', touch_origins()) }} as origin_no,
         ad_platform,
         ad_id,
         ad_set_id,
@@ -21,8 +21,6 @@ arrivals as (
         is_paid,
         click_id_type,
         click_id,
-        {{ named_ad() }} as named_ad,
-        {{ utm_text() }} as utm_text,
         session_id,
         1 as opening
     from {{ ref('stg_app__touches') }} as touches
@@ -38,10 +36,10 @@ arrivals as (
         profile_id,
         identity_key,
         record_no,
-        {{ touch_keys()['stg_app__ad_referrals'] }} as touch_key,
+        {{ touch_keys()['stg_app__ad_referrals'] }} as repeat_key,
         occurred_s as ts,
-        channel,
-        {{ referral_origin() }} as origin,
+        {{ number_of('channel', touch_channels()) }} as channel_no,
+        {{ number_of(referral_origin(), touch_origins()) }} as origin_no,
         ad_platform,
         ad_id,
         cast(null as {{ dbt.type_string() }}) as ad_set_id,
@@ -50,8 +48,6 @@ arrivals as (
         true as is_paid,
         cast(null as {{ dbt.type_string() }}) as click_id_type,
         click_id,
-        'ad:' || ad_id as named_ad,
-        cast(null as {{ dbt.type_string() }}) as utm_text,
         cast(null as {{ dbt.type_string() }}) as session_id,
         row_number() over (
             partition by profile_id, conversation_id
@@ -64,10 +60,10 @@ select
     profiles.profile_key,
     people.person_key,
     arrivals.record_no,
-    arrivals.touch_key,
+    arrivals.repeat_key,
     arrivals.ts,
-    arrivals.channel,
-    arrivals.origin,
+    arrivals.channel_no,
+    arrivals.origin_no,
     arrivals.ad_platform,
     arrivals.ad_id,
     arrivals.ad_set_id,
@@ -76,8 +72,6 @@ select
     arrivals.is_paid,
     arrivals.click_id_type,
     arrivals.click_id,
-    arrivals.named_ad,
-    arrivals.utm_text,
     arrivals.session_id
 from arrivals
 inner join profiles on arrivals.profile_id = profiles.profile_id

@@ -34,13 +34,14 @@ places as (
         cast(null as bigint) as ad_set_key,
         cast(null as bigint) as campaign_key
     from (
-        select distinct
+        select
             profile_key,
             place,
-            reason,
-            platform
+            split_part(place, ':', 1) as reason,
+            split_part(place, ':', 2) as platform
         from {{ ref('int_sightings') }}
-        where reason is not null
+        where place like '%:%'
+        group by profile_key, place
     ) as seen
     inner join profiles on seen.profile_key = profiles.profile_key
 )

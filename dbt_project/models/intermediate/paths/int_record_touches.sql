@@ -4,16 +4,17 @@
 
 with sights as (
     select
-        profile_key,
-        person_key,
-        touch_key,
-        ts,
-        click_id,
-        coalesce(named_ad, utm_text) as parameters,
+        visits.profile_key,
+        visits.person_key,
+        labels.touch_key,
+        visits.ts,
+        visits.click_id,
+        coalesce({{ named_ad('visits.') }}, labels.utm_text) as parameters,
         0 as doubt
-    from {{ changed_rows('int_visits', 'int_changed_people', since=none) }}
+    from {{ changed_rows('int_visits', 'int_changed_people', since=none) }} as visits
+    inner join {{ ref('int_touch_labels') }} as labels on visits.record_no = labels.record_no
     -- nobody else's visits are compared with a record
-    where person_key in (select records.person_key from {{ ref('int_own_parameters') }} as records)
+    where visits.person_key in (select records.person_key from {{ ref('int_own_parameters') }} as records)
 
     union all
 

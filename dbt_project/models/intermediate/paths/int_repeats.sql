@@ -4,9 +4,9 @@
 
 -- Only what ranking needs: a visit that names no ad and no click is never a repeat.
 with {{ 'seen' if keeps_own_rows() else 'arrivals' }} as (
-    select person_key, record_no, touch_key, ts, click_id, named_ad, session_id
+    select person_key, record_no, repeat_key, ts, click_id, {{ named_ad() }} as named_ad, session_id
     from {{ changed_rows('int_arrivals', 'int_changed_people', since=none) }}
-    where click_id is not null or named_ad is not null
+    where repeat_key is not null
 ),
 
 {% if keeps_own_rows() -%}
@@ -39,7 +39,7 @@ clicks as (
         person_key,
         record_no,
         ts,
-        row_number() over (partition by person_key, click_id order by ts, touch_key) as sight
+        row_number() over (partition by person_key, click_id order by ts, repeat_key) as sight
     from arrivals
     where click_id is not null
 ),
@@ -56,8 +56,8 @@ pages as (
         record_no,
         ts,
         session_id,
-        lag(ts) over (partition by person_key, named_ad order by ts, touch_key) as page_before_ts,
-        lag(session_id) over (partition by person_key, named_ad order by ts, touch_key) as page_before_session
+        lag(ts) over (partition by person_key, named_ad order by ts, repeat_key) as page_before_ts,
+        lag(session_id) over (partition by person_key, named_ad order by ts, repeat_key) as page_before_session
     from arrivals
     where named_ad is not null and record_no not in (select clicked.record_no from clicked)
 ),
@@ -67,7 +67,7 @@ sessions as (
         person_key,
         record_no,
         ts,
-        row_number() over (partition by person_key, named_ad, session_id order by ts, touch_key) as page
+        row_number() over (partition by person_key, named_ad, session_id order by ts, repeat_key) as page
     from arrivals
     where named_ad is not null and session_id is not null and record_no not in (select clicked.record_no from clicked)
 ),

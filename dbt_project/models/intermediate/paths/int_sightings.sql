@@ -5,7 +5,7 @@ with touches as (
         person_key,
         record_no,
         ts,
-        channel,
+        channel_no,
         coalesce(ad_platform, {{ click_platform('click_id_type') }}, '') as platform,
         ad_id,
         ad_set_id,
@@ -21,7 +21,7 @@ with touches as (
         person_key,
         record_no,
         ts,
-        'other' as channel,
+        {{ number_of("'other'", touch_channels()) }} as channel_no,
         coalesce(ad_platform, {{ click_platform('click_id_type') }}, '') as platform,
         ad_id,
         ad_set_id,
@@ -73,10 +73,8 @@ select
     person_key,
     record_no,
     ts,
-    channel,
+    channel_no,
     is_direct,
-    reason,
-    case when reason in ('unknown_ad', 'paid_without_ad') then platform else '' end as platform,
     case
         when reason is null then cast(entity_key as {{ dbt.type_string() }})
         else reason || ':' || case when reason in ('unknown_ad', 'paid_without_ad') then platform else '' end

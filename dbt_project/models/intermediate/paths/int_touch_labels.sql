@@ -10,6 +10,7 @@ select
     utm_source,
     utm_medium,
     utm_campaign,
+    {{ utm_text() }} as utm_text,
     landing_host,
     ad_id,
     is_paid
@@ -23,6 +24,7 @@ select
     cast(null as {{ text }}) as utm_source,
     cast(null as {{ text }}) as utm_medium,
     cast(null as {{ text }}) as utm_campaign,
+    cast(null as {{ text }}) as utm_text,
     cast(null as {{ text }}) as landing_host,
     ad_id,
     true as is_paid
@@ -37,6 +39,7 @@ from {{ ref('stg_app__ad_referrals') }}
         utm_source,
         utm_medium,
         utm_campaign,
+        {{ utm_text() }} as utm_text,
         cast(null as {{ text }}) as landing_host,
         ad_id,
         cast(null as boolean) as is_paid

@@ -4,10 +4,9 @@ select
     profile_key,
     person_key,
     record_no,
-    touch_key,
     ts,
-    channel,
-    origin,
+    channel_no,
+    origin_no,
     ad_platform,
     ad_id,
     ad_set_id,
@@ -15,8 +14,6 @@ select
     is_direct,
     is_paid,
     click_id_type,
-    click_id,
-    named_ad,
-    utm_text
+    click_id
 from {{ ref('int_arrivals') }}
 where record_no not in (select repeats.record_no from {{ ref('int_repeats') }} as repeats)

@@ -4,9 +4,9 @@ select
     profile_key,
     person_key,
     ad_key,
-    channel,
-    origin,
+    channel_no,
+    origin_no,
     day,
     cast(count(*) as int) as touches
 from {{ changed_rows('int_ad_touches', since='day') }}
-group by profile_key, person_key, ad_key, channel, origin, day
+group by profile_key, person_key, ad_key, channel_no, origin_no, day

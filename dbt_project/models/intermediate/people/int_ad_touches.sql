@@ -12,10 +12,10 @@ touches as (
     select
         profile_key,
         person_key,
-        touch_key,
+        record_no,
         ts,
-        channel,
-        origin,
+        channel_no,
+        origin_no,
         ad_id
     from {{ changed_rows('int_visits') }}
 
@@ -24,10 +24,10 @@ touches as (
     select
         profile_key,
         person_key,
-        touch_key,
+        record_no,
         ts,
-        'other' as channel,
-        'other' as origin,
+        {{ number_of("'other'", touch_channels()) }} as channel_no,
+        {{ number_of("'other'", touch_origins()) }} as origin_no,
         ad_id
     from {{ changed_rows('int_record_touches') }}
 )
@@ -35,10 +35,10 @@ touches as (
 select
     touches.profile_key,
     touches.person_key,
-    touches.touch_key,
+    touches.record_no,
     touches.ts,
-    touches.channel,
-    touches.origin,
+    touches.channel_no,
+    touches.origin_no,
     ads.ad_key,
     calendar.local_date as day
 from touches

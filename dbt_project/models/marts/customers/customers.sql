@@ -1,6 +1,6 @@
 {{ by_person('int_changed_customers', since=none) }}
 
-{% set channels = ['chatapp', 'other', 'pagechat', 'social', 'web'] %}
+{% set channels = touch_channels() %}
 
 with people as (
     select
@@ -34,14 +34,7 @@ touches as (
         person_key,
         cast(count(*) as int) as touches,
         -- a bit each: the largest of texts costs several times as much
-        bit_or(
-            case channel
-                {%- for channel in channels %}
-                when '{{ channel }}' then {{ 2 ** loop.index0 }}
-                {%- endfor %}
-                else 0
-            end
-        ) as channels
+        bit_or(cast(1 as int) << cast(channel_no - 1 as int)) as channels
     from {{ changed_rows('int_sightings', 'int_changed_customers', since=none) }}
     group by person_key
 ),

@@ -35,8 +35,6 @@ select
     referrer_host,
     landing_host,
     session_id,
-    conversation_id,
-    country,
     consent_marketing,
     _source as landed_from,
     _loaded_at as loaded_at

@@ -33,7 +33,7 @@ touches as (
     select
         person_key,
         cast(count(*) as int) as touches,
-        -- a bit each: the largest of texts costs several times as much
+        -- a bit each, so that one number tells all of a person's
         bit_or(cast(1 as int) << cast(channel_no - 1 as int)) as channels
     from {{ changed_rows('int_sightings', 'int_changed_customers', since=none) }}
     group by person_key

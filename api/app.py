@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache, partial
+from functools import partial
 
 from api import chat_media, logos, logs, operations, responses, usage
 from api.collecting import beacon
@@ -52,7 +52,5 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
     api.register_blueprint(collecting.bp)
     api.register_blueprint(beacon.bp)
     # relative unless a public address is set: "Try it out" then asks the host the page came from
-    app.extensions["openapi"] = lru_cache(
-        partial(operations.described, api, server=settings.base_url if settings.public_url else "/")
-    )
+    app.extensions["openapi"] = partial(api.document, server=settings.base_url if settings.public_url else "/")
     return app

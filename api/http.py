@@ -25,7 +25,10 @@ above `response`: after validation, before its effect. A route without `guarded`
 
 from __future__ import annotations
 
+import hashlib
+import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 import flask_smorest  # type: ignore[import-untyped]
@@ -80,6 +83,26 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
 
     ERROR_SCHEMA = openapi.ErrorEnvelope
 
+    def __init__(self, app: Flask) -> None:
+        self.undescribed: list[Callable[[], None]] = []
+        self._describing = threading.Lock()
+        self._document: tuple[bytes, str] | None = None
+        super().__init__(app)
+
+    def document(self, *, server: str) -> tuple[bytes, str]:
+        """The OpenAPI document as bytes, and the hash of its content for the ETag; whoever asks first has it made.
+
+        The views are described only then: for all of them it takes two thirds of making an application.
+        """
+        with self._describing:
+            if self._document is None:
+                for describe in self.undescribed:
+                    describe()
+                described = openapi.build(self.spec, server=server)
+                body = orjson.dumps(described, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
+                self._document = body, hashlib.sha256(body).hexdigest()[:16]
+            return self._document
+
     def _register_error_handlers(self) -> None:
         self._app.register_error_handler(errors.ApiError, answer_error)
         self._app.register_error_handler(HTTPException, _answer_http)
@@ -109,6 +132,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         if WRITES & set(options.get("methods", ())) and not getattr(view_func, "idempotent", False):
             raise TypeError(f"the view of {rule} writes and is not idempotent")
         super().add_url_rule(rule, endpoint, view_func, *args, **options)
+
+    def register_views_in_doc(self, api: Api, *args: Any, **options: Any) -> None:
+        """Leave the description of the views to who asks for the document."""
+        api.undescribed.append(partial(super().register_views_in_doc, api, *args, **options))
 
     @staticmethod
     def doc(**described: Any) -> Callable[[View], View]:

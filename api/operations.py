@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from typing import Any
 
@@ -10,7 +9,7 @@ import orjson
 import sqlalchemy as sa
 from flask import Response, current_app
 
-from api import context, db, openapi, responses
+from api import context, db, responses
 from api.guard import public
 from api.http import Blueprint
 from api.models import Profile
@@ -69,12 +68,6 @@ def _description() -> Response:
     body, tag = current_app.extensions["openapi"]()
     responses.conditional(tag, cache_control="public, no-cache", vary=None)
     return Response(body, mimetype="application/json")
-
-
-def described(api: Any, *, server: str) -> tuple[bytes, str]:
-    """The OpenAPI document as bytes, and the hash of its content for the ETag."""
-    body = orjson.dumps(openapi.build(api.spec, server=server), option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
-    return body, hashlib.sha256(body).hexdigest()[:16]
 
 
 def _json(value: dict[str, Any], status: int = 200) -> Response:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 from flask.testing import FlaskClient
 
@@ -67,6 +69,19 @@ def test_the_document_is_public_has_an_etag_and_is_the_same_at_both_addresses(cl
     assert len({operation["operationId"] for path in document["paths"].values() for operation in path.values()}) == sum(
         len(path) for path in document["paths"].values()
     )
+
+
+def test_whoever_asks_first_at_the_same_moment_gets_the_whole_document(settings: Settings) -> None:
+    app, together = create_app(settings), Barrier(4)
+
+    def asked(_: int) -> bytes:
+        together.wait()
+        return app.test_client().get("/openapi.json").data
+
+    with ThreadPoolExecutor(4) as threads:
+        documents = set(threads.map(asked, range(4)))
+    assert len(documents) == 1
+    assert len(json.loads(documents.pop())["paths"]) > 100
 
 
 def test_query_parameters_are_described_as_text_that_may_be_left_out(client: FlaskClient) -> None:

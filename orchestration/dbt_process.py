@@ -9,6 +9,7 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 
+from orchestration.garbage import search_seldom
 from orchestration.limits import threads
 from orchestration.locks import WriterBusyError, only_writer
 from orchestration.orphans import die_with_parent
@@ -24,6 +25,7 @@ ON_SPARK = "--target=spark"
 
 def main() -> None:
     """Run dbt with this process's arguments."""
+    search_seldom()
     if sys.argv[1:] == ["--version"]:
         # dbt's own answer asks the package index for updates; Dagster only reads the number
         sys.stdout.write(version("dbt-core") + "\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib.util
 import os
 import uuid
@@ -12,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from orchestration.garbage import search_seldom
 from touchledger import settings as settings_module
-from touchledger.cli import COLLECTED_AFTER
 from touchledger.settings import Settings
 
 # what make targets say to the tests; settings of the machine must not reach them
@@ -35,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["TOUCHLEDGER_TOKEN_KEY"] = "of tests"
     _hash_cheaply()
     # what a worker imports and collects stays to its end; to search it for garbage again and again finds none
-    gc.set_threshold(*COLLECTED_AFTER)
+    search_seldom()
 
 
 def _hash_cheaply() -> None:

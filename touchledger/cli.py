@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 from pathlib import Path
 
 import click
 
+from orchestration.garbage import search_seldom
 from touchledger.output import Output, speaking
 from touchledger.settings import Settings, load
 
 # libraries that take seconds to import are imported by the commands that need them
-
-# Objects made before a search for garbage, and searches before a wider one. What a command imports and reads stays,
-# and to search it again after every 700 objects, as Python does by itself, was two of 36 CPU seconds of a small build.
-COLLECTED_AFTER = (50_000, 20, 50)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -24,7 +20,7 @@ def main() -> None:
 
     Settings are TOUCHLEDGER_* variables; .env.example lists them. State lives under TOUCHLEDGER_HOME.
     """
-    gc.set_threshold(*COLLECTED_AFTER)
+    search_seldom()
 
 
 def _prepared() -> Settings:

@@ -44,6 +44,9 @@ def warehouse_assets(
     with rebuilding(settings, token=warehouse.token, whole=not context.is_subset):
         on_spark = (config.engine or settings.engine) == "spark"
         folder = spark.target(settings) if on_spark else target(settings)
+        if not on_spark:
+            # this process may have parsed the project for another state folder, or somebody emptied this one since
+            ensure_manifest(settings)
         yield from dbt.cli(_command(config, on_spark), context=context, target_path=folder).stream()
 
 

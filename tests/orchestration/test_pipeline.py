@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,10 @@ class Built:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
     home = tmp_path_factory.mktemp("built")
     with pytest.MonkeyPatch.context() as patch:
+        # the code location was loaded for another state folder
+        patch.setenv("TOUCHLEDGER_HOME", str(home.with_name("elsewhere")))
+        settings_module.load.cache_clear()
+        import_module("orchestration.definitions")
         patch.setenv("TOUCHLEDGER_HOME", str(home))
         settings_module.load.cache_clear()
         settings = settings_module.load()
@@ -96,6 +101,10 @@ def test_an_operator_reads_every_statement_of_dbt_in_its_log(built: Built) -> No
     log = (target(built.settings) / "dbt.log").read_text()
     assert "On model.touchledger.credit_daily:" in log
     assert '{"data"' not in log
+
+
+def test_dbt_does_not_parse_again_what_was_parsed_for_another_state_folder(built: Built) -> None:
+    assert "Nothing changed, skipping partial parsing" in (target(built.settings) / "dbt.log").read_text()
 
 
 def test_landings_come_before_checks_before_models_before_the_publication(built: Built) -> None:

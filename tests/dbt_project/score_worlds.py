@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -57,6 +58,7 @@ class World:
     times: int = 1
 
 
+@cache
 def worlds() -> tuple[World, ...]:
     """Many sales; the same with all money threefold; few sales beside many; few sales alone."""
     many = draw("scores-many", "w-1", seed=1, sales=160)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 import pytest
@@ -34,33 +36,54 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return found
 
 
-def test_a_conversation_that_is_gone_or_another_persons_leaves_no_touch_with_the_one_before(project: Project) -> None:
-    referred = "select person_key from marts.touches where origin = 'conversation_referral'"
-    before = project.rows(referred)
-    project.land("ad_referrals", [{**REFERRAL, "person_key": "p3"}])
-    project.model()
-    after = project.rows(referred)
-    assert len(before) == len(after) == 1 and after != before
-    project.land("ad_referrals", [])
-    project.model()
-    assert project.rows("select count(*), count(distinct origin) from marts.touches") == [(3, 1)]
+@dataclass(frozen=True)
+class Figures:
+    """What a build made of the conversation and of the conversion: touches, customers, and days of conversions."""
+
+    referred: list[Any]
+    touches: list[Any]
+    converted: list[Any]
+    counted: list[Any]
+    days: list[Any]
 
 
-def test_a_conversion_alone_counts_for_its_customer_and_moves_to_the_next(project: Project) -> None:
-    counted = "select sum(conversions), count(*) filter (where conversions > 0) from marts.customers"
-    days = "select count(*) from marts.customer_days where day = date '2026-04-01'"
+def _figures(project: Project) -> Figures:
+    return Figures(
+        project.rows("select person_key from marts.touches where origin = 'conversation_referral'"),
+        project.rows("select count(*), count(distinct origin) from marts.touches"),
+        project.rows("select person_key from marts.customers where conversions > 0"),
+        project.rows("select sum(conversions), count(*) filter (where conversions > 0) from marts.customers"),
+        project.rows("select count(*) from marts.customer_days where day = date '2026-04-01'"),
+    )
+
+
+@pytest.fixture(scope="module")
+def builds(project: Project) -> list[Figures]:
+    """Of the first build, and of three more that find the conversation and a conversion at other people, or gone."""
     lead = {"conversion_key": "lead", "occurred_at": "2026-04-01T15:00:00Z", "conversion_type": "lead_created"}
-    project.land("conversions", [{**lead, "person_key": "p1"}])
-    project.model()
-    assert project.rows(counted) == [(1, 1)] and project.rows(days) == [(1,)]
-    before = project.rows("select person_key from marts.customers where conversions > 0")
-    project.land("conversions", [{**lead, "person_key": "p2"}])
-    project.model()
-    assert project.rows(counted) == [(1, 1)] and project.rows(days) == [(1,)]
-    assert project.rows("select person_key from marts.customers where conversions > 0") != before
-    project.land("conversions", [])
-    project.model()
-    assert project.rows(counted) == [(0, 0)] and project.rows(days) == [(0,)]
+    found = [_figures(project)]
+    for referred, converted in (("p3", "p1"), (None, "p2"), (None, None)):
+        project.land("ad_referrals", [{**REFERRAL, "person_key": referred}] if referred else [])
+        project.land("conversions", [{**lead, "person_key": converted}] if converted else [])
+        project.model()
+        found.append(_figures(project))
+    return found
+
+
+def test_a_conversation_that_is_gone_or_another_persons_leaves_no_touch_with_the_one_before(
+    builds: list[Figures],
+) -> None:
+    before, after, gone, _ = builds
+    assert len(before.referred) == len(after.referred) == 1 and after.referred != before.referred
+    assert gone.touches == [(3, 1)]
+
+
+def test_a_conversion_alone_counts_for_its_customer_and_moves_to_the_next(builds: list[Figures]) -> None:
+    _, first, second, gone = builds
+    for one in (first, second):
+        assert one.counted == [(1, 1)] and one.days == [(1,)]
+    assert len(first.converted) == 1 and second.converted != first.converted
+    assert gone.counted == [(0, 0)] and gone.days == [(0,)]
 
 
 def test_a_compared_row_that_did_not_change_is_not_written_again(project: Project) -> None:

@@ -13,7 +13,6 @@ from tests.dbt_project.project import Project
 from tests.dbt_project.score_reference import CV, PIPELINE, WINDOWS, Row, score
 from tests.dbt_project.score_worlds import END, worlds
 
-WORLDS = {world.id: world for world in worlds()}
 EXACT = 1e-9
 
 LAYERS = """
@@ -42,8 +41,8 @@ def expected() -> dict[Key, dict[str, Row]]:
     """The reference, by profile, window and last day: the served windows and 28 days of two weeks ago."""
     asked = [(window, END) for window in WINDOWS] + [("28d", END - timedelta(days=14))]
     return {
-        (name, window, as_of): score(tuple(WORLDS.values()), world, window, as_of)
-        for name, world in WORLDS.items()
+        (world.id, window, as_of): score(worlds(), world, window, as_of)
+        for world in worlds()
         for window, as_of in asked
     }
 

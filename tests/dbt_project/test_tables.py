@@ -1,8 +1,6 @@
-"""How a model's table takes the place of what was there."""
+"""How a model's table or view takes the place of what was there."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import duckdb
 import pytest
@@ -10,35 +8,46 @@ import pytest
 from tests.dbt_project.project import Project
 from touchledger.settings import Settings
 
-MODEL = "stg_app__profiles"
+TABLE = "stg_app__profiles"
 VIEW = "int_score_constants"
+BUILD = ("build", "--quiet", "--select", TABLE, f"+{VIEW}", "--exclude-resource-type", "test", "unit_test")
 
 
-def test_a_table_replaces_a_view_and_outlives_a_statement_that_fails(tmp_path: Path) -> None:
-    project = Project(Settings(home=tmp_path))
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A build over a warehouse that has a view where a table belongs, and the other way round."""
+    project = Project(Settings(home=tmp_path_factory.mktemp("tables")))
     project.land_profiles({"profile_id": "p"})
     with duckdb.connect(str(project.settings.warehouse)) as connection:
         connection.execute("create schema staging")
-        connection.execute(f"create view staging.{MODEL} as select 1 as one")
-    project.dbt("run", "--quiet", "--select", MODEL)
-    kinds = project.rows(f"select table_type from information_schema.tables where table_name = '{MODEL}'")
-    assert kinds == [("BASE TABLE",)]
-    before = project.rows(f"select * from staging.{MODEL}")
-    assert len(before) == 1
+        connection.execute(f"create view staging.{TABLE} as select 1 as one")
+        connection.execute("create schema intermediate")
+        connection.execute(f"create table intermediate.{VIEW} as select 1 as one")
+    project.dbt(*BUILD)
+    return project
 
+
+def kind_of(project: Project, name: str) -> list[str]:
+    return [
+        kind
+        for (kind,) in project.rows(f"select table_type from information_schema.tables where table_name = '{name}'")
+    ]
+
+
+def test_a_table_replaces_a_view(project: Project) -> None:
+    assert kind_of(project, TABLE) == ["BASE TABLE"]
+
+
+def test_a_view_replaces_a_table(project: Project) -> None:
+    assert kind_of(project, VIEW) == ["VIEW"]
+
+
+def test_a_table_outlives_a_statement_that_fails_and_a_view_replaces_itself(project: Project) -> None:
+    before = project.rows(f"select * from staging.{TABLE}")
+    assert len(before) == 1
     for file in (project.settings.lake / "raw" / "profiles").rglob("*.parquet"):
         file.write_bytes(b"broken")
     with pytest.raises(AssertionError, match=r"(?i)parquet"):
-        project.dbt("run", "--quiet", "--select", MODEL)
-    assert project.rows(f"select * from staging.{MODEL}") == before
-
-
-def test_a_view_replaces_a_table_and_itself(tmp_path: Path) -> None:
-    project = Project(Settings(home=tmp_path))
-    with duckdb.connect(str(project.settings.warehouse)) as connection:
-        connection.execute("create schema intermediate")
-        connection.execute(f"create table intermediate.{VIEW} as select 1 as one")
-    for _ in range(2):
-        project.dbt("build", "--quiet", "--select", f"+{VIEW}", "--exclude-resource-type", "test", "unit_test")
-        views = "select table_type from information_schema.tables where table_schema = 'intermediate'"
-        assert project.rows(views) == [("VIEW",)]
+        project.dbt(*BUILD)
+    assert project.rows(f"select * from staging.{TABLE}") == before
+    assert kind_of(project, VIEW) == ["VIEW"]

@@ -48,6 +48,7 @@ class World:
         self.settings = settings
         self.url = settings.operational_url
         self.file = Path(self.url.removeprefix("sqlite:///"))
+        self._beside: sqlite3.Connection | None = None
         own, foreign = accounts.profile(self.url), accounts.profile(self.url, name="Foreign")
         with db.transaction(self.url) as session:
             sibling = Profile(workspace_id=own.workspace_id, name="Sibling", timezone="UTC", reporting_currency="USD")
@@ -64,17 +65,25 @@ class World:
 
     def restore(self) -> None:
         """Put the database back: what a write did is undone."""
-        db.close_engines(self.url)
+        self.close()
         for name in ("-wal", "-shm"):
             self.file.with_name(self.file.name + name).unlink(missing_ok=True)
         shutil.copyfile(self.kept, self.file)
 
+    def close(self) -> None:
+        """Let go of the database."""
+        db.close_engines(self.url)
+        if self._beside is not None:
+            self._beside.close()
+            self._beside = None
+
     def forget_rates(self) -> None:
         """Give every credential its whole allowance again."""
-        connection = sqlite3.connect(self.file, timeout=10)
-        with connection:
-            connection.execute("delete from rate_uses")
-        connection.close()
+        if self._beside is None:
+            self._beside = sqlite3.connect(self.file, timeout=10)
+            self._beside.execute("pragma synchronous = off")
+        with self._beside:
+            self._beside.execute("delete from rate_uses")
 
     def _nobody(self) -> list[Who]:
         return [

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import tempfile
 import uuid
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -36,9 +38,9 @@ def publish(published: Path, rows: Rows, *, token: int = 1, snapshot_id: str | N
     snapshot_id = snapshot_id or str(uuid.uuid4())
     published.mkdir(parents=True, exist_ok=True)
     path = published / f"served-{snapshot_id}.duckdb"
-    with duckdb.connect(str(path), config={"storage_compatibility_version": "v1.5.0"}) as connection:
+    path.write_bytes(_empty())
+    with duckdb.connect(str(path)) as connection:
         connection.begin()
-        create_tables(connection)
         for table, given in rows.items():
             if table not in NAMED:
                 insert(connection, table, given)
@@ -50,6 +52,16 @@ def publish(published: Path, rows: Rows, *, token: int = 1, snapshot_id: str | N
         _publish_names(published / f"names-{snapshot_id}.duckdb", rows)
     point(published, snapshot_id, token=token)
     return snapshot_id
+
+
+@cache
+def _empty() -> bytes:
+    """A served file without rows: to make its tables takes longer than to fill them."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "empty.duckdb")
+        with duckdb.connect(str(path), config={"storage_compatibility_version": "v1.5.0"}) as connection:
+            create_tables(connection)
+        return path.read_bytes()
 
 
 def _publish_names(path: Path, rows: Rows) -> None:

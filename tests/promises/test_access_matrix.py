@@ -41,7 +41,9 @@ THOROUGH = {
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     settings = Settings(home=tmp_path_factory.mktemp("matrix"))
     migrate(settings)
-    yield World(settings)
+    world = World(settings)
+    yield world
+    world.close()
     snapshots(settings).close()
 
 

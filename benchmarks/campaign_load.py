@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import random
+import shutil
 import socket
 import tempfile
 import time
@@ -58,6 +59,8 @@ KNOWN = 2_000
 @click.option("--postgres", is_flag=True, help="Keep the state in Postgres.")
 def main(profiles: str, keys: int, seconds: int, rates: str, seed: int, postgres: bool) -> None:
     """Measure, print the tables, and keep them under benchmarks/results."""
+    if shutil.which("wrk") is None:
+        raise click.ClickException("closed loads need wrk (Debian package: wrk)")
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         os.environ |= {"TOUCHLEDGER_HOME": str(folder / "home"), "TOUCHLEDGER_API_PORT": str(_free_port())}

@@ -47,7 +47,8 @@ def test_a_table_outlives_a_statement_that_fails_and_a_view_replaces_itself(proj
     assert len(before) == 1
     for file in (project.settings.lake / "raw" / "profiles").rglob("*.parquet"):
         file.write_bytes(b"broken")
-    with pytest.raises(AssertionError, match=r"(?i)parquet"):
+    with pytest.raises(AssertionError, match=r"(?i)parquet") as ended:
         project.dbt(*BUILD)
+    assert VIEW not in str(ended.value)
     assert project.rows(f"select * from staging.{TABLE}") == before
     assert kind_of(project, VIEW) == ["VIEW"]

@@ -14,6 +14,7 @@ from api.hooks import chat, payments, store
 from api.http import Api, Application, Blueprint
 from api.oauth import consent
 from api.oauth import routes as oauth
+from api.once import Once
 from api.pages import by_code, connect, handoffs, invitations, shared, sign_in
 from api.tracker import routes as tracker
 from api.v1 import BLUEPRINTS
@@ -52,5 +53,6 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
     api.register_blueprint(collecting.bp)
     api.register_blueprint(beacon.bp)
     # relative unless a public address is set: "Try it out" then asks the host the page came from
-    app.extensions["openapi"] = partial(api.document, server=settings.base_url if settings.public_url else "/")
+    server = settings.base_url if settings.public_url else "/"
+    app.extensions["openapi"] = Once(partial(api.document, server=server))
     return app

@@ -26,7 +26,6 @@ above `response`: after validation, before its effect. A route without `guarded`
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any, cast
@@ -85,23 +84,18 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
 
     def __init__(self, app: Flask) -> None:
         self.undescribed: list[Callable[[], None]] = []
-        self._describing = threading.Lock()
-        self._document: tuple[bytes, str] | None = None
         super().__init__(app)
 
     def document(self, *, server: str) -> tuple[bytes, str]:
-        """The OpenAPI document as bytes, and the hash of its content for the ETag; whoever asks first has it made.
+        """The OpenAPI document as bytes, and the hash of its content for the ETag; can be made once.
 
-        The views are described only then: for all of them it takes two thirds of making an application.
+        The views are described only here: for all of them it takes two thirds of making an application.
         """
-        with self._describing:
-            if self._document is None:
-                for describe in self.undescribed:
-                    describe()
-                described = openapi.build(self.spec, server=server)
-                body = orjson.dumps(described, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
-                self._document = body, hashlib.sha256(body).hexdigest()[:16]
-            return self._document
+        for describe in self.undescribed:
+            describe()
+        described = openapi.build(self.spec, server=server)
+        body = orjson.dumps(described, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
+        return body, hashlib.sha256(body).hexdigest()[:16]
 
     def _register_error_handlers(self) -> None:
         self._app.register_error_handler(errors.ApiError, answer_error)

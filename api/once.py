@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from functools import cache, update_wrapper
 from typing import Any, Generic, ParamSpec, TypeVar
+from weakref import WeakMethod
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -23,8 +24,9 @@ class Once(Generic[P, R]):
         update_wrapper(self, function)
         self._made: Any = cache(function)
         self._lock = threading.Lock()
-        # a lock that a thread of the parent held would stay locked in the child for ever
-        os.register_at_fork(after_in_child=self._unlock)
+        # a lock that a thread of the parent held would stay locked in the child for ever; who is gone needs none
+        held = WeakMethod(self._unlock)
+        os.register_at_fork(after_in_child=lambda: (unlock := held()) and unlock())
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         with self._lock:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
 import threading
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -46,6 +48,15 @@ def test_what_was_forgotten_is_made_anew_and_other_arguments_are_another_thing()
     first = made("a")
     made.forget()
     assert made("a") is not first
+
+
+def test_what_nobody_holds_any_more_is_let_go() -> None:
+    made = Once(dict)
+    assert made() == {}
+    held = weakref.ref(made)
+    del made
+    gc.collect()
+    assert held() is None
 
 
 # Python 3.12 and later say of every such fork that it may go wrong

@@ -30,10 +30,15 @@ sys.modules["altair"] = _altair or _Later("altair")
 try:
     import great_expectations as gx
     from great_expectations.data_context.types.base import ProgressBarsConfig
+    from great_expectations.execution_engine import pandas_execution_engine
 finally:
     if _stats is None:
         del scipy.stats
     if _altair is None:
         del sys.modules["altair"]
+
+# every frame under so many bytes is hashed twice, value by value, for a fingerprint that nobody reads: three fifths of
+# what judging a million touches costs
+pandas_execution_engine.HASH_THRESHOLD = 0
 
 __all__ = ["ProgressBarsConfig", "gx"]

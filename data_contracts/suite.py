@@ -84,7 +84,7 @@ def check_frame(contract: Contract, frame: Any) -> tuple[bool, dict[str, Any]]:
     """
     empty = [name for name in frame.columns if frame[name].isna().all()]
     suite = expectation_suite(contract, empty)
-    # Great Expectations hashes every value of a frame twice; what has no expectation but its name need not have any
+    # each look at a column takes rows of all; what has no expectation but its name need not have any values
     asked = {expectation.column for expectation in suite.expectations if hasattr(expectation, "column")}
     frame = frame.assign(**{name: False for name in empty if name not in asked})
     name = f"{contract.folder} {contract.name}"

@@ -6,6 +6,13 @@ import json
 import subprocess
 import sys
 
+import pandas as pd
+import pytest
+
+from data_contracts import suite
+from data_contracts.contract import load
+from tests.data_contracts.records import judged, record
+
 ASKED = """
 import json, sys
 import pandas as pd
@@ -25,3 +32,12 @@ print(json.dumps([held, same]))
 def test_a_check_loads_no_statistics_and_no_charts_and_who_asks_has_them() -> None:
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", ASKED], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == [[], [True, True]]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:great_expectations")
+def test_a_frame_is_not_hashed_for_a_fingerprint_that_nobody_reads() -> None:
+    rows = pd.DataFrame(judged("conversions", record("conversions")).rows)
+    assert suite.check_frame(load("conversions"), rows)[0]
+    asset = next(asset for asset in suite._frames().assets if asset.name.endswith(" conversions"))
+    batch = asset.batch_definitions[0].get_batch({"dataframe": rows})
+    assert "pandas_data_fingerprint" not in batch.data.execution_engine.batch_manager.active_batch_markers

@@ -8,7 +8,6 @@ beside it, which comes before the pointer moves and goes when its snapshot goes.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -24,7 +23,7 @@ from orchestration.kept_rows import Kept
 from orchestration.limits import limits, threads
 from orchestration.locks import only_writer
 from orchestration.pointer import Pointer
-from orchestration.renewal import MARTS, WAREHOUSE, Ancestor, copy
+from orchestration.renewal import MARTS, WAREHOUSE, Ancestor, copy, for_each, renew
 from orchestration.served_tables import ServedTable, require_columns, require_rows, schema_hash
 from touchledger.settings import Settings
 
@@ -125,24 +124,16 @@ def _put(
 
 def _build(settings: Settings, path: Path, to: Pointer, tables: Sequence[ServedTable]) -> dict[str, int]:
     with _opened(settings, path, tables) as connection:
-        rows = _copied(connection, tables, at_once=min(threads(settings), 2))
+        rows = for_each(connection, tables, copy, at_once=_at_once(settings))
         _write_snapshot(connection, to, settings, tables)
         require_rows(connection, "main", tables)
         connection.execute("checkpoint")
     return rows
 
 
-def _copied(connection: duckdb.DuckDBPyConnection, tables: Sequence[ServedTable], *, at_once: int) -> dict[str, int]:
-    """So many tables at once: the end of one, which takes one thread, beside the next."""
-    with ThreadPoolExecutor(at_once) as pool:
-        copies = {table.name: pool.submit(_copied_by, connection.cursor(), table) for table in tables}
-        return {name: rows.result() for name, rows in copies.items()}
-
-
-def _copied_by(cursor: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
-    # a cursor left open keeps the file open
-    with cursor:
-        return copy(cursor, table)
+def _at_once(settings: Settings) -> int:
+    """How many tables are written at once: the end of one, which takes one thread, beside the next."""
+    return min(threads(settings), 2)
 
 
 def _renewed(
@@ -153,10 +144,10 @@ def _renewed(
         if not before.copied(path):
             raise duckdb.IOException("it is not what was published")
         with _opened(settings, path, tables) as connection:
-            connection.begin()
-            rows = renewal.renew(connection, tables, before.kept)
+            # one checkpoint at the end instead of one after every few tables
+            connection.execute("set checkpoint_threshold = '1TB'")
+            rows = renew(connection, tables, before.kept, at_once=_at_once(settings))
             _write_snapshot(connection, to, settings, tables)
-            connection.commit()
             connection.execute("checkpoint")
     except duckdb.Error as problem:
         log.warning(

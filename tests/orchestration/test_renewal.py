@@ -241,3 +241,30 @@ def test_the_rows_of_a_view_are_written_anew_beside_tables_that_are_renewed(
     with duckdb.connect(str(file(settings, to)), read_only=True) as connection:
         found = connection.execute("select said from seen where profile_key = 3").fetchall()
     assert found == [("turn 1",)]
+
+
+def test_one_table_that_breaks_a_promise_undoes_what_was_renewed_beside_it(
+    settings: Settings, first: pointer.Pointer
+) -> None:
+    others = [ServedTable(f"others_{n}", COLUMNS, TABLE.grain) for n in range(4)]
+    for other in others:
+        change(settings, f"create table marts.{other.name} as from marts.visits")
+    tables = [*others[:2], TABLE, *others[2:]]
+    before = publish(settings, token=take_token(settings.operational_url), tables=tables).pointer
+    content = file(settings, before).read_bytes()
+    for table in tables:
+        change(settings, f"update marts.{table.name} set said = 'new' where profile_key = 3")
+    change(settings, "insert into marts.visits values (3, '2026-01-04', 'again')")
+    with pytest.raises(ContractBrokenError, match="visits: more than one row"):
+        publish(settings, token=take_token(settings.operational_url), tables=tables)
+    assert pointer.read(settings.published) == before
+    assert file(settings, before).read_bytes() == content
+    assert sorted(path.name for path in settings.published.glob("*.duckdb*")) == sorted([first.file, before.file])
+
+    change(settings, "delete from marts.visits where said = 'again'")
+    to = publish(settings, token=take_token(settings.operational_url), tables=tables)
+    assert set(to.rows.values()) == {ROWS}
+    with duckdb.connect(str(file(settings, to.pointer)), read_only=True) as connection:
+        for table in tables:
+            found = connection.execute(f"select said from {table.name} where profile_key = 3").fetchall()
+            assert found == [("new",)]

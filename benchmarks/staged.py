@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -28,12 +28,16 @@ SMALL = 20_000
 
 @dataclass(frozen=True)
 class Model:
-    """A model's place in the warehouse and the statement that makes it; a view costs nothing until it is read."""
+    """A model's place in the warehouse and the statement that makes it; a view costs nothing until it is read.
+
+    `packed` are the columns that DuckDB writes in one way only, as macros/materializations/tables.sql has them.
+    """
 
     name: str
     relation: str
     is_view: bool
     sql: str
+    packed: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -102,4 +106,5 @@ def credit_models(settings: Settings) -> list[Model]:
 
 def _model(node: dict[str, Any]) -> Model:
     relation = f"{node['schema']}.{node['alias']}"
-    return Model(node["name"], relation, node["config"]["materialized"] == "view", node["compiled_code"])
+    is_view, packed = node["config"]["materialized"] == "view", node["config"]["meta"].get("packed", {})
+    return Model(node["name"], relation, is_view, node["compiled_code"], packed)

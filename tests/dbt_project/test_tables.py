@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import duckdb
 import pytest
 
+from orchestration.dbt_manifest import ensure_manifest
 from tests.dbt_project.project import Project
 from touchledger.settings import Settings
 
@@ -52,3 +56,21 @@ def test_a_table_outlives_a_statement_that_fails_and_a_view_replaces_itself(proj
     assert VIEW not in str(ended.value)
     assert project.rows(f"select * from staging.{TABLE}") == before
     assert kind_of(project, VIEW) == ["VIEW"]
+
+
+def test_columns_that_are_packed_in_one_way_are(credited: Project) -> None:
+    nodes = json.loads(ensure_manifest(credited.settings).read_text())["nodes"].values()
+    asked = {node["name"]: (node["schema"], node["config"]["meta"]["packed"]) for node in nodes if packs(node)}
+    assert {"int_credits", "int_touches", "stg_app__touches"} <= asked.keys()
+    for name, (schema, ways) in asked.items():
+        found = credited.rows(
+            f"select distinct column_name, compression from pragma_storage_info('{schema}.{name}')"
+            " where segment_type <> 'VALIDITY'"
+        )
+        # a segment of one value, or of none, is told by its statistics alone
+        packed = {column: way.lower() for column, way in found if way not in ("Constant", "Empty Validity")}
+        assert {column: packed.get(column) for column in ways} == ways, name
+
+
+def packs(node: dict[str, Any]) -> bool:
+    return node["resource_type"] == "model" and "packed" in node["config"]["meta"]

@@ -36,7 +36,29 @@
 
 {% macro put_in_place(before, sql) -%}
     {{ dropped(before) }}
+    {%- set packed = (config.get('meta') or {}).get('packed') -%}
+    {%- if packed %}
+    create table {{ this }} (
+        {%- for column in adapter.get_column_schema_from_query(sql) %}
+        {{ adapter.quote(column.name) }} {{ column.dtype }}
+            {%- if column.name in packed %} using compression {{ packed[column.name] }}{% endif %}
+            {{- ',' if not loop.last }}
+        {%- endfor %}
+    );
+    insert into {{ this }} {{ sql }};
+    {%- else %}
     {{ create_table_as(False, this.incorporate(type='table'), sql) }}
+    {%- endif %}
+{%- endmacro %}
+
+{# Config of a model some of whose columns DuckDB writes in the one way that suits them, instead of trying all it knows for
+   each piece: `runs` hold one value many times in a row, `plain` ones (heads of hashes, long texts of their own) do not
+   get smaller, or not by what it costs. #}
+{% macro packed(runs=[], plain=[]) -%}
+    {%- set ways = {} -%}
+    {%- for name in runs -%}{%- do ways.update({name: 'rle'}) -%}{%- endfor -%}
+    {%- for name in plain -%}{%- do ways.update({name: 'uncompressed'}) -%}{%- endfor -%}
+    {{ config(meta={'packed': ways}) }}
 {%- endmacro %}
 
 {# Statements in one transaction. As one text they are one query, where dbt's own BEGIN and COMMIT are two more for each

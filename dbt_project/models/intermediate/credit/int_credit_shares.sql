@@ -1,4 +1,5 @@
 {{ by_conversion() }}
+{{ packed(runs=['conversion_key', 'amount'], plain=['destination_key']) }}
 
 with amounts as (
     select

@@ -1,4 +1,5 @@
 {{ by_conversion() }}
+{{ packed(runs=['conversion_key'], plain=['destination_key', 'w_dec']) }}
 
 {% for slice in person_slices() -%}
     select

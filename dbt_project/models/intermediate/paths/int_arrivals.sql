@@ -1,4 +1,5 @@
 {{ by_person('int_changed_people') }}
+{{ packed(plain=['person_key', 'repeat_key']) }}
 
 with profiles as (
     select * from {{ ref('int_profiles') }}

@@ -1,4 +1,5 @@
 {{ by_person() }}
+{{ packed(plain=['person_key']) }}
 with touches as (
     select
         profile_key,

@@ -1,15 +1,16 @@
 {{ by_person() }}
+{{ packed(runs=['person_key'], plain=['destination_key']) }}
 
-with {{ older_positions() }}placed as (
+with {{ older_positions() }}
+
+placed as (
     select
         sightings.person_key,
         sightings.profile_key,
         sightings.ts,
         sightings.record_no,
         sightings.is_direct,
-        destinations.destination_key,
-        destinations.ad_set_key,
-        destinations.campaign_key
+        destinations.destination_key
     from {{ changed_rows('int_sightings') }} as sightings
     inner join {{ ref('int_destinations') }} as destinations
         on
@@ -63,11 +64,12 @@ numbered as (
         timed.record_no,
         timed.is_direct,
         timed.destination_key,
-        timed.ad_set_key,
-        timed.campaign_key,
+        parents.ad_set_no,
+        parents.campaign_no,
         cast(coalesce(ranked.pos_l, timed.pos){{ ' + coalesce(older.n, 0)' if keeps_own_rows() }} as int) as pos_l,
         cast(coalesce(ranked.pos_f, timed.pos){{ ' + coalesce(older.n, 0)' if keeps_own_rows() }} as int) as pos_f
     from timed
+    inner join parents on timed.destination_key = parents.destination_key
     left join ranked on timed.record_no = ranked.record_no
     {{ 'left join older on timed.person_key = older.person_key' if keeps_own_rows() }}
 )
@@ -81,8 +83,8 @@ select
     numbered.destination_key,
     numbered.pos_l,
     numbered.pos_f,
-    {{ position_before('ad_set_key') }} as prev_set,
-    {{ position_before('campaign_key') }} as prev_camp
+    {{ position_before('ad_set_no') }} as prev_set,
+    {{ position_before('campaign_no') }} as prev_camp
 from numbered
 {{ join_older_positions() }}
 order by numbered.person_key, numbered.pos_l

@@ -1,4 +1,5 @@
 {{ by_person(since='day', told=['person_key', 'day']) }}
+{{ packed(plain=['person_key', 'ad_key']) }}
 
 select
     profile_key,

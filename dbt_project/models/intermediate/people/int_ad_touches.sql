@@ -1,4 +1,5 @@
 {{ by_person() }}
+{{ packed(plain=['person_key', 'ad_key']) }}
 
 with profiles as (
     select * from {{ ref('int_profiles') }}

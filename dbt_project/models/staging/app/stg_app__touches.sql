@@ -1,4 +1,5 @@
 {{ kept_by(['profile_id', 'touch_key'], 'changes.touch_keys') }}
+{{ packed(plain=['touch_key']) }}
 {% set lake = 'changes.touches' if keeps_own_rows() else source('lake', 'touches') %}
 
 with {{ outdated(lake, 'touch_key') }}

@@ -37,7 +37,7 @@ finally:
     if _altair is None:
         del sys.modules["altair"]
 
-# every frame under so many bytes is hashed twice, value by value, for a fingerprint that nobody reads: three fifths of
+# every frame under so many bytes is hashed twice, value by value, for a fingerprint that nobody reads: two thirds of
 # what judging a million touches costs
 pandas_execution_engine.HASH_THRESHOLD = 0
 

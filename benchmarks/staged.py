@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ class Model:
     relation: str
     is_view: bool
     sql: str
-    packed: dict[str, str] = field(default_factory=dict)
+    packed: dict[str, str]
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@
 
 {# Config of a model some of whose columns DuckDB writes in the one way that suits them, instead of trying all it knows for
    each piece: `runs` hold one value many times in a row, `plain` ones (heads of hashes, long texts of their own) do not
-   get smaller, or not by what it costs. #}
+   get smaller, or not by what it costs. Not for marts: the columns of their contracts are checked by dbt's own statement. #}
 {% macro packed(runs=[], plain=[]) -%}
     {%- set ways = {} -%}
     {%- for name in runs -%}{%- do ways.update({name: 'rle'}) -%}{%- endfor -%}

@@ -32,7 +32,8 @@
 
 {# CTEs that end in `divided`: the rows of `rows` with amount * part / total cut to a whole, as column `name`, and what was
    cut off in millionths, as `name`_fraction. All three are bigint, none negative, the part at most the total. A double
-   tells both unless it lies closer than its own error to where they change; only then is the costly exact way gone. #}
+   tells both unless it lies closer than its own error to where they change; only then is the costly exact way gone. `way`:
+   0 takes all, 1 trusts the double, 2 does not. #}
 {% macro divided(rows, amount, part, total, name) -%}
     {%- set product = 'cast(' ~ amount ~ ' as decimal(38, 0)) * cast(' ~ part ~ ' as decimal(38, 0))' -%}
     {%- set exact_total = 'cast(' ~ total ~ ' as decimal(38, 0))' -%}
@@ -47,24 +48,24 @@ judged as (
     select
         *,
         case
-            when {{ part }} = {{ total }} then 'all'
+            when {{ part }} = {{ total }} then 0
             when
                 -- of more than this a double knows no millionths, and one engine's floor() ends at 64 bits
                 {{ amount }} < 1000000000
                 and abs(quotient - round(quotient)) > {{ amount }} * 2e-15
                 and abs(quotient * 1e6 - floor(quotient * 1e6) - 0.5) > {{ amount }} * 2e-9
-                then 'plain'
-            else 'close'
-        end as kind
+                then 1
+            else 2
+        end as way
     from quotients
 ),
 
 wholes as (
     select
         *,
-        case kind
-            when 'all' then {{ amount }}
-            when 'plain' then cast(floor(quotient) as bigint)
+        case way
+            when 0 then {{ amount }}
+            when 1 then cast(floor(quotient) as bigint)
             else cast({{ floor_quotient(product, exact_total) }} as bigint)
         end as {{ name }}
     from judged
@@ -73,13 +74,13 @@ wholes as (
 divided as (
     select
         *,
-        case kind
-            when 'all' then 0
-            when 'plain' then round((quotient - floor(quotient)) * 1000000)
+        cast(case way
+            when 0 then 0
+            when 1 then round((quotient - floor(quotient)) * 1000000)
             else round(
                 cast({{ product }} - {{ name }} * {{ exact_total }} as double) / cast({{ total }} as double) * 1000000
             )
-        end as {{ name }}_fraction
+        end as int) as {{ name }}_fraction
     from wholes
 ),
 

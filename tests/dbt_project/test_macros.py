@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import random
 import uuid
@@ -91,6 +92,17 @@ def test_ids_are_the_md5_of_profile_kind_and_key_with_version_and_variant(
     for key in (f"meta:{i}" for i in range(50)):
         row = connection.execute(f"select {sql} from (select ? as p, ? as k)", ["prof", key]).fetchone()
         assert row == (uuid_v8(f"prof:ad:{key}"),)
+
+
+def test_a_key_is_the_head_of_the_md5_read_digit_by_digit(connection: duckdb.DuckDBPyConnection) -> None:
+    sql = render("key_of.sql", "key_of", "t")
+    texts = [f"profile:{n}" for n in range(5_000)]
+    connection.execute("create table texts (t text)")
+    connection.executemany("insert into texts values (?)", [(text,) for text in [*texts, None]])
+    found = dict(connection.execute(f"select t, {sql} from texts").fetchall())
+    digits = {text: hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:16] for text in texts}
+    assert {digit[-1] for digit in digits.values()} == set("0123456789abcdef")
+    assert found == {None: None, **{text: int(head[:15], 16) * 8 + ord(head[15]) % 8 for text, head in digits.items()}}
 
 
 def test_a_stored_id_is_the_same_in_its_own_type_and_the_one_put_together_on_spark(

@@ -35,7 +35,7 @@ fractions as (
     select
         *,
         {{ whole_quotient('amount * k', 'n') }} as linear,
-        round(cast(mod(amount * k, n) as double) / cast(n as double) * 1000000) as linear_fraction
+        cast(round(cast(mod(amount * k, n) as double) / cast(n as double) * 1000000) as int) as linear_fraction
     from divided
 )
 

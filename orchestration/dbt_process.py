@@ -53,13 +53,7 @@ def _told() -> bool:
     """Import dbt, then take over the arguments and the environment that are told; False where nothing is."""
     # what is imported finds the folders that it will work in
     os.environ.update(environment(load()))
-    import_module("dbt.cli.main")
-    from dbt.adapters.duckdb.credentials import DuckDBCredentials
-    from dbt.contracts.project import Project, ProjectFlags
-
-    # by which dbt judges its files, each made once in a process: a third of a second
-    for judged in (Project, ProjectFlags, DuckDBCredentials):
-        judged.json_schema()
+    make_ready()
     text = sys.stdin.read()
     if not text:
         return False
@@ -69,6 +63,17 @@ def _told() -> bool:
     load.cache_clear()
     sys.argv[1:] = told["arguments"]
     return True
+
+
+def make_ready() -> None:
+    """Import what dbt consists of, which takes two seconds, and have it make what each of its processes makes once."""
+    import_module("dbt.cli.main")
+    from dbt.adapters.duckdb.credentials import DuckDBCredentials
+    from dbt.contracts.project import Project, ProjectFlags
+
+    # by which dbt judges its files: a third of a second
+    for judged in (Project, ProjectFlags, DuckDBCredentials):
+        judged.json_schema()
 
 
 def environment(settings: Settings) -> dict[str, str]:

@@ -25,7 +25,7 @@ from touchledger.settings import Settings
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 # dbt's imports are a fifth of what a small build costs: each run is a process of its own, forked where they are done
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["dbt.cli.main", "dbt.adapters.duckdb", "orchestration.increment"])
+PROCESSES.set_forkserver_preload(["tests.dbt_project.forked", "orchestration.increment"])
 
 
 class Project:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 from typing import NamedTuple
 
 from api.served import ORIGINS, ProfileFacts, Reader
@@ -51,7 +52,7 @@ class Asked:
     channel: str | None
     first_only: bool
 
-    @property
+    @cached_property
     def buckets(self) -> list[DateRange]:
         """The buckets of time in order; by ad, the one that the whole window is."""
         if self.group_by == "day":
@@ -70,27 +71,25 @@ class AdCount(NamedTuple):
 
 @dataclass(frozen=True)
 class Times:
-    """Counts per (start of the bucket, origin), and of the whole window per origin; `all` is every origin."""
+    """Counts by origin, of each bucket by its start and of the whole window; `all` is every origin."""
 
-    buckets: dict[tuple[date, str], Count]
+    buckets: dict[date, dict[str, Count]]
     totals: dict[str, Count]
-
-    def add(self, bucket: date, origin: str, count: Count, new_people: int) -> None:
-        """Add what one row counts; `new_people` are those the window had not seen before the bucket."""
-        here, whole = self.buckets.get((bucket, origin), NOBODY), self.totals.get(origin, NOBODY)
-        self.buckets[bucket, origin] = Count(here.people + count.people, here.touches + count.touches)
-        self.totals[origin] = Count(whole.people + new_people, whole.touches + count.touches)
 
 
 def by_time(reader: Reader, profile: ProfileFacts, asked: Asked) -> Times:
     """Counts per month or day that has any, and of the whole window; grouped by ad, of the whole window alone."""
-    channel, times = asked.channel or ALL, Times({}, {})
+    channel = asked.channel or ALL
     if asked.first_only:
         cells = kept_cells.firsts(reader, profile.profile_key, channel)
     else:
         cells = kept_cells.cells(reader, profile.profile_key, channel, asked.window)
+    times = Times({}, {})
+    # a bucket and origin come once, with the people whom the window had not seen before that bucket
     for bucket, origin, people, touches, new_people in cells.rows(asked.buckets):
-        times.add(bucket, origin, Count(people, touches), new_people)
+        times.buckets.setdefault(bucket, {})[origin] = Count(people, touches)
+        whole = times.totals.get(origin, NOBODY)
+        times.totals[origin] = Count(whole.people + new_people, whole.touches + touches)
     return times
 
 

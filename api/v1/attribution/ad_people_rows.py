@@ -78,7 +78,6 @@ def _time_buckets(asked: Asked, times: queries.Times, started: dict[date, int]) 
     length = 7 if asked.group_by == "month" else 10
     for bucket in asked.buckets:
         start = bucket.date_from
-        counts = {origin: times.buckets.get((start, origin), NOBODY) for origin in (ALL, *ORIGINS)}
         place = {
             "key": start.isoformat()[:length],
             "start": start,
@@ -86,7 +85,7 @@ def _time_buckets(asked: Asked, times: queries.Times, started: dict[date, int]) 
             "ad_id": None,
             "ad_name": None,
         }
-        yield {**place, **_figures(counts, started.get(start))}
+        yield {**place, **_figures(times.buckets.get(start, {}), started.get(start))}
 
 
 def _ads(source: Source, asked: Asked, limit: int) -> dict[str, Any]:
@@ -112,6 +111,10 @@ def _figures(counts: Counts, started: int | None) -> dict[str, Any]:
     return {
         "ad_people": everyone.people,
         "ad_touches": everyone.touches,
-        "by_origin": {origin: counts.get(origin, NOBODY)._asdict() for origin in ORIGINS},
+        "by_origin": {
+            origin: {"people": people, "touches": touches}
+            for origin in ORIGINS
+            for people, touches in [counts.get(origin, NOBODY)]
+        },
         "platform_messaging_conversations_started": started,
     }

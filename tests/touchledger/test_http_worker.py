@@ -1,7 +1,8 @@
-"""A worker that serves connections already leaves a new one to a worker that has none."""
+"""A worker that serves connections already leaves a new one to another; none searches what it imported."""
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import threading
@@ -83,3 +84,25 @@ def test_what_no_other_worker_takes_is_accepted_after_all(
     with socket.create_connection(listener.getsockname()):
         accepting(worker, listener).join()
     assert worker.nr_conns == 2
+
+
+class Application:
+    """What gunicorn loads: of many objects that stay."""
+
+    def wsgi(self) -> list[list[int]]:
+        """The objects, which stand for a callable here."""
+        return [[n] for n in range(10_000)]
+
+
+def test_an_application_is_left_out_of_searches_for_garbage(worker: Worker) -> None:
+    worker.app = Application()
+    frozen = gc.get_freeze_count()
+    try:
+        worker.load_wsgi()
+        assert gc.get_freeze_count() - frozen > 10_000
+        assert not any(one is worker.wsgi for one in gc.get_objects())
+        # what comes later is searched
+        later: list[list[int]] = [[]]
+        assert any(one is later for one in gc.get_objects())
+    finally:
+        gc.unfreeze()

@@ -5,7 +5,7 @@
     {{ return(adapter.dispatch('key_of')(text)) }}
 {%- endmacro %}
 
-{# The number of Spark's form below, from MD5's bytes and not from their digits, for to read digits of a text costs half as
+{# The number of Spark's form below, from MD5's bytes and not from their digits: to read the digits of a text costs half as
    much as the MD5. That form takes 15 digits times 8, and of the character of the 16th its last three bits: those of the
    digit, less one where it is a letter. #}
 {% macro duckdb__key_of(text) -%}

@@ -80,7 +80,9 @@ def with_pandas(touches: str, conversions: str) -> dict[str, Any]:
     pairs["time_decay"] /= by_conversion.time_decay.transform("sum")
     models = ["last_touch", "first_touch", "last_non_direct", "linear", "time_decay"]
     credit = pairs.groupby(["conversion_key", "destination_key"], sort=False)[models].sum().reset_index()
-    return {"moments": {model: float((credit.destination_key * credit[model]).sum()) for model in models}}
+    # keys of 63 bits times whole numbers would leave what an integer holds
+    destination = credit.destination_key.astype(float)
+    return {"moments": {model: float((destination * credit[model]).sum()) for model in models}}
 
 
 def with_channel_attribution(touches: str, conversions: str) -> dict[str, Any]:

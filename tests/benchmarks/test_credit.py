@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks import peer_sql
+from benchmarks import foreign, peer_sql
 from benchmarks.contestant import OURS
 from benchmarks.credit import disagreements
 from benchmarks.credit_table import rows
@@ -100,6 +100,18 @@ def test_every_way_in_sql_credits_alike(pairs: duckdb.DuckDBPyConnection) -> Non
         assert {model: pytest.approx(told[model]) for model in expected} == expected
     first, *others = (told["time_decay"] for told in moments.values())
     assert others == pytest.approx([first, first])
+
+
+def test_pandas_is_not_said_to_credit_otherwise_where_keys_are_long(
+    pairs: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    files = {name: str(tmp_path / name) for name in ("touches", "conversions")}
+    long = "9000000000000000000 + destination_key as destination_key"
+    for name, columns in (("touches", f"* replace ({long})"), ("conversions", "conversion_key, person_key, ts")):
+        pairs.execute(f"copy (select {columns} from w.intermediate.int_{name}) to '{files[name]}' (format parquet)")
+    moments = foreign.with_pandas(**files)["moments"]
+    # each of two conversions gives one in all
+    assert moments == {model: pytest.approx(2 * 9e18) for model in peer_sql.MODELS}
 
 
 def test_a_contestant_that_credits_otherwise_is_named_with_the_model() -> None:

@@ -17,6 +17,7 @@ from api.shelf import Shelf
 from api.v1.attribution import ad_people_rows
 from api.v1.attribution.ad_people_queries import GROUPINGS, Asked
 from api.windows import DateRange
+from orchestration.served_tables import served_tables
 from tests.dbt_project import ad_people_worlds as worlds
 from tests.dbt_project.ad_people_reference import answer
 from tests.dbt_project.project import Project
@@ -125,3 +126,11 @@ def test_ads_cut_at_the_limit_are_the_best_of_all(marts: Marts) -> None:
     assert two["buckets"] == everything["buckets"][:2]
     assert (everything["buckets_truncated"], two["buckets_truncated"]) == (False, True)
     assert two["totals"] == everything["totals"]
+
+
+@pytest.mark.parametrize("table", ["people_cells", "people_cells_ad"])
+def test_cells_lie_in_the_order_in_which_they_are_published(marts: Marts, table: str) -> None:
+    grain = next(one.grain_list for one in served_tables() if one.name == table)
+    rows = marts.rows(f"select {grain} from {table}")
+    assert len({row[:3] for row in rows}) > 9
+    assert rows == sorted(rows)

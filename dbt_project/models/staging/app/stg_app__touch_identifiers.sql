@@ -1,0 +1,6 @@
+{{ config(materialized='view') }}
+
+select
+    {{ record_no() }} as record_no,
+    {{ identifier_kinds() | join(',\n    ') }}
+from {{ source('lake', 'touches') }}

@@ -5,12 +5,13 @@
 {%- endmacro %}
 
 {# One text for the whole set of identifiers of a row, null when it has none: rows with the same text are the same
-   person, so people are looked up once per text and not once per identifier. `kinds` are those a row can have. #}
+   person, so people are looked up once per text and not once per identifier. An identifier that contains the separator
+   has it twice, so that no two sets have the same text. `kinds` are those a row can have. #}
 {% macro identity_key(kinds=none) -%}
     nullif(concat_ws(
         chr(31)
         {%- for kind in identifier_kinds() if not kinds or kind in kinds %},
-        '{{ kind }}:' || {{ kind }}
+        '{{ kind }}:' || replace({{ kind }}, chr(31), chr(31) || chr(31))
         {%- endfor %}
     ), '')
 {%- endmacro %}

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import uuid
+from itertools import product
+from pathlib import Path
+
+import duckdb
 
 from api.warehouse_ids import identifier_id
+from orchestration.dbt_manifest import target
 from tests.dbt_project.identity_reference import resolve
 from tests.dbt_project.project import Project
 from tests.dbt_project.small_world import CHAIN, CROWD, spelt
@@ -78,3 +84,26 @@ def test_a_crowd_is_told_apart_as_plain_python_tells_it(world: Project) -> None:
     assert {(kind, value): person for kind, value, person, _ in rows} == expected
     assert 3 < sum(shared for *_, shared in rows) < len(rows) / 4
     assert len(set(expected.values())) > 20
+
+
+def test_no_two_sets_of_identifiers_have_the_same_text_whatever_they_contain(world: Project) -> None:
+    staging = Path(target(world.settings), "compiled/touchledger/models/staging/app/stg_app__touches.sql").read_text()
+    (identity_key,) = re.findall(r"nullif\(concat_ws\(.*?\), ''\)", staging, re.DOTALL)
+    parts = ["a", "\x1f", "email:"]
+    values = [None, *("".join(chosen) for length in (1, 2, 3) for chosen in product(parts, repeat=length))]
+    with duckdb.connect() as connection:
+        connection.execute("create table identifiers (value varchar)")
+        connection.executemany("insert into identifiers values (?)", [[value] for value in values])
+        counts = connection.execute(f"""
+            select count(*), count(identity_key), count(distinct identity_key)
+            from (
+                select {identity_key} as identity_key
+                from (
+                    select
+                        one.value as external_id, other.value as email, null::varchar as person_key,
+                        null::varchar as payment_customer_id, null::varchar as phone, null::varchar as anonymous_id
+                    from identifiers as one cross join identifiers as other
+                )
+            )
+        """).fetchone()
+    assert counts == (1600, 1599, 1599)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -130,6 +131,8 @@ def close_engines(url: str) -> None:
 def _engine(url: str, durable: bool) -> sa.Engine:
     # what is bound may be a person's or a secret: no exception and no log line repeats it
     engine = sa.create_engine(url, pool_pre_ping=not url.startswith("sqlite"), hide_parameters=True)
+    # an SQLite file's log goes when its last connection is closed
+    atexit.register(engine.dispose)
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _sqlite_pragmas)
         if not durable:

@@ -1,0 +1,70 @@
+"""How the processes of the commands end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMAND = """
+import atexit, sys
+from touchledger.entry import _ending_at_once
+
+class Thing:
+    def __del__(self):
+        print("taken apart", flush=True)
+
+thing = Thing()
+with _ending_at_once():
+    atexit.register(print, "closed")
+    print("done")
+    {end}
+"""
+
+
+def ended(end: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", COMMAND.format(end=end)], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("end", "code", "told"),
+    [
+        ("pass", 0, ""),
+        ("sys.exit()", 0, ""),
+        ("sys.exit(0)", 0, ""),
+        ("sys.exit(3)", 3, ""),
+        ("sys.exit('no such thing')", 1, "no such thing\n"),
+    ],
+)
+def test_a_process_ends_with_its_code_once_all_is_told_and_closed(end: str, code: int, told: str) -> None:
+    done = ended(end)
+    assert (done.returncode, done.stdout, done.stderr) == (code, "done\nclosed\n", told)
+
+
+def test_an_exception_is_told_as_ever() -> None:
+    done = ended("raise OSError('the disk is gone')")
+    assert (done.returncode, done.stdout) == (1, "done\nclosed\ntaken apart\n")
+    assert done.stderr.endswith("OSError: the disk is gone\n")
+
+
+def test_what_nobody_reads_any_more_is_told_by_the_code() -> None:
+    # what is told then waits for the end of the process
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-c", COMMAND.format(end="pass")]
+    try:
+        done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, env=environment, text=True, check=False)
+    finally:
+        os.close(writing)
+    assert done.returncode == 120
+    assert done.stderr.startswith("Exception ignored in: <_io.TextIOWrapper name='<stdout>'")
+
+
+def test_a_command_leaves_its_database_in_one_file(home: Path) -> None:
+    command = Path(sys.executable).parent / "touchledger"
+    subprocess.run([command, "status"], capture_output=True, check=True)
+    assert [path.name for path in home.glob("operational.db*")] == ["operational.db", "operational.db-turn"]

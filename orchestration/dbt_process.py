@@ -10,6 +10,7 @@ from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
 
+from orchestration import templates
 from orchestration.dbt_manifest import KEPT, STATE
 from orchestration.garbage import search_seldom
 from orchestration.limits import threads
@@ -133,6 +134,7 @@ def _dbt(arguments: list[str]) -> None:
     # imported after the death signal is set: the import takes over a second
     from dbt.cli.main import cli
 
+    templates.keep()
     cli(arguments)
 
 

@@ -79,7 +79,8 @@ def make_ready() -> None:
     # by which dbt judges its files: a third of a second
     for judged in (Project, ProjectFlags, DuckDBCredentials):
         judged.json_schema()
-    # how it reads and writes each kind of node: as long again. Of another version it reads nothing, and parses anew
+    # how it reads and writes each kind of node, of what some build parsed: as long again. It may be of another version
+    # of dbt, or damaged: then dbt makes that later, as it would without
     with suppress(Exception):
         parsed = Manifest.from_msgpack(max(KEPT.glob(f"*/{STATE}")).read_bytes())
         nodes = (*parsed.nodes.values(), *parsed.sources.values(), *parsed.macros.values(), *parsed.exposures.values())

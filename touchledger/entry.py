@@ -1,8 +1,8 @@
 """Where the commands `touchledger` and `touchledger-dbt` begin, and how their processes end: at once.
 
-A build leaves a million objects, which Python takes apart before it ends: two of the 24 seconds of a small build, and
-as long again in dbt's process. What must be closed (files, locks, connections, the warehouse) the command closes itself
-or by `atexit`; all else goes with the process.
+A build leaves a million objects, which Python would take apart before it ends: two of the 24 seconds of a small build,
+and over a second in dbt's process. What must be closed (files, locks, connections, the warehouse) the command closes
+itself or by `atexit`; all else goes with the process.
 """
 
 from __future__ import annotations

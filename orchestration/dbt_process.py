@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import sys
-from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
 
@@ -73,19 +72,26 @@ def make_ready() -> None:
     import_module("dbt.cli.main")
     import_module("dbt.task.build")
     from dbt.adapters.duckdb.credentials import DuckDBCredentials
-    from dbt.contracts.graph.manifest import Manifest
     from dbt.contracts.project import Project, ProjectFlags
 
     # by which dbt judges its files: a third of a second
     for judged in (Project, ProjectFlags, DuckDBCredentials):
         judged.json_schema()
-    # how it reads and writes each kind of node, of what some build parsed: as long again. It may be of another version
-    # of dbt, or damaged: then dbt makes that later, as it would without
-    with suppress(Exception):
+    _know_nodes()
+
+
+def _know_nodes() -> None:
+    """Have dbt make the code that reads and writes each kind of node, of what some build parsed: as long again."""
+    from dbt.contracts.graph.manifest import Manifest
+
+    try:
         parsed = Manifest.from_msgpack(max(KEPT.glob(f"*/{STATE}")).read_bytes())
-        nodes = (*parsed.nodes.values(), *parsed.sources.values(), *parsed.macros.values(), *parsed.exposures.values())
-        for node in {type(node): node for node in nodes}.values():
-            node.to_dict()
+    except Exception:
+        # nothing is parsed yet, or by another version of dbt: this one makes it when it has parsed
+        return
+    nodes = (*parsed.nodes.values(), *parsed.sources.values(), *parsed.macros.values(), *parsed.exposures.values())
+    for node in {type(node): node for node in nodes}.values():
+        node.to_dict()
 
 
 def environment(settings: Settings) -> dict[str, str]:

@@ -5,6 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from orchestration.dbt_manifest import KEPT, STATE, ensure_manifest
+from touchledger.settings import Settings
 
 ASKED = """
 import gc, sys
@@ -25,6 +31,23 @@ finally:
     sys.stderr.write(str(MacroFuzzEnvironment.compile is Environment.compile))
 """
 
+READY = """
+import sys
+from pathlib import Path
+from dbt.contracts.graph.manifest import Manifest
+from orchestration import dbt_process
+dbt_process.KEPT = Path(sys.argv[1])
+read, found = Manifest.from_msgpack, []
+Manifest.from_msgpack = lambda told: found.append(read(told)) or found[-1]
+dbt_process.make_ready()
+print(sum(len(parsed.nodes) for parsed in found))
+"""
+
+
+def ready(kept: Path) -> int:
+    """How many nodes of what is kept there dbt has read once it is ready."""
+    return int(subprocess.run([sys.executable, "-c", READY, kept], capture_output=True, text=True, check=True).stdout)
+
 
 def test_dbt_seldom_searches_for_garbage() -> None:
     asked = subprocess.run([sys.executable, "-c", ASKED], capture_output=True, text=True, check=True)
@@ -37,3 +60,16 @@ def test_dbt_seldom_searches_for_garbage() -> None:
 def test_dbt_takes_compiled_templates_from_the_checkout() -> None:
     done = subprocess.run([sys.executable, "-c", RUN], capture_output=True, text=True, check=True)
     assert done.stderr == "False"
+
+
+def test_dbt_knows_the_nodes_before_it_is_told_to_build_them(settings: Settings) -> None:
+    ensure_manifest(settings)
+    assert ready(KEPT) > 100
+
+
+@pytest.mark.parametrize("kept", [None, b"", b"of another version"])
+def test_without_anything_that_it_can_read_dbt_is_ready_all_the_same(tmp_path: Path, kept: bytes | None) -> None:
+    if kept is not None:
+        (tmp_path / "key").mkdir()
+        (tmp_path / "key" / STATE).write_bytes(kept)
+    assert ready(tmp_path) == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -127,12 +126,20 @@ def close_engines(url: str) -> None:
         _engine(url, durable).dispose()
 
 
+def close_all_engines() -> None:
+    """Close the idle connections of this process, whatever they lead to."""
+    for url in _addresses:
+        close_engines(url)
+
+
+_addresses: set[str] = set()
+
+
 @Once
 def _engine(url: str, durable: bool) -> sa.Engine:
     # what is bound may be a person's or a secret: no exception and no log line repeats it
     engine = sa.create_engine(url, pool_pre_ping=not url.startswith("sqlite"), hide_parameters=True)
-    # an SQLite file's log goes when its last connection is closed
-    atexit.register(engine.dispose)
+    _addresses.add(url)
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _sqlite_pragmas)
         if not durable:

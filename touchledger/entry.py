@@ -19,6 +19,7 @@ def touchledger() -> None:
     with _ending_at_once():
         from touchledger.cli import main
 
+        atexit.register(_close)
         main()
 
 
@@ -42,6 +43,12 @@ def _ending_at_once() -> Iterator[None]:
         codes.append(ended.code)
         raise
     codes.append(None)
+
+
+def _close() -> None:
+    # SQLite's log goes with the last connection to the file; whoever opened one has imported what closes it
+    if database := sys.modules.get("api.db"):
+        database.close_all_engines()
 
 
 def _leave(codes: list[object]) -> None:

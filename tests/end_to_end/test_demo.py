@@ -31,6 +31,7 @@ class Demo:
         ports = {name: str(free_port()) for name in ("API_PORT", "DAGSTER_PORT", "SANDBOX_PORT")}
         self.deployment = Deployment(home, {**ports, "DEMO_PEOPLE": str(PEOPLE), "DEMO_DAYS": str(DAYS)})
         self.printed = self.deployment.run("up", "--once")
+        self.left = {path.name for path in home.glob("operational.db*")}
         settings = Settings(home=home)
         self.last = settings.demo_today
         self.first = self.last - timedelta(days=DAYS + 40)
@@ -198,3 +199,7 @@ def test_a_second_run_changes_no_figure(demo: Demo) -> None:
     before = figures(demo.deployment.home)
     demo.deployment.run("up", "--once", "--quiet")
     assert figures(demo.deployment.home) == before
+
+
+def test_the_demo_ends_with_its_database_in_one_file(demo: Demo) -> None:
+    assert demo.left == {"operational.db", "operational.db-turn"}

@@ -20,6 +20,8 @@ from orchestration.orphans import die_with_parent
 
 POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 15.0
+# for what was killed to be gone: its files are closed only then. Where nobody collects the dead, they stay in the group
+KILLED_SECONDS = 2.0
 
 
 class PortTakenError(RuntimeError):
@@ -121,12 +123,22 @@ class Supervisor:
                 child.process.wait(max(0.0, deadline - time.monotonic()))
             _kill_group(child)
             child.process.wait()
+        for child in self.children:
+            _wait_for_group(child)
         self.children.clear()
 
 
 def _kill_group(child: Child) -> None:
     with suppress(ProcessLookupError):
         os.killpg(child.process.pid, signal.SIGKILL)
+
+
+def _wait_for_group(child: Child) -> None:
+    deadline = time.monotonic() + KILLED_SECONDS
+    with suppress(ProcessLookupError, PermissionError):
+        while time.monotonic() < deadline:
+            os.killpg(child.process.pid, 0)
+            time.sleep(POLL_SECONDS / 10)
 
 
 def _beginning(parent: int, stop_by: signal.Signals) -> Callable[[], None]:

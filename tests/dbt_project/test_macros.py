@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Iterator
 from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
+from itertools import product
 
 import duckdb
 import pytest
@@ -131,3 +132,25 @@ def _pairs(chance: random.Random, count: int) -> list[tuple[str, str]]:
     over = [f"{chance.randint(0, 300)}.{chance.randint(1, 10**10 - 1):010d}" for _ in range(count)]
     under = [f"0.{chance.randint(10**6, 10**10 - 1):010d}" for _ in range(count)]
     return list(zip(over, under, strict=True))
+
+
+def test_no_two_states_of_a_creative_have_the_same_hash_whatever_they_contain(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    texts = ["".join(chosen) for length in range(4) for chosen in product(["a", "\x1e", "\x1f", "1"], repeat=length)]
+    connection.execute("create table texts (value varchar)")
+    connection.executemany("insert into texts values (?)", [[text] for text in texts])
+    sql = f"""
+        select {render("creative_hash.sql", "creative_hash", "c")} as hash, c.title, c.body
+        from (
+            select
+                'image' as format, null as video_id, one.value as title, other.value as body, null as call_to_action,
+                null as content_hash
+            from texts as one cross join texts as other
+        ) as c
+    """
+    found = connection.execute(sql).fetchall()
+    assert len({hash for hash, _, _ in found}) == len(found) == len(texts) ** 2
+    for hash, title, body in found:
+        if not {"\x1e", "\x1f"} & {*title, *body}:
+            assert hash == hashlib.md5("\x1f".join(["image", "", title, body, "", ""]).encode()).hexdigest()

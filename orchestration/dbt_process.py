@@ -9,7 +9,7 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 
-from orchestration import templates
+from orchestration import dbt_order, templates
 from orchestration.dbt_manifest import KEPT, STATE
 from orchestration.garbage import search_seldom
 from orchestration.limits import threads
@@ -142,6 +142,7 @@ def _dbt(arguments: list[str]) -> None:
     from dbt.cli.main import cli
 
     templates.keep()
+    dbt_order.longest_first()
     cli(arguments)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from data_contracts.contract import modelled
 from orchestration.dbt_manifest import target
 from tests.dbt_project.project import Project
@@ -31,3 +33,10 @@ def test_the_project_was_not_parsed_anew_for_this_state_folder(world: Project) -
     log = "".join(path.read_text() for path in target(world.settings).glob("dbt.log*"))
     assert "Partial parsing enabled: 0 files deleted, 0 files added, 0 files changed" in log
     assert "Unable to do partial parsing" not in log
+
+
+def test_a_model_that_most_of_the_build_waits_for_goes_before_one_that_nearly_nothing_waits_for(world: Project) -> None:
+    log = (target(world.settings) / "dbt.log").read_text()
+    began = re.findall(r"Began running node model\.touchledger\.(\w+)", log)
+    # dbt by itself begins all models of staging first, for those wait for nothing
+    assert began.index("int_profiles") < began.index("stg_store__variants")

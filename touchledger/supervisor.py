@@ -123,8 +123,9 @@ class Supervisor:
                 child.process.wait(max(0.0, deadline - time.monotonic()))
             _kill_group(child)
             child.process.wait()
+        deadline = time.monotonic() + KILLED_SECONDS
         for child in self.children:
-            _wait_for_group(child)
+            _wait_for_group(child, deadline)
         self.children.clear()
 
 
@@ -133,8 +134,7 @@ def _kill_group(child: Child) -> None:
         os.killpg(child.process.pid, signal.SIGKILL)
 
 
-def _wait_for_group(child: Child) -> None:
-    deadline = time.monotonic() + KILLED_SECONDS
+def _wait_for_group(child: Child, deadline: float) -> None:
     with suppress(ProcessLookupError, PermissionError):
         while time.monotonic() < deadline:
             os.killpg(child.process.pid, 0)

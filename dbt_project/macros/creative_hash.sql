@@ -1,6 +1,6 @@
 {# Names one state of a creative: what it shows, and its producer's own hash, which also tells of a changed picture.
-   Addresses of pictures are left out, since platforms sign them anew. In a part the separator is written as two others,
-   so that no two states have the same text. `c` is the alias of stg_ad_platform__creatives. #}
+   Addresses of pictures are left out, since platforms sign them anew. In a part the separator is written as two other
+   characters, so that no two states have the same text. `c` is the alias of stg_ad_platform__creatives. #}
 {% macro creative_hash(c) -%}
     md5(
         {{ c }}.format

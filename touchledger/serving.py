@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
@@ -80,9 +81,13 @@ def wait_for(supervisor: Supervisor, child: Child, url: str) -> None:
         raise click.ClickException(str(error)) from None
 
 
-def watch(output: Output, supervisor: Supervisor, api: Child) -> None:
-    """Return on Ctrl-C; a ClickException when the API ends by itself. What else ends is told, and the API serves on."""
+def watch(output: Output, supervisor: Supervisor, api: Child, tell: Callable[[], None]) -> None:
+    """Tell that all is served, and return on Ctrl-C; a ClickException when the API ends by itself.
+
+    What else ends is told, and the API serves on.
+    """
     try:
+        tell()
         while api.process.poll() is None:
             for child in supervisor.dismiss_ended(but=api):
                 output.say(f"[yellow]{child.name} ended with code {child.process.returncode}; see {child.log}[/]")
@@ -100,5 +105,5 @@ def serve_until_interrupted(output: Output, settings: Settings) -> None:
         api = start_api(supervisor, settings)
         start_worker(supervisor)
         wait_for(supervisor, api, f"{api_address(settings)}/healthz")
-        output.result(settings.base_url, {"url": settings.base_url}, f"Serving on {settings.base_url}; Ctrl-C ends it.")
-        watch(output, supervisor, api)
+        url = settings.base_url
+        watch(output, supervisor, api, lambda: output.result(url, {"url": url}, f"Serving on {url}; Ctrl-C ends it."))

@@ -135,7 +135,7 @@ def _kill_group(child: Child) -> None:
 
 
 def _wait_for_group(child: Child, deadline: float) -> None:
-    with suppress(ProcessLookupError, PermissionError):
+    with suppress(ProcessLookupError):
         while time.monotonic() < deadline:
             os.killpg(child.process.pid, 0)
             time.sleep(POLL_SECONDS / 10)

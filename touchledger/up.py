@@ -35,6 +35,8 @@ def run(output: Output, settings: Settings, *, once: bool) -> None:
                 output.result(found.bare, found.data, table_of(found))
             else:
                 _serve(output, settings, supervisor, demo)
+        if not once:
+            output.say("Ended; nothing is left running.")
     except KeyboardInterrupt:
         output.say("Ended before it was done; nothing is left running.")
         raise SystemExit(128 + signal.SIGINT) from None
@@ -94,6 +96,5 @@ def _serve(output: Output, settings: Settings, supervisor: Supervisor, demo: Dem
     with output.working("Start Dagster"):
         serving.wait_for(supervisor, dagster, f"{serving.dagster_address(settings)}/server_info")
     put_tracker_on_shop(settings, demo)
-    output.result(found.bare, found.data, table_of(found), addresses(found, settings))
-    serving.watch(output, supervisor, api)
-    output.say("Ended; nothing is left running.")
+    shown = table_of(found), addresses(found, settings)
+    serving.watch(output, supervisor, api, lambda: output.result(found.bare, found.data, *shown))

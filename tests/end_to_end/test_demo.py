@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -195,9 +196,17 @@ def test_the_table_names_every_campaign_with_spend(demo: Demo) -> None:
     assert [name for (name,) in names if name not in demo.printed] == []
 
 
-def test_a_second_run_changes_no_figure(demo: Demo) -> None:
+def test_a_second_run_that_is_served_until_ctrl_c_changes_no_figure(demo: Demo) -> None:
     before = figures(demo.deployment.home)
-    demo.deployment.run("up", "--once", "--quiet")
+    served = demo.deployment.start("up")
+    try:
+        assert served.stdout
+        assert any("Ctrl-C ends everything" in line for line in served.stdout)
+        served.send_signal(signal.SIGINT)
+        _, told = served.communicate(timeout=60)
+    finally:
+        served.kill()
+    assert served.returncode == 0, told
     assert figures(demo.deployment.home) == before
 
 

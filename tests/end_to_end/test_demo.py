@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from api.db import close_all_engines
 from sandbox.ledger import LEVELS, REASONS, Credit, Ledger
 from sandbox.ledger_weights import MODELS
 from sandbox.world import build
@@ -19,6 +20,7 @@ from touchledger.demo import DEMO_PROFILE_ID
 from touchledger.settings import Settings
 
 PEOPLE, DAYS = 900, 60
+IN_ONE_FILE = {"operational.db", "operational.db-turn"}
 TYPES = (
     "appointment_attended", "appointment_booked", "closed_won", "dm_started", "lead_created", "payment_received",
     "quote_presented",
@@ -32,7 +34,7 @@ class Demo:
         ports = {name: str(free_port()) for name in ("API_PORT", "DAGSTER_PORT", "SANDBOX_PORT")}
         self.deployment = Deployment(home, {**ports, "DEMO_PEOPLE": str(PEOPLE), "DEMO_DAYS": str(DAYS)})
         self.printed = self.deployment.run("up", "--once")
-        self.left = {path.name for path in home.glob("operational.db*")}
+        self.left = _database(home)
         settings = Settings(home=home)
         self.last = settings.demo_today
         self.first = self.last - timedelta(days=DAYS + 40)
@@ -43,6 +45,10 @@ class Demo:
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
     return Demo(tmp_path_factory.mktemp("demo") / "home")
+
+
+def _database(home: Path) -> set[str]:
+    return {path.name for path in home.glob("operational.db*")}
 
 
 def _keyed(demo: Demo, query: str) -> dict[Any, tuple[Any, ...]]:
@@ -198,6 +204,8 @@ def test_the_table_names_every_campaign_with_spend(demo: Demo) -> None:
 
 def test_a_second_run_that_is_served_until_ctrl_c_changes_no_figure(demo: Demo) -> None:
     before = figures(demo.deployment.home)
+    # the clients of the other tests live in this process, and would keep the database's log
+    close_all_engines()
     served = demo.deployment.start("up")
     try:
         assert served.stdout
@@ -207,8 +215,9 @@ def test_a_second_run_that_is_served_until_ctrl_c_changes_no_figure(demo: Demo) 
     finally:
         served.kill()
     assert served.returncode == 0, told
+    assert _database(demo.deployment.home) == IN_ONE_FILE
     assert figures(demo.deployment.home) == before
 
 
 def test_the_demo_ends_with_its_database_in_one_file(demo: Demo) -> None:
-    assert demo.left == {"operational.db", "operational.db-turn"}
+    assert demo.left == IN_ONE_FILE

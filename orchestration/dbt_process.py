@@ -9,7 +9,7 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 
-from orchestration import dbt_order, templates
+from orchestration import dbt_events, dbt_order, templates
 from orchestration.dbt_manifest import KEPT, STATE
 from orchestration.garbage import search_seldom
 from orchestration.limits import threads
@@ -143,6 +143,7 @@ def _dbt(arguments: list[str]) -> None:
 
     templates.keep()
     dbt_order.longest_first()
+    dbt_events.tell_at_once()
     cli(arguments)
 
 

@@ -102,9 +102,9 @@ def database_url(request: pytest.FixtureRequest, home: Path) -> Iterator[str]:
 def sqlite_url(home: Path) -> Iterator[str]:
     """Address of a migrated SQLite database in the state folder, for tests that are not about the database."""
     from api.db import close_engines
-    from tests.factories.deployments import migrate
+    from tests.factories.deployments import migrate, settings_of
 
-    settings = Settings(home=home)
+    settings = settings_of(home)
     migrate(settings)
     yield settings.operational_url
     close_engines(settings.operational_url)
@@ -113,4 +113,6 @@ def sqlite_url(home: Path) -> Iterator[str]:
 @pytest.fixture
 def settings(home: Path, sqlite_url: str) -> Settings:
     """Settings of a prepared, empty deployment on SQLite."""
-    return Settings(home=home)
+    from tests.factories.deployments import settings_of
+
+    return settings_of(home)

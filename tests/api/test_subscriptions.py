@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 import time_machine
 
 from api import db
-from api.app import create_app
 from api.models import Subscription, Workspace
 from api.plans import allowance
 from api.subscriptions import TRIAL, UNPAID, Standing, begin_trial, restate, standing
 from tests.factories import billing as factory
+from tests.factories.deployments import application
 from touchledger.settings import Settings
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -46,7 +46,7 @@ def test_a_trial_gives_the_plans_limits_at_once_and_takes_them_back_to_the_secon
 
 def test_allowances_follow_the_plan_that_counts_now(settings: Settings) -> None:
     workspace = Workspace(name="Agency", plan="agency")
-    with time_machine.travel(START, tick=False), create_app(settings).app_context():
+    with time_machine.travel(START, tick=False), application(settings).app_context():
         assert allowance(workspace, "active_profiles") == 75
         workspace.plan_ends_at = START
         assert allowance(workspace, "active_profiles") == 3

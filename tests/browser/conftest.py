@@ -11,11 +11,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from werkzeug.serving import make_server
 
-from api.app import create_app
 from api.migrate import upgrade
 from tests.browser.place import Place
 from tests.browser.place import served as serve_people
 from tests.factories import served
+from tests.factories.deployments import application
 from touchledger.settings import Settings
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "campaigns"
@@ -44,7 +44,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     settings = Settings(home=tmp_path_factory.mktemp("pages"))
     upgrade(settings.operational_url)
     served.publish(settings.published, served.from_csv(GOLDEN))
-    server = make_server("127.0.0.1", 0, create_app(settings), threaded=True)
+    server = make_server("127.0.0.1", 0, application(settings), threaded=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"

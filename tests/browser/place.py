@@ -14,11 +14,11 @@ from playwright.sync_api import Page
 from werkzeug.serving import make_server
 
 from api import db, passwords
-from api.app import create_app
 from api.migrate import upgrade
 from api.models import User
 from tests.api.oauth.walk import Walker
 from tests.factories import accounts, people
+from tests.factories.deployments import application
 from touchledger.settings import Settings
 
 PASSWORD = "a long enough sentence"
@@ -48,12 +48,12 @@ class Place:
 
     def register(self, name: str = "Campaign assistant") -> str:
         """The id of a new agent."""
-        walker = Walker(create_app(self.settings).test_client(), redirect_uri=self.back)
+        walker = Walker(application(self.settings).test_client(), redirect_uri=self.back)
         return str(walker.register(client_name=name).get_json()["client_id"])
 
     def asking(self, client_id: str, **changed: str) -> str:
         """Where the agent sends the person."""
-        asked = Walker(create_app(self.settings).test_client(), client_id, self.back).asking(**changed)
+        asked = Walker(application(self.settings).test_client(), client_id, self.back).asking(**changed)
         return f"{self.address}/oauth/authorize?{urlencode(asked)}"
 
 
@@ -68,7 +68,7 @@ def served(home: Path) -> Iterator[Place]:
         session.get_one(User, ada.id).password_hash = passwords.hashed(PASSWORD)
     for name in ("Bakery", "A shop with a name that goes on and on and on until nobody reads it any more"):
         people.member(url, ada, accounts.profile(url, name=name).workspace_id)
-    server = make_server("127.0.0.1", 0, create_app(settings), threaded=True)
+    server = make_server("127.0.0.1", 0, application(settings), threaded=True)
     listening = HTTPServer(("127.0.0.1", 0), Callback)
     often = {"poll_interval": 0.05}
     threads = [threading.Thread(target=one.serve_forever, kwargs=often) for one in (server, listening)]

@@ -15,10 +15,9 @@ from urllib.parse import urlsplit
 from flask.testing import FlaskClient
 
 from api import db, tracking_keys
-from api.app import create_app
 from api.models import Profile
 from tests.factories import accounts
-from tests.factories.deployments import migrate
+from tests.factories.deployments import application, migrate
 from touchledger.settings import Settings
 
 PATIENCE = 10
@@ -147,7 +146,7 @@ def served(home: Path) -> Iterator[Shop]:
     """A shop with a tracking key of a profile in this folder."""
     settings = Settings(home=home)
     migrate(settings)
-    shop = Shop(client=create_app(settings).test_client(), settings=settings)
+    shop = Shop(client=application(settings).test_client(), settings=settings)
     profile = accounts.profile(settings.operational_url)
     with db.transaction(settings.operational_url) as session:
         shop.key = tracking_keys.mint(session, profile.id).key

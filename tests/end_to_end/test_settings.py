@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from api.app import create_app
 from api.migrate import upgrade
 from api.scopes import DEFAULT_SCOPES, Scope
 from api.snapshot import snapshots
@@ -17,6 +16,7 @@ from orchestration.importer import import_file
 from orchestration.lake import Lake
 from orchestration.pipeline import run_job
 from tests.api.conftest import Caller
+from tests.factories.deployments import application
 from touchledger import settings as settings_module
 from touchledger.accounts import create_profile, mint_key
 from touchledger.settings import Settings
@@ -74,7 +74,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
             _import(settings, lake, dataset, home / f"{dataset}.csv", text, profile)
         scopes = [*DEFAULT_SCOPES, Scope.ATTRIBUTION_WRITE]
         key = mint_key(settings, profile_id=profile, scopes=[scope.value for scope in scopes], name="test")
-        yield Shop(settings, Caller(create_app(settings).test_client(), key))
+        yield Shop(settings, Caller(application(settings).test_client(), key))
         snapshots(settings).close()
     settings_module.load.cache_clear()
 

@@ -8,11 +8,20 @@ from functools import cache
 from pathlib import Path
 
 from flask import Flask
+from pydantic import SecretStr
 
 from api.app import create_app
 from api.db import close_engines
 from api.migrate import upgrade
 from touchledger.settings import Settings
+
+NOBODYS = Path(tempfile.gettempdir(), "touchledger-nobody")
+
+
+def settings_of(home: Path, database_url: str | None = None) -> Settings:
+    """Settings of a state folder, all else as it is by default: a copy, for to read the environment takes longer."""
+    given = None if database_url is None else SecretStr(database_url)
+    return _defaults().model_copy(update={"home": home.resolve(), "database_url": given})
 
 
 def migrate(settings: Settings) -> None:
@@ -29,6 +38,11 @@ def application(settings: Settings) -> Flask:
 
 
 @cache
+def _defaults() -> Settings:
+    return Settings(home=NOBODYS)
+
+
+@cache
 def _migrated() -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/operational.db"
@@ -40,4 +54,4 @@ def _migrated() -> bytes:
 
 @cache
 def _assembled() -> Flask:
-    return create_app(Settings(home=Path(tempfile.gettempdir(), "touchledger-nobody")))
+    return create_app(_defaults())

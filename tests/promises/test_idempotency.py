@@ -19,6 +19,7 @@ from api.migrate import upgrade
 from api.models import AuditEntry, IdempotencyRecord, Workspace
 from tests.api.conftest import Caller
 from tests.factories import accounts, notes
+from tests.factories.deployments import settings_of
 from tests.fixtures.postgres import create_database
 from touchledger.settings import Settings
 
@@ -174,7 +175,7 @@ AT_ONCE = 50
 @pytest.fixture
 def crowd_of(database_url: str, home: Path) -> Iterator[Callable[[], list[Any]]]:
     """Sends one request with one key from fifty threads that start together, each with a client of its own."""
-    application = create_app(Settings(home=home, database_url=SecretStr(database_url)), more=[notes.bp])
+    application = create_app(settings_of(home, database_url), more=[notes.bp])
     key = accounts.secret(database_url, accounts.profile(database_url))
     together = threading.Barrier(AT_ONCE)
 

@@ -9,12 +9,12 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 
 from api import db, link_tokens
-from api.app import create_app
 from api.customer_keys import customer_key
 from api.models import CollectedEvent, Profile
 from api.snapshot import snapshots
 from api.warehouse_ids import identifier_id
 from tests.factories import served, tracked
+from tests.factories.deployments import application
 from touchledger.settings import Settings
 
 ANN = "11111111-1111-8111-8111-111111111111"
@@ -45,7 +45,7 @@ def test_a_true_token_joins_the_visit_to_its_person_and_no_other_is_an_error(
     about = {"profile_id": of_profile or profile.id, "customer_key": customer_key(signing, profile.id, ANN)}
     token = link_tokens.mint(signer, **about, expires=expires) + altered
     event = tracked.event(tracked.key(signing.operational_url, profile), pageUrl=f"{tracked.SHOP}?tl_id={token}")
-    assert tracked.send(create_app(signing).test_client(), event).status_code == 202
+    assert tracked.send(application(signing).test_client(), event).status_code == 202
     with db.transaction(signing.operational_url) as session:
         (body,) = session.scalars(sa.select(CollectedEvent.body))
     expected = identifier_id(profile.id, "email", "ann@example.com") if is_joined else None

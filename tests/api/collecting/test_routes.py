@@ -10,15 +10,14 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
-from pydantic import SecretStr
 from werkzeug.test import TestResponse
 
 from api import db
-from api.app import create_app
 from api.collecting import keeping
 from api.http import Application
 from api.models import CollectedEvent, IngestedRecord, Profile, TrackingKey
 from tests.factories import accounts, tracked
+from tests.factories.deployments import application, settings_of
 from touchledger.settings import Settings
 
 
@@ -161,8 +160,8 @@ def test_a_key_and_an_address_have_their_own_allowance(
 
 
 def test_fifty_deliveries_of_one_event_at_once_have_one_effect(database_url: str, home: Any) -> None:
-    settings = Settings(home=home, database_url=SecretStr(database_url))
-    app: Application = create_app(settings)
+    settings = settings_of(home, database_url)
+    app: Application = application(settings)
     profile = accounts.profile(database_url)
     key = tracked.key(database_url, profile)
     same = tracked.event(key, eventName="lead_submitted", userId="u-1")

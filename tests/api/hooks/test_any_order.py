@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from api import db
-from api.app import create_app
 from api.hooks.settling import take
 from api.hooks.stripe_events import read
 from api.models import Handoff, HookDelivery, Subscription, Workspace
@@ -35,6 +34,7 @@ from tests.factories.billing_events import (
     marks,
     trialing,
 )
+from tests.factories.deployments import application
 from tests.fixtures.sandbox import RunningSandbox
 from touchledger.settings import Settings
 
@@ -110,7 +110,7 @@ def test_two_deliveries_at_once_leave_nothing_out(
 ) -> None:
 
     selling = factory.selling(settings, sandbox).model_copy(update={"database_url": SecretStr(database_url)})
-    app, workspace = create_app(selling), trialing(database_url)
+    app, workspace = application(selling), trialing(database_url)
     of = marks(workspace)
     events = [checkout("evt_1", START, of), invoice("evt_2", START + MONTH, of, is_paid=False)]
     events += [changed(f"evt_{n}", START + MONTH + timedelta(seconds=n), of, "past_due") for n in range(3, 7)]

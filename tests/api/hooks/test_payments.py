@@ -15,7 +15,6 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api import db
-from api.app import create_app
 from api.models import AuditEntry, Handoff, HookDelivery, Subscription, Workspace
 from api.subscriptions import UNPAID, standing
 from sandbox.stripe_billing import signature
@@ -32,12 +31,13 @@ from tests.factories.billing_events import (
     marks,
     trialing,
 )
+from tests.factories.deployments import application
 from touchledger.settings import Settings
 
 
 @pytest.fixture
 def client(selling: Settings) -> FlaskClient:
-    return create_app(selling).test_client()
+    return application(selling).test_client()
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def test_another_processor_is_unknown_and_without_a_secret_nothing_is_taken(
     settings: Settings, client: FlaskClient
 ) -> None:
     assert client.post("/hooks/payments/paypal", data=b"{}").status_code == 404
-    unconfigured = create_app(settings).test_client().post("/hooks/payments/stripe", data=b"{}")
+    unconfigured = application(settings).test_client().post("/hooks/payments/stripe", data=b"{}")
     assert (unconfigured.status_code, unconfigured.get_json()["error"]["code"]) == (503, "service_unavailable")
 
 

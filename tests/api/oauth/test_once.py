@@ -8,21 +8,19 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from pydantic import SecretStr
 from werkzeug.test import TestResponse
 
 from api import db
-from api.app import create_app
 from api.models import OAuthAuthorization, OAuthRefreshToken, UserToken
 from tests.api.oauth.walk import Walker, sign_in
 from tests.factories import accounts, people
-from touchledger.settings import Settings
+from tests.factories.deployments import application, settings_of
 
 
 @pytest.fixture
 def agent(home: Path, database_url: str) -> Walker:
     """A registered agent and the browser of a person, on either database."""
-    browser = create_app(Settings(home=home, database_url=SecretStr(database_url))).test_client()
+    browser = application(settings_of(home, database_url)).test_client()
     ada = people.user(database_url)
     people.member(database_url, ada, accounts.profile(database_url).workspace_id)
     sign_in(browser, people.session_of(database_url, ada))

@@ -10,15 +10,15 @@ from authlib.oauth2 import rfc8414, rfc9207
 from flask.testing import FlaskClient
 
 from api import db
-from api.app import create_app
 from api.models import OAuthClient
 from tests.api.oauth.walk import BACK
+from tests.factories.deployments import application
 from touchledger.settings import Settings
 
 
 def test_the_metadata_is_what_the_rfcs_ask_for(settings: Settings) -> None:
     behind_tls = settings.model_copy(update={"public_url": "https://ledger.example"})
-    client = create_app(behind_tls).test_client()
+    client = application(behind_tls).test_client()
     found = client.get("/.well-known/oauth-authorization-server").get_json()
     rfc8414.AuthorizationServerMetadata(found).validate(metadata_classes=[rfc9207.AuthorizationServerMetadata])
     assert found["issuer"] == "https://ledger.example"
@@ -143,7 +143,7 @@ def test_the_bodies_of_errors_are_oauths_own(client: FlaskClient) -> None:
 
 
 def test_without_tls_on_a_public_address_nothing_is_given(settings: Settings) -> None:
-    client = create_app(settings.model_copy(update={"public_url": "http://ledger.example"})).test_client()
+    client = application(settings.model_copy(update={"public_url": "http://ledger.example"})).test_client()
     given = client.post("/oauth/token", data={"grant_type": "authorization_code"})
     assert (given.status_code, given.get_json()["error"]) == (400, "insecure_transport")
     assert "insecure_transport" in client.get("/oauth/authorize").text

@@ -10,10 +10,10 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api import db, passwords
-from api.app import create_app
 from api.models import OneTimeToken, OutgoingMail, User, UserSession
 from tests.api.oauth.walk import form_token
 from tests.factories import people
+from tests.factories.deployments import application
 from touchledger.settings import Settings
 
 OLD, NEW = "a long walk by the sea", "another long password"
@@ -22,7 +22,7 @@ OLD, NEW = "a long walk by the sea", "another long password"
 @pytest.fixture
 def client(settings: Settings) -> FlaskClient:
     """A deployment that has a mail server; nothing is sent, since no worker runs."""
-    return create_app(settings.model_copy(update={"smtp_host": "127.0.0.1"})).test_client()
+    return application(settings.model_copy(update={"smtp_host": "127.0.0.1"})).test_client()
 
 
 @pytest.fixture

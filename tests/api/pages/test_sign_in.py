@@ -12,10 +12,10 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api import db, passwords
-from api.app import create_app
 from api.models import User, UserSession
 from tests.api.oauth.walk import Walker, form_token
 from tests.factories import people
+from tests.factories.deployments import application
 from touchledger.settings import Settings
 
 PASSWORD = "a long enough sentence"
@@ -48,7 +48,7 @@ def test_a_signed_in_browser_keeps_a_session_that_scripts_cannot_read(client: Fl
 
 
 def test_over_tls_the_cookies_are_for_this_host_alone(settings: Settings, ada: User) -> None:
-    client = create_app(settings.model_copy(update={"public_url": "https://ledger.example"})).test_client()
+    client = application(settings.model_copy(update={"public_url": "https://ledger.example"})).test_client()
     page = client.get("/sign-in", base_url="https://ledger.example")
     sent = {"form_token": form_token(page), "email": "ada@example.com", "password": PASSWORD}
     response = client.post("/sign-in", data=sent, base_url="https://ledger.example")

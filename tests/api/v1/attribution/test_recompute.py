@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from pydantic import SecretStr
 
 from api import db
-from api.app import create_app
 from api.models import AuditEntry, Profile, Recompute
 from api.scopes import Scope
 from tests.api.conftest import Caller
 from tests.factories import accounts
+from tests.factories.deployments import application, settings_of
 from touchledger.settings import Settings
 
 PATH = "/attribution/recompute"
@@ -112,9 +111,9 @@ def test_what_is_malformed_unknown_or_not_allowed_is_refused(
 
 @pytest.fixture
 def many_callers(database_url: str, home: Path) -> Iterator[list[Caller]]:
-    settings = Settings(home=home, database_url=SecretStr(database_url))
+    settings = settings_of(home, database_url)
     of = accounts.profile(database_url)
-    app = create_app(settings)
+    app = application(settings)
     yield [
         Caller(app.test_client(), accounts.secret(database_url, of, scopes=[Scope.ATTRIBUTION_WRITE])) for _ in range(6)
     ]

@@ -8,11 +8,11 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from api.app import create_app
 from api.models import Profile
 from tests.api.v1.billing.asking import Ask
 from tests.factories import billing as factory
 from tests.factories import people
+from tests.factories.deployments import application
 from tests.fixtures.sandbox import RunningSandbox
 from touchledger.settings import Settings
 
@@ -24,7 +24,7 @@ def selling(settings: Settings, sandbox: RunningSandbox) -> Settings:
 
 @pytest.fixture
 def client(selling: Settings) -> FlaskClient:
-    return create_app(selling).test_client()
+    return application(selling).test_client()
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ import sqlalchemy as sa
 import time_machine
 
 from api import db
-from api.app import create_app
 from api.models import AuditEntry, Handoff, Profile, Subscription, Workspace
 from api.roles import Role
 from api.scopes import Scope
@@ -21,6 +20,7 @@ from api.subscriptions import TRIAL, begin_trial
 from tests.api.v1.billing.asking import UNKNOWN, Ask, data, refusal
 from tests.factories import accounts, people
 from tests.factories import billing as factory
+from tests.factories.deployments import application
 from tests.fixtures.sandbox import RunningSandbox, served
 from touchledger.settings import Settings
 
@@ -29,7 +29,7 @@ from touchledger.settings import Settings
 def delivering(selling: Settings, sandbox: RunningSandbox) -> Iterator[None]:
     """The API is served, and the sandbox's processor delivers to it."""
     where = f"{sandbox.url}/__sandbox__/stripe/endpoint"
-    with served(create_app(selling)) as url, httpx.Client(trust_env=False) as control:
+    with served(application(selling)) as url, httpx.Client(trust_env=False) as control:
         hook = {"url": f"{url}/hooks/payments/stripe", "secret": factory.WEBHOOK_SECRET}
         control.put(where, json=hook).raise_for_status()
         yield
@@ -166,7 +166,7 @@ def test_a_processor_that_says_no_or_nothing_leaves_nothing_behind(
 
 
 def test_a_deployment_without_a_processor_says_so(settings: Settings, owner: str, profile: Profile) -> None:
-    client, headers = create_app(settings).test_client(), {"Authorization": f"Bearer {owner}"}
+    client, headers = application(settings).test_client(), {"Authorization": f"Bearer {owner}"}
     path = f"/api/v1/workspaces/{profile.workspace_id}"
     answer = client.post(f"{path}/checkout-session", json={"plan": "growth"}, headers=headers)
     assert refusal(answer) == (503, "service_unavailable", None)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from werkzeug.test import TestResponse
 
 from api import db
-from api.app import create_app
 from api.models import Connection, Profile, Subscription, Workspace
 from tests.api.v1.billing.asking import Ask, data, refusal
+from tests.factories.deployments import application
 from touchledger.settings import Settings
 
 
@@ -25,7 +25,7 @@ def test_the_storefronts_page_is_that_of_the_store_and_starter_needs_none(
     selling: Settings, owner: str, profile: Profile
 ) -> None:
     listed = selling.model_copy(update={"billing_storefront_app": "touchledger"})
-    client, url = create_app(listed).test_client(), selling.operational_url
+    client, url = application(listed).test_client(), selling.operational_url
     path, headers = f"/api/v1/workspaces/{profile.workspace_id}", {"Authorization": f"Bearer {owner}"}
 
     def choose(plan: str) -> TestResponse:

@@ -12,10 +12,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 import time_machine
-from pydantic import SecretStr
 
 from api import db
-from api.app import create_app
 from api.creative_analysis.working import analyse_due
 from api.models import AuditEntry, CreativeAnalysis, Profile, RateUse
 from api.roles import Role
@@ -23,6 +21,7 @@ from api.scopes import Scope
 from api.snapshot import snapshots
 from tests.api.conftest import Caller
 from tests.factories import accounts, people, served
+from tests.factories.deployments import application, settings_of
 from touchledger.settings import Settings
 
 START = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -234,11 +233,11 @@ def test_another_profiles_ads_and_jobs_are_unknown(writer: Caller, settings: Set
 
 @pytest.fixture
 def at_once(database_url: str, home: Path) -> Iterator[tuple[Settings, Caller]]:
-    settings = Settings(home=home, database_url=SecretStr(database_url))
+    settings = settings_of(home, database_url)
     of = accounts.profile(database_url)
     served.publish(settings.published, tables([of]))
     secret = accounts.secret(database_url, of, scopes=[Scope.CREATIVES_WRITE])
-    yield settings, Caller(create_app(settings).test_client(), secret)
+    yield settings, Caller(application(settings).test_client(), secret)
     snapshots(settings).close()
 
 

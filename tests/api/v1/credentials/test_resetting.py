@@ -12,11 +12,11 @@ import time_machine
 from flask.testing import FlaskClient
 
 from api import db
-from api.app import create_app
 from api.models import AuditEntry, OneTimeToken, OutgoingMail, Profile, User, Workspace
 from tests.api.conftest import Caller
 from tests.api.v1.credentials.conftest import data, refusal
 from tests.factories import people
+from tests.factories.deployments import application
 from touchledger.settings import Settings
 
 OLD, NEW = "a long walk by the sea", "another long password"
@@ -27,7 +27,7 @@ UNKNOWN = (404, "not_found", None)
 @pytest.fixture
 def client(settings: Settings) -> FlaskClient:
     """A deployment that has a mail server; nothing is sent, since no worker runs."""
-    return create_app(settings.model_copy(update={"smtp_host": "127.0.0.1"})).test_client()
+    return application(settings.model_copy(update={"smtp_host": "127.0.0.1"})).test_client()
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def test_letters_are_in_the_persons_language(ada: Caller, anonymous: Caller, url
 
 
 def test_without_a_mail_server_nothing_is_written(settings: Settings, url: str) -> None:
-    bare = Caller(create_app(settings).test_client(), None)
+    bare = Caller(application(settings).test_client(), None)
     data(bare.post("/auth/sign-up", json=ADA), 201)
     assert data(bare.post("/auth/password-reset", json={"email": "ada@example.com"}), 202) == {}
     with db.transaction(url) as session:

@@ -12,7 +12,6 @@ import sqlalchemy as sa
 from pydantic import SecretStr
 
 from api import db, link_tokens
-from api.app import create_app
 from api.customer_keys import customer_key
 from api.models import AuditEntry, Profile
 from api.scopes import DEFAULT_SCOPES, Scope
@@ -20,6 +19,7 @@ from api.snapshot import snapshots
 from api.warehouse_ids import identifier_id
 from tests.api.conftest import Caller
 from tests.factories import accounts, served
+from tests.factories.deployments import application
 from tests.fixtures.altered import altered
 from touchledger.settings import Settings
 
@@ -45,7 +45,7 @@ def signing(settings: Settings, profile: Profile) -> Iterator[Settings]:
 @pytest.fixture
 def minter(signing: Settings, profile: Profile) -> Caller:
     key = accounts.secret(signing.operational_url, profile, scopes=[Scope.EVENTS_WRITE])
-    return Caller(create_app(signing).test_client(), key)
+    return Caller(application(signing).test_client(), key)
 
 
 def _mint(caller: Caller, *customers: dict[str, Any], **more: Any) -> Any:
@@ -131,12 +131,12 @@ def test_a_wrong_body_is_refused_with_its_field(minter: Caller, body: dict[str, 
 
 def test_without_a_secret_tokens_are_off(settings: Settings, profile: Profile) -> None:
     key = accounts.secret(settings.operational_url, profile, scopes=[Scope.EVENTS_WRITE])
-    off = Caller(create_app(settings).test_client(), key)
+    off = Caller(application(settings).test_client(), key)
     assert _refusal(_mint(off, {"email": "ann@example.com"}))[:2] == (503, "link_tokens_disabled")
 
 
 def test_nobody_mints_without_a_key_or_the_scope(signing: Settings, profile: Profile) -> None:
-    client = create_app(signing).test_client()
+    client = application(signing).test_client()
     reader = Caller(client, accounts.secret(signing.operational_url, profile, scopes=DEFAULT_SCOPES))
     assert _mint(Caller(client, None), {}).status_code == 401
     assert _mint(reader, {}).status_code == 403

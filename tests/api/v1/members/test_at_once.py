@@ -8,26 +8,24 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import pydantic
 import pytest
 import sqlalchemy as sa
 from flask import Flask
 from werkzeug.test import TestResponse
 
 from api import db
-from api.app import create_app
 from api.models import Membership, Profile, User
 from api.roles import Role
 from tests.api.v1.members.conftest import asker, data
 from tests.factories import accounts, people
-from touchledger.settings import Settings
+from tests.factories.deployments import application, settings_of
 
 AT_ONCE = 6
 
 
 @pytest.fixture
 def app(home: Path, database_url: str) -> Flask:
-    return create_app(Settings(home=home, database_url=pydantic.SecretStr(database_url)))
+    return application(settings_of(home, database_url))
 
 
 @pytest.fixture

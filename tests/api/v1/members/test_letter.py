@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from api import db, mail_delivery
-from api.app import create_app
 from api.models import User, Workspace
 from tests.api.v1.members.conftest import asker, data
 from tests.factories import accounts, people
+from tests.factories.deployments import application
 from tests.factories.mailbox import mail_server
 from touchledger.settings import Settings
 
@@ -30,7 +30,7 @@ def test_an_invitation_arrives_in_the_language_of_its_sender(home: Path, locale:
         with db.transaction(url) as session:
             session.get_one(User, owner.id).locale = locale
             session.get_one(Workspace, profile.workspace_id).name = "Shop & Sons"
-        ask = asker(create_app(settings).test_client())
+        ask = asker(application(settings).test_client())
         body = {"email": "vera@example.com", "role": "viewer", "message": "Come\nin <now>"}
         path = f"/workspaces/{profile.workspace_id}/invitations"
         made = data(ask("POST", path, people.session_of(url, owner), body), 201)

@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from pydantic import SecretStr
 
 from api import db
-from api.app import create_app
 from api.models import AuditEntry, Membership, Profile, TrackingKey, Workspace
 from api.roles import Role
 from tests.api.v1.profiles.conftest import Ask, refusal
 from tests.factories import accounts, people
-from touchledger.settings import Settings
+from tests.factories.deployments import application, settings_of
 
 
 @pytest.fixture
@@ -112,11 +110,11 @@ def test_the_plan_bounds_active_profiles_and_names_one_that_fits(ask: Ask, ada: 
 
 
 def test_creations_at_once_never_pass_the_allowance(home: Path, database_url: str) -> None:
-    settings = Settings(home=home, database_url=SecretStr(database_url))
+    settings = settings_of(home, database_url)
     profile = accounts.profile(database_url)
     owner = people.user(database_url)
     people.member(database_url, owner, profile.workspace_id)
-    token, client = people.session_of(database_url, owner), create_app(settings).test_client
+    token, client = people.session_of(database_url, owner), application(settings).test_client
     start, answers = threading.Barrier(8), Counter[int]()
 
     def create(number: int) -> None:

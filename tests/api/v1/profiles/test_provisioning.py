@@ -9,15 +9,13 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 import time_machine
-from pydantic import SecretStr
 
 from api import db
-from api.app import create_app
 from api.models import ApiKey, Delegation, Membership, Profile, RateUse, User, UserSession, Workspace
 from tests.api.v1.profiles.conftest import Ask, refusal
 from tests.factories import accounts, people
+from tests.factories.deployments import application, settings_of
 from tests.factories.people import AppCredential
-from touchledger.settings import Settings
 
 DEALER = {"external_ref": "dealer-1", "name": "Dealer", "user": {"email": "Owner@Example.com", "first_name": "Ola"}}
 
@@ -166,8 +164,8 @@ def test_calls_count_by_the_hour_and_leave_the_request_allowance_alone(ask: Ask,
 
 
 def test_one_reference_used_by_many_calls_at_once_is_one_profile(home: Path, database_url: str) -> None:
-    settings = Settings(home=home, database_url=SecretStr(database_url))
-    app, client = people.app(database_url, connect_scopes=["analytics"]), create_app(settings).test_client
+    settings = settings_of(home, database_url)
+    app, client = people.app(database_url, connect_scopes=["analytics"]), application(settings).test_client
     start, statuses, ids = threading.Barrier(4), list[int](), set[str]()
 
     def create() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from api.app import create_app
 from api.models import Profile
 from api.reports import document, making
 from tests.api.v1.reports.conftest import Ask
 from tests.api.v1.reports.test_reports import WINDOW, generate, hub, path_of
 from tests.factories import accounts
+from tests.factories.deployments import application
 from touchledger.settings import Settings
 
 
@@ -16,7 +16,7 @@ def test_figures_of_a_report_are_those_of_the_overview(ask: Ask, settings: Setti
     making.make_due(settings)
     (ready,) = hub(ask)["reports"]
     page = ask("GET", path_of(ready)).text
-    overview = create_app(settings).test_client().get(
+    overview = application(settings).test_client().get(
         "/api/v1/overview",
         query_string=WINDOW,
         headers={"Authorization": f"Bearer {accounts.secret(settings.operational_url, profile)}"},

@@ -13,13 +13,13 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api import db, mail_delivery
-from api.app import create_app
 from api.models import AuditEntry, OutgoingMail, Profile, Report
 from api.purge import retire
 from api.reports import making
 from api.roles import Role
 from tests.api.v1.reports.conftest import Ask, change
 from tests.factories import accounts, people
+from tests.factories.deployments import application
 from tests.factories.mailbox import Mailbox
 from touchledger.settings import Settings
 
@@ -207,7 +207,7 @@ def test_mail_is_refused_where_it_could_not_leave(ask: Ask, settings: Settings, 
     change(settings, profile, acquisition_source="direct")
     url, person = settings.operational_url, people.user(settings.operational_url)
     people.member(url, person, profile.workspace_id, Role.EDITOR)
-    silent = create_app(Settings(home=settings.home)).test_client()
+    silent = application(Settings(home=settings.home)).test_client()
     answer = silent.post(
         f"/api/v1/workspaces/{profile.workspace_id}/reports/bulk-generate",
         json=sending,

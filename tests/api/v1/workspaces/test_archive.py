@@ -12,11 +12,9 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from pydantic import SecretStr
 from werkzeug.test import TestResponse
 
 from api import db
-from api.app import create_app
 from api.models import (
     AuditEntry,
     IngestedRecord,
@@ -32,7 +30,7 @@ from api.models import (
 from api.roles import Role
 from tests.api.v1.workspaces.conftest import data, refusal
 from tests.factories import accounts, people
-from touchledger.settings import Settings
+from tests.factories.deployments import application, settings_of
 
 COUNTS = {
     "profiles_archived": 3,
@@ -69,8 +67,8 @@ class Agency:
 
 @pytest.fixture
 def agency(database_url: str, home: Path) -> Iterator[Agency]:
-    settings = Settings(home=home, database_url=SecretStr(database_url))
-    app = create_app(settings)
+    settings = settings_of(home, database_url)
+    app = application(settings)
 
     def ask(method: str, path: str, token: str, **options: Any) -> TestResponse:
         headers = {"Authorization": f"Bearer {token}", **options.pop("headers", {})}

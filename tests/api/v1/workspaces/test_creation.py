@@ -10,10 +10,10 @@ import sqlalchemy as sa
 import time_machine
 
 from api import db
-from api.app import create_app
 from api.models import App, AuditEntry, Handoff, Membership, Subscription, User, UserSession, UserToken, Workspace
 from tests.api.v1.workspaces.conftest import Ask, data, refusal
 from tests.factories import billing, people
+from tests.factories.deployments import application
 from tests.fixtures.sandbox import RunningSandbox
 from touchledger.settings import Settings
 
@@ -89,7 +89,7 @@ def test_a_paid_plan_is_tried_at_once_and_never_waits_for_billing(ask: Ask, url:
 def test_where_plans_are_sold_the_answer_names_the_page_to_pay_on_once(
     settings: Settings, sandbox: RunningSandbox, url: str, ada: User
 ) -> None:
-    seller = create_app(billing.selling(settings, sandbox)).test_client()
+    seller = application(billing.selling(settings, sandbox)).test_client()
     headers = {"Authorization": f"Bearer {people.session_of(url, ada)}"}
 
     def create(**body: str) -> Any:

@@ -39,7 +39,8 @@ def application(settings: Settings) -> Flask:
 
 @cache
 def _defaults() -> Settings:
-    return Settings(home=NOBODYS)
+    # whoever asks first may be a test that has set variables; the one that all tests have is tests/conftest.py's
+    return Settings(_env_prefix="NOBODYS_", home=NOBODYS, token_key=SecretStr("of tests"))
 
 
 @cache

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from dbt_common.events.event_manager import EventManager
 from dbt_common.events.types import Formatting, PrintEvent
 from google.protobuf.json_format import ParseDict, ParseError  # type: ignore[import-untyped]
 
+from orchestration import dbt_events
 from orchestration.dbt_events import filled, tell_at_once
 
 NODE = {
@@ -121,9 +124,21 @@ def test_only_lines_that_are_written_are_composed(level: str, dropped: int) -> N
 
 
 @pytest.mark.usefixtures("untold")
-def test_events_are_made_by_constructors() -> None:
-    tell_at_once()
+def test_a_query_is_told_without_the_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     values = {"conn_name": "model.touches", "sql": "select 1", "node_info": NODE}
+    read = ParseDict(values, _empty(of_adapters.SQLQuery))
+    tell_at_once()
+    monkeypatch.delattr(dbt_events, "ParseDict")
     told = msg_from_base_event(of_adapters.SQLQuery(**values))
-    assert told.data == ParseDict(values, _empty(of_adapters.SQLQuery))
-    assert (told.info.name, told.info.level, vars(base_types)["ParseDict"]) == ("SQLQuery", "debug", filled)
+    assert (told.data, told.info.name, told.info.level) == (read, "SQLQuery", "debug")
+
+
+def test_the_process_of_dbt_tells_so() -> None:
+    of_process = (
+        "from orchestration import dbt_process\n"
+        "from dbt_common.events import base_types\n"
+        "try: dbt_process._dbt(['--help'])\n"
+        "except SystemExit: print(base_types.ParseDict.__module__)"
+    )
+    done = subprocess.run([sys.executable, "-c", of_process], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == dbt_events.__name__

@@ -14,7 +14,6 @@ from werkzeug.test import TestResponse
 
 from api import db
 from api.collecting import keeping
-from api.http import Application
 from api.models import CollectedEvent, IngestedRecord, Profile, TrackingKey
 from tests.factories import accounts, tracked
 from tests.factories.deployments import application, settings_of
@@ -161,7 +160,7 @@ def test_a_key_and_an_address_have_their_own_allowance(
 
 def test_fifty_deliveries_of_one_event_at_once_have_one_effect(database_url: str, home: Any) -> None:
     settings = settings_of(home, database_url)
-    app: Application = application(settings)
+    app = application(settings)
     profile = accounts.profile(database_url)
     key = tracked.key(database_url, profile)
     same = tracked.event(key, eventName="lead_submitted", userId="u-1")

@@ -11,9 +11,14 @@
     nullif(concat_ws(
         chr(31)
         {%- for kind in identifier_kinds() if not kinds or kind in kinds %},
-        '{{ kind }}:' || replace({{ kind }}, chr(31), chr(31) || chr(31))
+        '{{ kind }}:' || {{ doubled(kind) }}
         {%- endfor %}
     ), '')
+{%- endmacro %}
+
+{# A text that contains the separator only in twos. #}
+{% macro doubled(text) -%}
+    replace({{ text }}, chr(31), chr(31) || chr(31))
 {%- endmacro %}
 
 {# Whether an identifier is a name that an erasure made up: it leads to nobody. #}
@@ -24,4 +29,18 @@
 {# Number of a set of identifiers of a profile, the same in every build. #}
 {% macro statement_key(profile_id, identity_key) -%}
     {{ key_of(profile_id ~ " || ':' || " ~ identity_key) }}
+{%- endmacro %}
+
+{# Number of a statement that is no set of identifiers, always negative; it is of what the statement says. #}
+{% macro told_key(profile_id, way, values) -%}
+    {%- set said -%}
+        {{ profile_id }} || ':{{ way }}'
+        {%- for value in values %} || chr(31) || {{ doubled(value) }}{% endfor %}
+    {%- endset -%}
+    -1 - {{ key_of(said) }}
+{%- endmacro %}
+
+{# Number of an identifier of a profile, the same in every build. #}
+{% macro node_key(profile_id, kind, value) -%}
+    {{ key_of(profile_id ~ " || ':' || " ~ kind ~ " || ':' || " ~ value) }}
 {%- endmacro %}

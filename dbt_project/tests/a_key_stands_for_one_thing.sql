@@ -11,7 +11,7 @@ having min(person_id) < max(person_id)
     ('int_entities', 'entity_key', none),
     ('int_destinations', 'destination_key', none),
     ('int_carried_ads', 'ad_key', none),
-    ('int_identity_nodes', 'node_key', none),
+    ('int_identity_nodes', 'node_key', ref('int_changed_nodes')),
     ('int_identity_statements', 'statement_key', ref('int_changed_statements'))
 ] %}
 union all

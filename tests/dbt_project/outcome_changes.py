@@ -14,6 +14,7 @@ from tests.dbt_project.project import DEFAULTS, Project
 Record = dict[str, Any]
 START = datetime(2026, 1, 1, 23, 30, tzinfo=UTC)
 PROFILES: dict[str, Record] = {
+    "crowds": {},
     "currency": {},
     "euro": {"currency": "EUR"},
     "events": {},

@@ -14,7 +14,7 @@ from orchestration.kept_rows import kept_marts
 from orchestration.publish import publish, take_token
 from orchestration.renewal import ancestor
 from orchestration.served_tables import ServedTable, served_tables
-from tests.dbt_project import outcome_changes, people_changes
+from tests.dbt_project import identity_changes, outcome_changes, people_changes
 from tests.dbt_project.project import Project
 from touchledger.settings import Settings
 from touchledger.state import prepare
@@ -26,6 +26,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     found = Project(Settings(home=tmp_path_factory.mktemp("kept")))
     outcome_changes.land(found)
     people_changes.land(found)
+    identity_changes.land(found)
     found.model()
     prepare(found.settings)
     published(found)
@@ -74,6 +75,7 @@ def like_a_whole_build(project: Project, home: Path, change: Callable[[Project],
 def _change(project: Project) -> None:
     outcome_changes.change(project)
     people_changes.change(project)
+    identity_changes.change(project)
 
 
 def test_outcomes_and_people_follow_whatever_changes_about_them(project: Project, tmp_path: Path) -> None:

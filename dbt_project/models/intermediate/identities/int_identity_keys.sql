@@ -1,7 +1,8 @@
-{{ compared(['profile_key', 'identity_key', 'person_key']) }}
+{{ kept_by(['statement_key'], 'int_changed_nodes', told=['profile_key', 'identity_key', 'person_key']) }}
 
 with spoken as (
     select
+        s.statement_key,
         s.profile_key,
         s.identity_key,
         i.person_key,
@@ -15,11 +16,11 @@ with spoken as (
                     {%- endfor %}
                 end
         ) as choice
-    from {{ ref('int_identity_statements') }} as s
+    from {{ changed_nodes('int_identity_statements', 'statement_key') }} as s
     inner join {{ ref('int_identity_members') }} as m on s.statement_key = m.statement_key
     inner join {{ ref('int_person_identifiers') }} as i on m.node_key = i.node_key
 )
 
-select profile_key, identity_key, person_key
+select statement_key, profile_key, identity_key, person_key
 from spoken
 where choice = 1

@@ -1,6 +1,8 @@
+{{ by_node() }}
+
 with nodes as (
     select node_key, profile_key, kind, value, min(first_seen_at) as first_seen_at
-    from {{ ref('int_identity_members') }}
+    from {{ changed_nodes('int_identity_members') }}
     group by node_key, profile_key, kind, value
 ),
 
@@ -10,8 +12,8 @@ company as (
         count(distinct case when b.kind = 'email' then b.node_key end) as emails,
         count(distinct case when b.kind = 'phone' then b.node_key end) as phones,
         count(distinct case when b.kind = 'external_id' then b.node_key end) as external_ids
-    from {{ ref('int_identity_members') }} as a
-    inner join {{ ref('int_identity_members') }} as b
+    from {{ changed_nodes('int_identity_members') }} as a
+    inner join {{ changed_nodes('int_identity_members') }} as b
         on a.statement_key = b.statement_key and a.node_key <> b.node_key
     where a.kind in ('anonymous_id', 'email', 'phone')
     group by a.node_key

@@ -1,15 +1,15 @@
-{{ compared(['profile_key', 'kind', 'value', 'person_key', 'first_seen_at', 'is_shared']) }}
+{{ by_node(told=['profile_key', 'kind', 'value', 'person_key', 'first_seen_at', 'is_shared']) }}
 
 with known as (
     select component_key, max(case when kind = 'anonymous_id' then 0 else 1 end) = 1 as is_known
-    from {{ ref('int_identity_components') }}
+    from {{ changed_nodes('int_identity_components') }}
     group by component_key
 ),
 
 members as (
     select m.statement_key, m.is_typed, m.first_seen_at, c.node_key, c.kind, c.value, c.is_shared, c.component_key
-    from {{ ref('int_identity_members') }} as m
-    inner join {{ ref('int_identity_components') }} as c on m.node_key = c.node_key
+    from {{ changed_nodes('int_identity_members') }} as m
+    inner join {{ changed_nodes('int_identity_components') }} as c on m.node_key = c.node_key
 ),
 
 typed as (
@@ -28,7 +28,7 @@ typed as (
 people as (
     select c.node_key, c.profile_key, c.kind, c.value, c.first_seen_at, c.is_shared,
         coalesce(t.joins, c.component_key) as component_key
-    from {{ ref('int_identity_components') }} as c
+    from {{ changed_nodes('int_identity_components') }} as c
     left join typed as t on c.component_key = t.component_key and t.choice = 1
 ),
 

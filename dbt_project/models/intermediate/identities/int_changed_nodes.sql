@@ -1,0 +1,33 @@
+{#- Empty where every row is made anew. -#}
+{% if keeps_rows() %}
+with met as (
+    select statement_key, node_key from {{ changes_of('int_stated_members') }}
+    union
+    select statement_key, node_key from {{ changes_of('int_declared_members') }}
+),
+
+-- What was one person or one group in the build before: no statement names identifiers in it and outside.
+nodes as (
+    select node_key from met
+    {%- for model, whole in [('int_person_identifiers', 'person_key'), ('int_identity_groups', 'group_key')] %}
+    union
+    select beside.node_key
+    from {{ this.schema }}.{{ model }} as beside
+    where
+        beside.{{ whole }} in (
+            select known.{{ whole }}
+            from {{ this.schema }}.{{ model }} as known
+            where known.node_key in (select met.node_key from met)
+        )
+    {%- endfor %}
+)
+
+select members.statement_key, nodes.node_key
+from nodes
+left join {{ ref('int_identity_members') }} as members on nodes.node_key = members.node_key
+union
+select statement_key, node_key from met
+{% else %}
+select statement_key, node_key from {{ ref('int_identity_members') }}
+where false
+{% endif %}

@@ -5,11 +5,19 @@
         (
             select kept.*
             from {{ ref(name) }} as kept
-            inner join {{ ref(changed) }} as changed on {{ same_keys(keys, since) }}
+            inner join {{ distinct_changes(changed, keys, since) }} on {{ same_keys(keys, since) }}
         )
     {%- else -%}
         {{ ref(name) }}
     {%- endif -%}
+{%- endmacro %}
+
+{# What changed, each once by `keys`, though its list may be of more. #}
+{% macro distinct_changes(changed, keys, since=none) -%}
+    (
+        select distinct {{ (keys + ([since] if since else [])) | join(', ') }}
+        from {{ changed if '.' in changed else ref(changed) }}
+    ) as changed
 {%- endmacro %}
 
 {% macro changed_conversions(name) -%}

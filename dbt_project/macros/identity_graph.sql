@@ -3,21 +3,11 @@
     {{ kept_by(['node_key'], 'int_changed_nodes', told=told) }}
 {%- endmacro %}
 
-{# Of a model's rows those of identifiers that are looked at anew, in a build that keeps the rest; else all of them. #}
 {% macro changed_nodes(name, key='node_key') -%}
-    {%- do _mention('int_changed_nodes') -%}
-    {%- if keeps_own_rows() -%}
-        (
-            select kept.*
-            from {{ ref(name) }} as kept
-            where kept.{{ key }} in (select changed.{{ key }} from {{ ref('int_changed_nodes') }} as changed)
-        )
-    {%- else -%}
-        {{ ref(name) }}
-    {%- endif -%}
+    {{ changed_rows(name, 'int_changed_nodes', [key], none) }}
 {%- endmacro %}
 
-{# CTEs that make round_N of round_0, rows of statement_key, node_key and label. Each round lowers the label of every node
+{# CTEs that make `spread` of `round_0`, rows of statement_key, node_key and label. Each round lowers the label of every node
    to the lowest in its statements, and of all nodes of one label together, so that a chain shortens by a constant factor
    per round; a round reads the one before once. Labels are hashes, so that those met along a chain are as good as random
    and it shrinks fast. #}
@@ -33,15 +23,10 @@ met_{{ i }} as (
     from said_{{ i }}
 ),
 
-round_{{ i }} as (
+{{ 'spread' if loop.last else 'round_' ~ i }} as (
     select statement_key, node_key, min(low) over (partition by label) as label
     from met_{{ i }}
 ),
 {{ '' if loop.last else '\n' }}
 {%- endfor -%}
-{%- endmacro %}
-
-{# The last of these rounds. #}
-{% macro labels_spread_out() -%}
-    round_{{ var('identity_rounds') }}
 {%- endmacro %}

@@ -3,10 +3,7 @@
 {% macro get_incremental_kept_sql(arg_dict) -%}
     {%- set meta, keys, since = config.get('meta'), arg_dict['unique_key'], config.get('meta')['since'] -%}
     {%- set target, temp = arg_dict['target_relation'], arg_dict['temp_relation'] -%}
-    {%- set changed -%}
-        (select distinct {{ (keys + ([since] if since else [])) | join(', ') }} from
-        {{ meta['changed'] if '.' in meta['changed'] else ref(meta['changed']) }}) as changed
-    {%- endset -%}
+    {%- set changed = distinct_changes(meta['changed'], keys, since) -%}
     {% if meta['told'] %}
     create or replace table changes.gone_{{ target.identifier }} as
     select kept.* from {{ target }} as kept inner join {{ changed }} on {{ same_keys(keys, since) }};

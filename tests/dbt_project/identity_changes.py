@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import random
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
 from typing import Any
 
 from api.warehouse_ids import identifier_id
 from tests.dbt_project.identity_reference import Node, Statement, draw
 from tests.dbt_project.project import Project
+from tests.dbt_project.small_world import minute, pair, spelt
 
 PROFILE = "crowds"
-START = datetime(2026, 3, 2, tzinfo=UTC)
 CROWDS, SIZE, FEW = 40, 30, 2
 # beyond any number that a crowd draws, so that crowds have no identifier in common
 APART = 100
@@ -21,87 +21,73 @@ SAID, OTHERWISE = 0.85, 0.04
 Record = dict[str, Any]
 
 
-def _crowds() -> list[tuple[int, Statement]]:
-    """Every statement with the number of its crowd."""
-    return [(crowd, statement) for crowd in range(CROWDS) for statement in draw(seed=crowd, count=SIZE)]
+def _crowds() -> list[Statement]:
+    """All that is ever said."""
+    return [_apart(crowd, statement) for crowd in range(CROWDS) for statement in draw(seed=crowd, count=SIZE)]
 
 
-def _spelt(crowd: int, node: Node) -> Node:
-    kind, value = node
-    number = int(value.removeprefix(kind))
+def _apart(crowd: int, statement: Statement) -> Statement:
+    nodes = frozenset(_node(crowd, kind, int(value.removeprefix(kind))) for kind, value in statement.nodes)
+    return replace(statement, at=_at(crowd, statement.at), nodes=nodes)
+
+
+def _at(crowd: int, at: int) -> int:
+    return crowd * 24 * 60 + at
+
+
+def _node(crowd: int, kind: str, number: int) -> Node:
     # every other crowd has a few devices for all of it, and every fifth some inboxes
     if (kind == "anonymous_id" and crowd % 2) or (kind == "email" and crowd % 5 == 0):
         number %= FEW
-    number += APART * crowd
-    spelt = {"email": f"{kind}{number}@example.com", "phone": f"+1212555{number:04d}"}
-    return kind, spelt.get(kind, f"{kind}{number}")
+    return kind, f"{kind}{APART * crowd + number}"
 
 
-def _at(crowd: int, minute: int) -> str:
-    return (START + timedelta(days=crowd, minutes=minute)).isoformat()
+def _row(statement: Statement, **columns: Any) -> Record:
+    return {**dict(map(spelt, statement.nodes)), "occurred_at": minute(statement.at), **columns}
 
 
-def _pair(crowd: int, statement: Statement) -> Record:
-    (kind_a, a), (kind_b, b) = sorted(_spelt(crowd, node) for node in statement.nodes)
-    pair = {"kind_a": kind_a, "value_a": a, "kind_b": kind_b, "value_b": b}
-    return {**pair, "observed_at": _at(crowd, statement.at), "confidence": "typed"}
-
-
-def _row(crowd: int, statement: Statement, **columns: Any) -> Record:
-    said = dict(_spelt(crowd, node) for node in statement.nodes)
-    return {**said, "occurred_at": _at(crowd, statement.at), **columns}
-
-
-def _link(crowd: int, minute: int, browser: Node, node: Node) -> Record:
-    """A browser that followed a link made for an identifier, which may be nobody's."""
-    key = f"{crowd} {minute}"
+def _link(crowd: int, number: int, made_for: int) -> Record:
+    """A browser that followed a link made for an e-mail, which may be nobody's."""
+    key, at = f"{crowd} {number}", minute(_at(crowd, SIZE * 5 + number))
+    browser, email = _node(crowd, "anonymous_id", 20 + number), _node(crowd, "email", made_for)
     seen = {"event_id": key, "profile_id": PROFILE, "event_name": "page_view", "session_id": key, "opens_visit": True}
-    when = {"occurred_at": _at(crowd, minute), "received_at": _at(crowd, minute)}
-    return {
-        **seen,
-        **when,
-        "anonymous_id": _spelt(crowd, browser)[1],
-        "linked_identifier_id": identifier_id(PROFILE, *_spelt(crowd, node)),
-    }
+    followed = {"anonymous_id": spelt(browser)[1], "linked_identifier_id": identifier_id(PROFILE, *spelt(email))}
+    return {**seen, **followed, "occurred_at": at, "received_at": at}
 
 
-def _said(turn: int) -> list[bool]:
+def _said(*, again: bool) -> list[bool]:
     """Of every statement, whether a landing says it."""
     chance = random.Random(0)
     said = [chance.random() < SAID for _ in _crowds()]
-    for _ in range(turn):
-        said = [one != (chance.random() < OTHERWISE) for one in said]
-    return said
+    return [one != (chance.random() < OTHERWISE) for one in said] if again else said
 
 
-def _land(project: Project, turn: int) -> None:
+def _land(project: Project, *, again: bool) -> None:
     told: dict[str, list[Record]] = {"touches": [], "conversions": [], "identities": [], "page_events": []}
-    for number, ((crowd, statement), is_said) in enumerate(zip(_crowds(), _said(turn), strict=True)):
+    for number, (statement, is_said) in enumerate(zip(_crowds(), _said(again=again), strict=True)):
         if not is_said:
             continue
         if statement.typed:
-            told["identities"].append(_pair(crowd, statement))
+            told["identities"].append(pair(statement))
         elif number % 2:
             touch = {"touch_key": f"crowd {number}", "channel": "web", "origin": "web"}
-            told["touches"].append(_row(crowd, statement, **touch))
+            told["touches"].append(_row(statement, **touch))
         else:
             lead = {"conversion_key": f"crowd {number}", "conversion_type": "lead_created"}
-            told["conversions"].append(_row(crowd, statement, **lead))
+            told["conversions"].append(_row(statement, **lead))
     for crowd in range(CROWDS // 4):
         # what browsers followed was made for somebody whom not every landing knows, and in one crowd then for others
         for number in range(4):
-            made_for = 7 + number + (turn if crowd == 0 else 0)
-            browser, node = ("anonymous_id", f"anonymous_id{20 + number}"), ("email", f"email{made_for}")
-            told["page_events"].append(_link(crowd, SIZE * 5 + number, browser, node))
+            told["page_events"].append(_link(crowd, number, 7 + number + (again and crowd == 1)))
     for dataset, rows in told.items():
         project.land(dataset, rows, profile_id=PROFILE, batch="crowds")
 
 
 def land(project: Project) -> None:
     """The history."""
-    _land(project, 0)
+    _land(project, again=False)
 
 
 def change(project: Project) -> None:
     """Groups of people join, part, and change in between; most stay as they were."""
-    _land(project, 1)
+    _land(project, again=True)

@@ -51,7 +51,7 @@ def _chain() -> list[dict[str, Any]]:
     """One person who changed e-mail and device in turn, CHAIN times."""
     links = range(CHAIN)
     return [
-        _touch(f"chain{i}", email=f"c{(i + 1) // 2}@example.com", anonymous_id=f"d{i // 2}", occurred_at=_minute(i))
+        _touch(f"chain{i}", email=f"c{(i + 1) // 2}@example.com", anonymous_id=f"d{i // 2}", occurred_at=minute(i))
         for i in links
     ]
 
@@ -60,7 +60,7 @@ def _cafe() -> list[dict[str, Any]]:
     """A device in a café that four guests used, and one visit on it by nobody known."""
     guests = ["dora", "carl", "bob", "eve"]
     seen = [
-        _touch(f"cafe{i}", anonymous_id="cafe", email=f"{guest}@example.com", occurred_at=_minute(i))
+        _touch(f"cafe{i}", anonymous_id="cafe", email=f"{guest}@example.com", occurred_at=minute(i))
         for i, guest in enumerate(guests)
     ]
     return [*seen, _touch("cafe-alone", anonymous_id="cafe")]
@@ -71,7 +71,7 @@ def crowd() -> list[dict[str, Any]]:
     return [
         {
             "conversion_key": f"k{statement.at}",
-            "occurred_at": _minute(statement.at),
+            "occurred_at": minute(statement.at),
             "conversion_type": "lead_created",
             **{kind: _spelt(kind, value) for kind, value in statement.nodes},
         }
@@ -101,17 +101,18 @@ def pages() -> list[dict[str, Any]]:
 
 def typed() -> list[dict[str, Any]]:
     """The crowd's statements that were typed in."""
-    return [_pair(statement) for statement in CROWD if statement.typed]
+    return [pair(statement) for statement in CROWD if statement.typed]
 
 
-def _pair(statement: Statement) -> dict[str, Any]:
+def pair(statement: Statement) -> dict[str, Any]:
+    """A statement of two identifiers as somebody typed it in."""
     (kind_a, a), (kind_b, b) = sorted(statement.nodes)
     return {
         "kind_a": kind_a,
         "value_a": _spelt(kind_a, a),
         "kind_b": kind_b,
         "value_b": _spelt(kind_b, b),
-        "observed_at": _minute(statement.at),
+        "observed_at": minute(statement.at),
         "confidence": "typed",
     }
 
@@ -127,7 +128,8 @@ def spelt(node: tuple[str, str]) -> tuple[str, str]:
     return node[0], _spelt(*node)
 
 
-def _minute(i: int) -> str:
+def minute(i: int) -> str:
+    """When a drawn statement was made."""
     return (datetime(2026, 3, 2, tzinfo=UTC) + timedelta(minutes=i)).isoformat()
 
 

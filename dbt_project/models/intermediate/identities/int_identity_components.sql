@@ -18,7 +18,7 @@ round_0 as (
 
 hubs as (
     select node_key, min(label) as label
-    from {{ labels_spread_out() }}
+    from spread
     group by node_key
 ),
 

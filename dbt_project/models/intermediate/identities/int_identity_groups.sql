@@ -35,7 +35,7 @@ round_0 as (
 
 people as (
     select node_key as person_key, min(label) as group_key
-    from {{ labels_spread_out() }}
+    from spread
     group by node_key
 )
 

@@ -1,4 +1,4 @@
-"""Forty crowds that say who is who, and a second landing that says some of it no longer and some for the first time."""
+"""Ninety crowds that say who is who, and a second landing that says some of it no longer and some for the first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.dbt_project.project import Project
 from tests.dbt_project.small_world import minute, pair, spelt
 
 PROFILE = "crowds"
-CROWDS, SIZE, FEW = 40, 30, 2
+CROWDS, SIZE, FEW = 90, 30, 2
 # beyond any number that a crowd draws, so that crowds have no identifier in common
 APART = 100
 # what the first landing says of all that is ever said, and of how much the second thinks otherwise
@@ -36,8 +36,8 @@ def _at(crowd: int, at: int) -> int:
 
 
 def _node(crowd: int, kind: str, number: int) -> Node:
-    # every other crowd has a few devices for all of it, and every fifth some inboxes
-    if (kind == "anonymous_id" and crowd % 2) or (kind == "email" and crowd % 5 == 0):
+    # every third crowd has a few devices for all of it, and every fifth some inboxes
+    if (kind == "anonymous_id" and crowd % 3 == 0) or (kind == "email" and crowd % 5 == 0):
         number %= FEW
     return kind, f"{kind}{APART * crowd + number}"
 
@@ -75,10 +75,10 @@ def _land(project: Project, *, again: bool) -> None:
         else:
             lead = {"conversion_key": f"crowd {number}", "conversion_type": "lead_created"}
             told["conversions"].append(_row(statement, **lead))
-    for crowd in range(CROWDS // 4):
+    for crowd in range(CROWDS // 9):
         # what browsers followed was made for somebody whom not every landing knows, and in one crowd then for others
         for number in range(4):
-            told["page_events"].append(_link(crowd, number, 7 + number + (again and crowd == 1)))
+            told["page_events"].append(_link(crowd, number, 7 + number + (again and crowd == 2)))
     for dataset, rows in told.items():
         project.land(dataset, rows, profile_id=PROFILE, batch="crowds")
 

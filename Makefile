@@ -11,7 +11,7 @@ export DO_NOT_TRACK := 1
 export GX_ANALYTICS_ENABLED := False
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test check fix bench laws skill mutation docs clean fuzz faults visit lock spark spark-parity
+.PHONY: help setup up test check fix bench laws days skill mutation docs clean fuzz faults visit lock spark spark-parity
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)$$/make \1|\2/' | column -t -s '|'
@@ -60,6 +60,9 @@ bench: setup .venv-bench/.ready  ## measure credit beside its peers, builds, sco
 
 laws: setup  ## a million generated outcomes through the real models; prints by how many cents each law is broken
 	@$(BIN)/python -m tests.laws.million
+
+days: setup  ## drawn histories built day by day on what was kept, and whole beside it; prints tables that differ (WORLDS=5)
+	@$(BIN)/python -m tests.laws.days --worlds $(or $(WORLDS),5)
 
 skill: setup  ## how often the gate serves noise and withholds skill, over generated worlds (WORLDS=24)
 	@$(BIN)/python -m tests.orchestration.ranking.skill --worlds $(or $(WORLDS),24)

@@ -75,7 +75,7 @@ def _land(project: Project, *, again: bool) -> None:
         else:
             lead = {"conversion_key": f"crowd {number}", "conversion_type": "lead_created"}
             told["conversions"].append(_row(statement, **lead))
-    for crowd in range(CROWDS // 9):
+    for crowd in range(CROWDS):
         # what browsers followed was made for somebody whom not every landing knows, and in one crowd then for others
         for number in range(4):
             told["page_events"].append(_link(crowd, number, 7 + number + (again and crowd == 2)))

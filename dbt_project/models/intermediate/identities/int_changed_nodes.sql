@@ -4,6 +4,11 @@ with met as (
     select statement_key, node_key from {{ changes_of('int_stated_members') }}
     union
     select statement_key, node_key from {{ changes_of('int_declared_members') }}
+    union
+    -- a followed link names one more as soon as somebody is known whom it was made for
+    select kept.statement_key, kept.node_key
+    from {{ ref('int_declared_members') }} as kept
+    where kept.statement_key in (select told.statement_key from {{ changes_of('int_declared_members') }} as told)
 ),
 
 -- What was one person or one group in the build before: no statement names identifiers in it and outside.

@@ -38,7 +38,7 @@ def compare(folder: Path, history: History, days: int, keep: Path | None = None)
     """How many days of a history a build on what was kept made otherwise than a whole one."""
     project, found = Project(Settings(home=folder / "kept")), 0
     history.land(project.lake)
-    project.model()
+    project.build()
     prepare(project.settings)
     published(project)
     for day in range(1, days + 1):
@@ -47,7 +47,7 @@ def compare(folder: Path, history: History, days: int, keep: Path | None = None)
         history.land(project.lake)
         whole = Project(Settings(home=shutil.copytree(project.settings.home, folder / f"whole{day}")))
         with ThreadPoolExecutor(2) as pool:
-            builds = pool.submit(project.model), pool.submit(_whole, whole)
+            builds = pool.submit(project.build), pool.submit(_whole, whole)
         for build in builds:
             build.result()
         differs = unlike(project.settings.warehouse, whole.settings.warehouse)

@@ -37,11 +37,11 @@ PRESENT, CHANGED, SETTLED = 0.8, 0.05, 0.08
 FIRST_LANDING = 1_000
 PAYMENTS = [f"x:{n}" for n in range(12)]
 IDENTIFIERS = {
-    "person_key": [f"p{n}" for n in range(30)],
-    "anonymous_id": [f"b{n}" for n in range(40)],
-    "email": [f"m{n}@example.com" for n in range(25)],
+    "person_key": [*(f"p{n}" for n in range(26)), "P1", "p:1", "Ö 1", "p\u200b1"],
+    "anonymous_id": [*(f"b{n}" for n in range(38)), "b|1", "b\u001f1"],
+    "email": [*(f"m{n}@example.com" for n in range(22)), "M1@Example.COM", "m+1@example.com", "ö@example.com"],
     "phone": [f"+12025550{n:03}" for n in range(100, 115)],
-    "external_id": [f"e{n}" for n in range(12)],
+    "external_id": [*(f"e{n}" for n in range(10)), "0", "00"],
     "payment_customer_id": [f"c{n}" for n in range(8)],
 }
 VALUES: dict[str, list[Any]] = {
@@ -57,11 +57,11 @@ VALUES: dict[str, list[Any]] = {
     "ad_account_id": ["act"],
     "click_id_type": ["fbclid", "gclid", "ttclid"],
     "click_id": [f"K{n}" for n in range(6)],
-    "utm_source": ["meta", "google", "news"],
-    "utm_medium": ["cpc", "email", "Organic"],
-    "utm_campaign": ["g0", "g1", "spring"],
+    "utm_source": ["meta", "google", "news", "Meta", "ｍeta"],
+    "utm_medium": ["cpc", "email", "Organic", "CPC", " cpc"],
+    "utm_campaign": ["g0", "g1", "spring", "Été", "ete", "a|b", "a\u001fb", "100%", "x_y", "👟", "'); --"],
     "utm_id": ["g0", "a1"],
-    "referrer_host": ["news.example", "shop.example", "www.google.com"],
+    "referrer_host": ["news.example", "shop.example", "www.google.com", "WWW.Google.com", "m.facebook.com"],
     "landing_host": ["shop.example"],
     "page_host": ["shop.example", "blog.example"],
     "host": ["shop.example", "news.example"],
@@ -75,7 +75,7 @@ VALUES: dict[str, list[Any]] = {
     ],
     "event_name": ["trial_start", "trial_end", "page_view", "page_view"],
     "event_origin": ["server", "browser"],
-    "value": ["10.00", "7.77", "0.01", "100", "3.33"],
+    "value": ["10.00", "7.77", "0.01", "100", "3.33", "0", "0.005", "1234567.8912"],
     "currency": ["USD", "USD", "EUR"],
     "payment_ref": PAYMENTS,
     "first_payment_ref": PAYMENTS,

@@ -47,9 +47,26 @@ best as (
         ) as choice
     from sightings
     where platform_id is not null
+),
+
+chosen as (
+    select profile_id, level, platform, platform_id, ad_account_id, campaign_id, ad_set_id
+    from best
+    where choice = 1
 )
 
-select p.profile_key, p.profile_id, b.level, b.platform, b.platform_id, b.ad_account_id, b.campaign_id, b.ad_set_id
-from best as b
-inner join {{ ref('int_profiles') }} as p on b.profile_id = p.profile_id
-where b.choice = 1
+select
+    p.profile_key,
+    p.profile_id,
+    c.level,
+    c.platform,
+    c.platform_id,
+    c.ad_account_id,
+    -- one tree, whatever an ad's own record says of its ad set's campaign: else levels would not add up
+    coalesce(s.campaign_id, c.campaign_id) as campaign_id,
+    c.ad_set_id
+from chosen as c
+inner join {{ ref('int_profiles') }} as p on c.profile_id = p.profile_id
+left join chosen as s
+    on c.level = 'ad' and s.level = 'ad_set'
+    and c.profile_id = s.profile_id and c.platform = s.platform and c.ad_set_id = s.platform_id

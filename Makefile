@@ -33,7 +33,7 @@ setup: .venv/.ready  ## make the virtual environment from the locked packages
 
 spark: .spark/.ready  ## make the environment of Spark, which `touchledger build --target spark` runs (needs Java 17)
 
-spark-parity: spark  ## the demo and a million touches on DuckDB and on a Spark cluster of two workers, row by row
+spark-parity: spark  ## the demo, a drawn history and a million touches on DuckDB and on a Spark cluster of two workers, row by row
 	@$(BIN)/python -m benchmarks.spark_parity $(if $(TOUCHES),--touches $(TOUCHES))
 
 up: setup  ## run the demo: sync, model, check, publish, then serve the API, Dagster and the docs

@@ -18,7 +18,7 @@ import uuid_utils
 from orchestration import durable
 from orchestration.dbt_manifest import PROJECT, fingerprint
 from orchestration.lake_changes import KEYS, tell_changes
-from orchestration.landed_facts import read_facts
+from orchestration.landed_facts import read_facts, withdraws
 from touchledger.settings import Settings
 
 # new records of a data set up to which a build keeps rows, however few are known
@@ -41,12 +41,16 @@ HARMLESS: dict[str, set[str] | None] = {
 
 @dataclass(frozen=True)
 class Landed:
-    """A file of the lake as it was read: bytes, nanoseconds of its last change, its landing number and its rows."""
+    """A file of the lake as it was read: bytes, nanoseconds of its last change, its landing number and its rows.
+
+    `withdraws` tells whether one of those takes a record back; a base of an older release does not know.
+    """
 
     size: int
     changed_at: int
     seq: int
     rows: int
+    withdraws: bool = True
 
 
 @dataclass(frozen=True)
@@ -108,8 +112,13 @@ def begin(settings: Settings, arguments: Sequence[str]) -> tuple[list[str], Base
     new = {path: file for path, file in now.files.items() if before.files.get(path) != file}
     if any(is_much(_rows(new, dataset), _rows(before.files, dataset)) for dataset in KEYS):
         return _fully(arguments), now
-    gone = sorted({file.seq for path, file in before.files.items() if now.files.get(path) != file})
-    tell_changes(settings, list(new), gone)
+    gone = {path: file for path, file in before.files.items() if now.files.get(path) != file}
+    tell_changes(
+        settings,
+        list(new),
+        sorted({file.seq for file in gone.values()}),
+        withdrew={path.split("/")[1] for path, file in gone.items() if file.withdraws},
+    )
     return list(arguments), replace(
         now, increments=before.increments + 1, whole=before.whole or now.whole, before=before.build
     )
@@ -197,7 +206,7 @@ def _base(settings: Settings, known: dict[str, Landed], *, judged: bool) -> Base
                 facts = read_facts(path)
             except KeyError:
                 return None
-            same = Landed(status.st_size, status.st_mtime_ns, facts.seq, facts.rows_loaded)
+            same = Landed(status.st_size, status.st_mtime_ns, facts.seq, facts.rows_loaded, withdraws(path))
         files[name] = same
     build = str(uuid_utils.uuid7())
     models = f"{fingerprint(PROJECT, settings)}:{version('duckdb')}"

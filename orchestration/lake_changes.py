@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,11 @@ from touchledger.settings import Settings
 KEYS = {"touches": "touch_key", "conversions": "conversion_key"}
 
 
-def tell_changes(settings: Settings, new: Sequence[str], gone: Sequence[int]) -> None:
+def tell_changes(settings: Settings, new: Sequence[str], gone: Sequence[int], *, withdrew: Collection[str]) -> None:
     """Write what files of the lake, by their paths in it, bring, and landings of files that went or changed took away.
 
     Of each data set: `touch_keys`, whose records those are, and `touches`, every version of them as the lake has it.
+    `withdrew` names the sets of which a landing that went had withdrawn a record.
     """
     with duckdb.connect(str(settings.warehouse), config=limits(settings)) as connection:
         connection.execute("create schema if not exists changes")
@@ -27,10 +28,9 @@ def tell_changes(settings: Settings, new: Sequence[str], gone: Sequence[int]) ->
         for dataset, key in KEYS.items():
             folder = settings.lake / "raw" / dataset
             files = [str(settings.lake / path) for path in new if path.startswith(f"raw/{dataset}/")]
-            told = Changes(
-                connection, dataset, key, [str(folder / SCHEMA), *files], str(folder / "**" / "*.parquet"), list(gone)
-            )
-            told.tell()
+            every = str(folder / "**" / "*.parquet")
+            told = Changes(connection, dataset, key, [str(folder / SCHEMA), *files], every, list(gone))
+            told.tell(withdrawn=dataset in withdrew)
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Changes:
     every: str
     gone: list[int]
 
-    def tell(self) -> None:
+    def tell(self, *, withdrawn: bool) -> None:
         """Write the keys and the records; of touches also touch_identities, whose they were."""
         self._run(
             "create or replace table changes.{key}s as"
@@ -54,6 +54,15 @@ class Changes:
             new=self.new,
             gone=self.gone,
         )
+        if withdrawn:
+            # the withdrawal left no row, and what it was of is in the lake again, or still taken back by another one
+            self._run(
+                "insert into changes.{key}s"
+                " select distinct _profile_id, {key} from read_parquet($every, union_by_name = true) as records"
+                " where not _deleted and (_profile_id, {key}) not in (select (profile_id, {key}) from changes.{key}s)"
+                " and (_profile_id, {key}) not in (select (profile_id, {key}) from staging.stg_app__{dataset})",
+                every=self.every,
+            )
         # a key that is nowhere else, as nearly every new record's, needs no look at the columns of the old ones
         self._run(
             "create or replace temp table older as select _seq, _line from"

@@ -38,3 +38,13 @@ def read_facts(path: Path) -> Facts:
 
     metadata: dict[bytes, bytes] = pq.read_metadata(path).metadata or {}
     return Facts(**json.loads(metadata[META_KEY]))
+
+
+def withdraws(path: Path) -> bool:
+    """Whether a record of a landed file withdraws what others say, by the footer; true where that does not tell."""
+    import pyarrow.parquet as pq
+
+    metadata = pq.read_metadata(path)
+    column = metadata.schema.names.index("_deleted")
+    groups = (metadata.row_group(number).column(column) for number in range(metadata.num_row_groups))
+    return any(not group.is_stats_set or group.statistics.max is not False for group in groups)

@@ -22,7 +22,7 @@ from touchledger.state import prepare
 @click.command()
 @click.option("--worlds", default=5, show_default=True, help="How many histories, of seeds that follow each other.")
 @click.option("--days", default=6, show_default=True, help="Days after the first, each a build on the one before.")
-@click.option("--profiles", default=30, show_default=True)
+@click.option("--profiles", default=12, show_default=True)
 @click.option("--seed", default=1, show_default=True, help="Of the first history.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Where to leave the first two builds that differ.")
 def main(worlds: int, days: int, profiles: int, seed: int, keep: Path | None) -> None:

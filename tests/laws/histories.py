@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -18,7 +19,7 @@ from data_contracts.judge import judge
 from orchestration.app_sets import land_calendar
 from orchestration.batch_file import raw_schema
 from orchestration.lake import Lake
-from orchestration.landed_facts import META_KEY, Facts
+from orchestration.landed_facts import META_KEY, Facts, read_facts
 from tests.laws.landing import profile_id
 
 START = datetime(2026, 2, 20, tzinfo=UTC)
@@ -29,12 +30,16 @@ SIZES = {
     "touches": 60, "conversions": 45, "page_events": 40, "ad_delivery": 30, "order_lines": 16, "orders": 12,
     "identities": 12, "people": 10, "ad_referrals": 8, "ads": 8, "ad_sets": 4, "campaigns": 3, "recurring_payments": 5,
     "payment_payers": 3, "goals": 2, "goal_events": 4, "own_hosts": 1, "creatives": 4, "entity_reach": 6,
+    "ad_accounts": 1, "ad_delivery_breakdowns": 20, "products": 4, "variants": 5, "experiments": 3,
+    "experiment_arms": 6, "creative_attributes": 3,
 }  # fmt: skip
-HANDED_OVER = {"page_events", "payment_payers", "goals", "goal_events", "own_hosts"}
+HANDED_OVER = {"page_events", "payment_payers", "goals", "goal_events", "own_hosts", "creative_attributes"}
 WHOLE_AGAIN = {0, 1}
 PRESENT, CHANGED, SETTLED = 0.8, 0.05, 0.08
 # landings of the calendars have lower numbers
 FIRST_LANDING = 1_000
+# files of which a purge takes some rows each day: of the sets whose files a build follows, and of any
+PURGED = {"[tc]o*": 2, "*": 3}
 PAYMENTS = [f"x:{n}" for n in range(12)]
 IDENTIFIERS = {
     "person_key": [*(f"p{n}" for n in range(26)), "P1", "p:1", "Ö 1", "p\u200b1"],
@@ -55,6 +60,11 @@ VALUES: dict[str, list[Any]] = {
     "campaign_id": [f"g{n}" for n in range(3)],
     "creative_id": [f"v{n}" for n in range(4)],
     "ad_account_id": ["act"],
+    "timezone": [*ZONES],
+    "product_id": [f"t{n}" for n in range(4)],
+    "variant_id": [f"w{n}" for n in range(5)],
+    "platform_study_id": [f"study{n}" for n in range(3)],
+    "dimension": ["geo", "placement", "audience"],
     "click_id_type": ["fbclid", "gclid", "ttclid"],
     "click_id": [f"K{n}" for n in range(6)],
     "utm_source": ["meta", "google", "news", "Meta", "ｍeta"],
@@ -115,7 +125,7 @@ class History:
     """What the profiles of one seed say on each day in turn.
 
     A record that changes comes in the file of its day, and one that goes is withdrawn there; profiles of WHOLE_AGAIN
-    and sets that the service hands over say all again instead.
+    and sets that the service hands over say all again instead, and a purge takes some rows out of files of any day.
     """
 
     def __init__(self, seed: int, profiles: int) -> None:
@@ -166,6 +176,17 @@ class History:
                 files.setdefault((dataset, f"day{self.day}"), []).append((owner, self._record(key, version)))
         for number, ((dataset, batch), owned) in enumerate(files.items()):
             _write(lake, dataset, batch, FIRST_LANDING * (self.day + 1) + number, owned)
+        if self.day:
+            for datasets, count in PURGED.items():
+                for path in self.chance.sample(sorted(lake.root.glob(f"raw/{datasets}/_shared/laws/*.parquet")), count):
+                    self._purge(path)
+
+    def _purge(self, path: Path) -> None:
+        """Write a file in its place without some of its rows, as a purge does."""
+        table = pq.read_table(path, partitioning=None)
+        table = table.filter(pa.array([self.chance.random() < PRESENT for _ in range(table.num_rows)], pa.bool_()))
+        facts = replace(read_facts(path), rows_loaded=table.num_rows)
+        pq.write_table(table.replace_schema_metadata({META_KEY: json.dumps(asdict(facts))}), path)
 
     def _profile(self, number: int, changed: int) -> dict[str, Any]:
         chance = Random(f"{self.seed} settings {number} {changed}")

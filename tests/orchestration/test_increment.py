@@ -155,6 +155,20 @@ def test_a_lost_batch_tells_its_touches_and_holds_none(settings: Settings) -> No
     assert told(settings, "select * from changes.touches") == []
 
 
+def test_what_a_lost_batch_had_withdrawn_is_told_again(settings: Settings) -> None:
+    gone = [{"touch_key": "a", "occurred_at": AT, "channel": "web", "origin": "web", "_deleted": True}]
+    Lake(settings.lake).land(dataset="touches", profile_id="p", source="test", batch="three", records=gone)
+    _, base = increment.begin(settings, BUILD)
+    assert base is not None
+    increment.end(settings, base)
+    with duckdb.connect(str(settings.warehouse)) as connection:
+        connection.execute("delete from staging.stg_app__touches where touch_key = 'a'")
+    next(settings.lake.rglob("three.parquet")).unlink()
+    increment.begin(settings, BUILD)
+    assert told(settings, "select profile_id, touch_key from changes.touch_keys") == [("p", "a")]
+    assert told(settings, "select touch_key, _deleted from changes.touches") == [("a", False)]
+
+
 def test_conversions_are_followed_as_touches_are(settings: Settings) -> None:
     convert(settings, "lead", "other")
     convert(settings, "later", "lead")

@@ -75,6 +75,12 @@ class Project:
         """Load the seeds and build the models, without any test."""
         self.dbt("build", "--quiet", "--no-write-json", "--exclude-resource-type", "test", "unit_test")
 
+    def model_anew(self) -> None:
+        """The same, keeping nothing of the build before."""
+        self.dbt(
+            "build", "--full-refresh", "--quiet", "--no-write-json", "--exclude-resource-type", "test", "unit_test"
+        )
+
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Rows of a query on the warehouse."""
         with duckdb.connect(str(self.settings.warehouse), read_only=True) as connection:

@@ -13,7 +13,7 @@ import click
 
 from benchmarks.increment import unlike
 from tests.dbt_project.project import Project
-from tests.dbt_project.test_kept_rows import published, unpublished
+from tests.dbt_project.snapshots import published, unpublished
 from tests.laws.histories import History
 from touchledger.settings import Settings
 from touchledger.state import prepare
@@ -47,7 +47,7 @@ def compare(folder: Path, history: History, days: int, keep: Path | None = None)
         history.land(project.lake)
         whole = Project(Settings(home=shutil.copytree(project.settings.home, folder / f"whole{day}")))
         with ThreadPoolExecutor(2) as pool:
-            builds = pool.submit(project.build), pool.submit(_whole, whole)
+            builds = pool.submit(project.build), pool.submit(whole.model_anew)
         for build in builds:
             build.result()
         differs = unlike(project.settings.warehouse, whole.settings.warehouse)
@@ -60,10 +60,6 @@ def compare(folder: Path, history: History, days: int, keep: Path | None = None)
                 shutil.copytree(folder, keep)
         shutil.rmtree(whole.settings.home)
     return found
-
-
-def _whole(project: Project) -> None:
-    project.dbt("build", "--full-refresh", "--quiet", "--no-write-json", "--exclude-resource-type", "test", "unit_test")
 
 
 if __name__ == "__main__":

@@ -78,9 +78,9 @@ def main(touches: int, seed: int, world: str, tests: bool) -> None:
         spark.require(anyone)
         environment = REPOSITORY / anyone.spark_environment
         with running(environment, Path(folder) / "cluster", workers=WORKERS, memory=WORKER_MEMORY) as cluster:
+            make = {"demo": _demo, "history": _history, "journeys": partial(_journeys, touches=touches, seed=seed)}
             for name, settings in homes.items():
-                made = {"demo": _demo, "history": _history, "journeys": partial(_journeys, touches=touches, seed=seed)}
-                made[name](settings)
+                make[name](settings)
                 title = f"{touches:,} touches" if name == "journeys" else name
                 worlds[title] = _compared(cluster, settings, command)
     result = {"taken_at": datetime.now(UTC).isoformat(timespec="seconds"), "machine": _machine(), "worlds": worlds}

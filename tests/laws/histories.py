@@ -17,10 +17,9 @@ from api.warehouse_ids import identifier_id
 from data_contracts.contract import Column, load
 from data_contracts.judge import judge
 from orchestration.app_sets import land_calendar
-from orchestration.batch_file import raw_schema
 from orchestration.lake import Lake
 from orchestration.landed_facts import META_KEY, Facts, read_facts
-from tests.laws.landing import profile_id
+from tests.laws.landing import profile_id, raw_path, raw_table
 
 START = datetime(2026, 2, 20, tzinfo=UTC)
 DAYS = 50
@@ -264,16 +263,9 @@ def _write(lake: Lake, dataset: str, batch: str, landing: int, owned: Owned) -> 
     """Write the good ones of the records as one raw file, in place of the one of that batch before."""
     contract = load(dataset)
     judged = judge(contract, [record for _, record in owned], now=START + timedelta(days=DAYS))
-    count = len(judged.lines)
-    stamps: dict[str, list[Any]] = {
-        "_profile_id": [owned[line - 1][0] for line in judged.lines], "_source": ["laws"] * count,
-        "_batch": [batch] * count, "_seq": [landing] * count, "_line": judged.lines, "_loaded_at": [START] * count,
-    }  # fmt: skip
-    schema = raw_schema(contract)
-    values = {**judged.columns, **stamps}
-    path = lake.root / "raw" / dataset / "_shared" / "laws" / f"{batch}.parquet"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    table = pa.Table.from_arrays([pa.array(values[field.name], field.type) for field in schema], schema=schema)
+    table = raw_table(contract, judged, [owner for owner, _ in owned], batch=batch, landing=landing)
     # a build keeps rows only where files tell their landing
-    facts = Facts(landing, len(owned), count, 0, "", "", None, None, START.isoformat())
-    pq.write_table(table.replace_schema_metadata({META_KEY: json.dumps(asdict(facts))}), path)
+    facts = Facts(landing, len(owned), table.num_rows, 0, "", "", None, None, START.isoformat())
+    pq.write_table(
+        table.replace_schema_metadata({META_KEY: json.dumps(asdict(facts))}), raw_path(lake, dataset, batch=batch)
+    )

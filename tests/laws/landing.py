@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from data_contracts.contract import load
-from data_contracts.judge import judge
+from data_contracts.contract import Contract, load
+from data_contracts.judge import Judged, judge
 from orchestration.app_sets import land_calendar
 from orchestration.batch_file import raw_schema
 from orchestration.lake import Lake
@@ -58,17 +59,29 @@ def write(lake: Lake, dataset: str, owned: Iterable[tuple[str | None, Mapping[st
     contract = load(dataset)
     judged = judge(contract, [record for _, record in pairs], now=START + timedelta(days=5_000))
     assert not judged.rejected, judged.rejected[:3]
-    count = len(pairs)
+    table = raw_table(contract, judged, [owner for owner, _ in pairs], batch="laws", landing=landing_number(lake))
+    pq.write_table(table, raw_path(lake, dataset, batch="laws"))
+
+
+def raw_table(
+    contract: Contract, judged: Judged, owners: Sequence[str | None], *, batch: str, landing: int
+) -> pa.Table:
+    """The good ones of records as rows of a raw file; `owners` are the profiles of all records, good or not."""
+    count = len(judged.lines)
     stamps: dict[str, list[Any]] = {
-        "_profile_id": [owner for owner, _ in pairs], "_source": ["laws"] * count, "_batch": ["laws"] * count,
-        "_seq": [landing_number(lake)] * count, "_line": judged.lines, "_loaded_at": [START] * count,
+        "_profile_id": [owners[line - 1] for line in judged.lines], "_source": ["laws"] * count,
+        "_batch": [batch] * count, "_seq": [landing] * count, "_line": judged.lines, "_loaded_at": [START] * count,
     }  # fmt: skip
     schema = raw_schema(contract)
     values = {**judged.columns, **stamps}
-    arrays = [pa.array(values[field.name], field.type) for field in schema]
-    path = lake.root / "raw" / dataset / "_shared" / "laws" / "laws.parquet"
+    return pa.Table.from_arrays([pa.array(values[field.name], field.type) for field in schema], schema=schema)
+
+
+def raw_path(lake: Lake, dataset: str, *, batch: str) -> Path:
+    """Where a file of many profiles lies, in a folder that is there."""
+    path = lake.root / "raw" / dataset / "_shared" / "laws" / f"{batch}.parquet"
     path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.Table.from_arrays(arrays, schema=schema), path)
+    return path
 
 
 def rows_of(world: World) -> Rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -23,11 +24,14 @@ def land(project: Project) -> None:
     )
     project.land("conversions", crowd(), profile_id="crowd")
     project.land("identities", typed(), profile_id="crowd")
+    # all of it once more and the last ones first, which makes nobody somebody else
+    project.land("identities", typed(again=True), profile_id="crowd", batch="again")
     project.land("touches", [_touch("t1", email="ann@example.com"), _touch("t1-of-q", anonymous_id="a")])
     project.land("touches", _chain(), batch="chain")
     project.land("touches", _cafe(), batch="cafe")
     project.land("touches", [_touch("t1", email="ann@example.com")], profile_id="q")
     _land_people(project)
+    _land_pairs(project)
     _land_entities(project)
     _land_delivery(project)
     rates = [("2026-03-01", "EUR", "USD", "1.1"), ("2026-03-01", "EUR", "JPY", "160")]
@@ -99,9 +103,11 @@ def pages() -> list[dict[str, Any]]:
     ]
 
 
-def typed() -> list[dict[str, Any]]:
-    """The crowd's statements that were typed in."""
-    return [pair(statement) for statement in CROWD if statement.typed]
+def typed(*, again: bool = False) -> list[dict[str, Any]]:
+    """The crowd's statements that were typed in, or the same ones as they were typed again in the opposite order."""
+    statements = [statement for statement in CROWD if statement.typed]
+    later = max(statement.at for statement in statements) * 2
+    return [pair(replace(one, at=later - one.at) if again else one) for one in statements]
 
 
 def pair(statement: Statement) -> dict[str, Any]:
@@ -143,6 +149,24 @@ def _land_people(project: Project) -> None:
     project.land(
         "people", [{**one, "first_name": "Later"}, older, {**three, "_deleted": True}], profile_id="q", batch="c"
     )
+
+
+def _land_pairs(project: Project) -> None:
+    told = {
+        "seen again": ({"hour": 10}, {"hour": 9, "confidence": "typed"}, {"hour": 11, "confidence": "typed"}),
+        "certain later": ({"hour": 10, "confidence": "typed"}, {"hour": 11}),
+        "corrected": ({"hour": 10}, {"hour": 9}, {"hour": 12, "confidence": "typed", "updated_at": minute(0)}),
+        "said anew": ({"hour": 10}, {"hour": 9, "_deleted": True}, {"hour": 11, "confidence": "typed"}),
+        "withdrawn": ({"hour": 10}, {"hour": 11}, {"hour": 11, "_deleted": True}),
+    }
+    for turn in range(3):
+        rows = [
+            {"kind_a": "anonymous_id", "value_a": name, "kind_b": "email", "value_b": "pair@example.com",
+             "observed_at": minute(60 * versions[turn]["hour"]), **versions[turn]}
+            for name, versions in told.items() if turn < len(versions)
+        ]  # fmt: skip
+        rows = [{name: value for name, value in row.items() if name != "hour"} for row in rows]
+        project.land("identities", rows, profile_id="q", batch=f"pairs{turn}")
 
 
 def _land_entities(project: Project) -> None:

@@ -18,3 +18,16 @@ def test_a_key_is_told_apart_by_profile(world: Project) -> None:
 def test_seconds_are_those_of_the_time_that_was_sent(world: Project) -> None:
     rows = world.rows("select distinct occurred_s from staging.stg_app__touches where touch_key = 't1'")
     assert rows == [(1774008000,)]
+
+
+def test_who_is_seen_together_again_was_so_at_the_first_time_and_certain_once_it_is(world: Project) -> None:
+    rows = world.rows("""
+        select value_a, cast(observed_at at time zone 'UTC' as varchar), confidence
+        from staging.stg_app__identities where profile_id = 'q' order by 1
+    """)
+    assert rows == [
+        ("certain later", "2026-03-02 10:00:00", "certain"),
+        ("corrected", "2026-03-02 12:00:00", "typed"),
+        ("said anew", "2026-03-02 11:00:00", "typed"),
+        ("seen again", "2026-03-02 09:00:00", "certain"),
+    ]

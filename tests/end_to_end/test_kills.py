@@ -28,14 +28,14 @@ MORE = "touch_key,occurred_at,person_key,channel,origin,ad_platform,campaign_id\
 def _prepared(home: Path) -> tuple[Deployment, str]:
     deployment = Deployment(home)
     create = ("profile", "create", "--name", "Killed", "--timezone", "UTC", "--currency", "USD", "--quiet")
-    profile = deployment.run(*create)
+    profile = deployment.run_here(*create)
     for dataset, file in FILES.items():
-        deployment.run("import", dataset, str(DATA / file), "--profile", profile, "--quiet")
-    key = deployment.run("key", "mint", "--profile", profile, "--quiet")
+        deployment.run_here("import", dataset, str(DATA / file), "--profile", profile, "--quiet")
+    key = deployment.run_here("key", "mint", "--profile", profile, "--quiet")
     deployment.run("build", "--quiet")
     late = home.parent / "late.csv"
     late.write_text(MORE)
-    deployment.run("import", "touches", str(late), "--profile", profile, "--quiet")
+    deployment.run_here("import", "touches", str(late), "--profile", profile, "--quiet")
     return deployment, key
 
 

@@ -25,7 +25,8 @@ Made from `data_contracts/` by `python -m data_contracts.document`; a test fails
   `true` or `false`, a list JSON text in CSV and a list elsewhere. Text is trimmed and put into Unicode's NFC. E-mail
   addresses are lower-cased, phone numbers become E.164; `+1 415 555 0100` needs its country code.
 - **Key**: a later row replaces the earlier one whole. Later is the greater `updated_at` where it is given, then the
-  later file, then the later line. `_deleted` true, allowed in every set, withdraws the row; it needs only the key.
+  later file, then the later line. `_deleted` true, allowed in every set, withdraws the row; it needs only the key,
+  and without `updated_at` takes all that landed before it.
 - **Bad rows** go to quarantine with the field and the reason, and never stop a file: rows in = loaded + quarantined.
   Among them: money without currency, an unknown currency, NaN, negative spend, times before 2000 or more than one day
   ahead. `touchledger replay` judges them again after a fix. A file that is broken as a file (columns, encoding, damaged

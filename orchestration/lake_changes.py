@@ -55,12 +55,14 @@ class Changes:
             gone=self.gone,
         )
         if withdrawn:
-            # the withdrawal left no row, and what it was of is in the lake again, or still taken back by another one
+            # the withdrawal left no row: what it was of is in the lake again, and may be newer than what came after it
             self._run(
-                "insert into changes.{key}s"
-                " select distinct _profile_id, {key} from read_parquet($every, union_by_name = true) as records"
-                " where not _deleted and (_profile_id, {key}) not in (select (profile_id, {key}) from changes.{key}s)"
-                " and (_profile_id, {key}) not in (select (profile_id, {key}) from staging.stg_app__{dataset})",
+                "insert into changes.{key}s select _profile_id, {key} from"
+                " (select _profile_id, {key}, count(*) as versions"
+                " from read_parquet($every, union_by_name = true) where not _deleted group by all)"
+                " where (_profile_id, {key}) not in (select (profile_id, {key}) from changes.{key}s)"
+                " and (versions > 1"
+                " or (_profile_id, {key}) not in (select (profile_id, {key}) from staging.stg_app__{dataset}))",
                 every=self.every,
             )
         # a key that is nowhere else, as nearly every new record's, needs no look at the columns of the old ones

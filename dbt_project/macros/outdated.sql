@@ -21,18 +21,29 @@ versions as (
     select
         records._profile_id,
         records.{{ key }},
+        records.updated_at,
         {{ record_no('records.') }} as record_no,
-        row_number() over (
+        -- as in the macro versions
+        max(case when records._deleted and records.updated_at is null then {{ record_no('records.') }} end) over (
             partition by records._profile_id, records.{{ key }}
-            order by records.updated_at desc nulls last, records._seq desc, records._line desc
-        ) as recency
+        ) as withdrawn
     from {{ lake }} as records
     inner join repeated on records._profile_id = repeated._profile_id and records.{{ key }} = repeated.{{ key }}
 ),
 
+ranked as (
+    select
+        record_no,
+        row_number() over (
+            partition by _profile_id, {{ key }}
+            order by case when record_no < withdrawn then 1 else 0 end, updated_at desc nulls last, record_no desc
+        ) as recency
+    from versions
+),
+
 outdated as (
     select record_no
-    from versions
+    from ranked
     where recency > 1
 )
 {%- endmacro %}

@@ -30,6 +30,11 @@ def land(project: Project) -> None:
     project.land("touches", _chain(), batch="chain")
     project.land("touches", _cafe(), batch="cafe")
     project.land("touches", [_touch("t1", email="ann@example.com")], profile_id="q")
+    dated = [_touch(key, email="ann@example.com", updated_at=minute(1)) for key in ("taken", "back", "kept")]
+    withdrawals = [{"touch_key": key, "_deleted": True} for key in ("taken", "back")]
+    back = _touch("back", email="ann@example.com", updated_at=minute(0))
+    for batch, rows in (("dated", dated), ("withdrawn", withdrawals), ("back", [back])):
+        project.land("touches", rows, profile_id="q", batch=batch)
     _land_people(project)
     _land_pairs(project)
     _land_entities(project)
@@ -149,6 +154,14 @@ def _land_people(project: Project) -> None:
     project.land(
         "people", [{**one, "first_name": "Later"}, older, {**three, "_deleted": True}], profile_id="q", batch="c"
     )
+    # a withdrawal needs no time, and takes what had landed, whatever time that told
+    dated = [{**two, "person_key": key} for key in ("taken", "back")]
+    project.land("people", dated, profile_id="q", batch="d")
+    project.land(
+        "people", [{"person_key": row["person_key"], "_deleted": True} for row in dated], profile_id="q", batch="e"
+    )
+    back = {**older, "person_key": "back"}
+    project.land("people", [back], profile_id="q", batch="f")
 
 
 def _land_pairs(project: Project) -> None:
@@ -156,8 +169,9 @@ def _land_pairs(project: Project) -> None:
         "seen again": ({"hour": 10}, {"hour": 9, "confidence": "typed"}, {"hour": 11, "confidence": "typed"}),
         "certain later": ({"hour": 10, "confidence": "typed"}, {"hour": 11}),
         "corrected": ({"hour": 10}, {"hour": 9}, {"hour": 12, "confidence": "typed", "updated_at": minute(0)}),
+        "seen after": ({"hour": 9}, {"hour": 12, "confidence": "typed", "updated_at": minute(0)}, {"hour": 13}),
         "said anew": ({"hour": 10}, {"hour": 9, "_deleted": True}, {"hour": 11, "confidence": "typed"}),
-        "withdrawn": ({"hour": 10}, {"hour": 11}, {"hour": 11, "_deleted": True}),
+        "withdrawn": ({"hour": 10, "updated_at": minute(0)}, {"hour": 11}, {"hour": 11, "_deleted": True}),
     }
     for turn in range(3):
         rows = [

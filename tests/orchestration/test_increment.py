@@ -48,8 +48,8 @@ def settings(tmp_path: Path) -> Settings:
     return found
 
 
-def land(settings: Settings, batch: str, keys: Sequence[str], *, channel: str = "web") -> None:
-    """Land touches of these keys, each of a person of that name."""
+def land(settings: Settings, batch: str, keys: Sequence[str], *, channel: str = "web", withdraws: bool = False) -> None:
+    """Land touches of these keys, each of a person of that name, or what withdraws them."""
     rows = [
         {
             "touch_key": key,
@@ -57,6 +57,7 @@ def land(settings: Settings, batch: str, keys: Sequence[str], *, channel: str = 
             "person_key": key,
             "channel": channel,
             "origin": "web",
+            "_deleted": withdraws,
         }
         for key in keys
     ]
@@ -156,8 +157,7 @@ def test_a_lost_batch_tells_its_touches_and_holds_none(settings: Settings) -> No
 
 
 def test_what_a_lost_batch_had_withdrawn_is_told_again(settings: Settings) -> None:
-    gone = [{"touch_key": "a", "occurred_at": AT, "channel": "web", "origin": "web", "_deleted": True}]
-    Lake(settings.lake).land(dataset="touches", profile_id="p", source="test", batch="three", records=gone)
+    land(settings, "three", ["a"], withdraws=True)
     _, base = increment.begin(settings, BUILD)
     assert base is not None
     increment.end(settings, base)
@@ -167,6 +167,17 @@ def test_what_a_lost_batch_had_withdrawn_is_told_again(settings: Settings) -> No
     increment.begin(settings, BUILD)
     assert told(settings, "select profile_id, touch_key from changes.touch_keys") == [("p", "a")]
     assert told(settings, "select touch_key, _deleted from changes.touches") == [("a", False)]
+
+
+def test_what_a_lost_batch_had_withdrawn_is_told_again_though_it_came_again_before(settings: Settings) -> None:
+    land(settings, "three", ["a"], withdraws=True)
+    land(settings, "four", ["a"], channel="social")
+    _, base = increment.begin(settings, BUILD)
+    assert base is not None
+    increment.end(settings, base)
+    next(settings.lake.rglob("three.parquet")).unlink()
+    increment.begin(settings, BUILD)
+    assert told(settings, "select touch_key, channel from changes.touches") == [("a", "social"), ("a", "web")]
 
 
 def test_conversions_are_followed_as_touches_are(settings: Settings) -> None:

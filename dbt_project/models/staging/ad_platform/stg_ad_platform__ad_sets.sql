@@ -1,12 +1,4 @@
-with ranked as (
-    select
-        *,
-        row_number() over (
-            partition by _profile_id, platform, ad_set_id
-            order by updated_at desc nulls last, _seq desc, _line desc
-        ) as recency
-    from {{ source('lake', 'ad_sets') }}
-)
+with {{ versions(source('lake', 'ad_sets'), ['_profile_id', 'platform', 'ad_set_id']) }}
 
 select
     _profile_id as profile_id,

@@ -1,12 +1,4 @@
-with ranked as (
-    select
-        *,
-        row_number() over (
-            partition by _profile_id, platform, ad_id
-            order by updated_at desc nulls last, _seq desc, _line desc
-        ) as recency
-    from {{ source('lake', 'ads') }}
-)
+with {{ versions(source('lake', 'ads'), ['_profile_id', 'platform', 'ad_id']) }}
 
 select
     _profile_id as profile_id,

@@ -1,12 +1,4 @@
-with ranked as (
-    select
-        *,
-        row_number() over (
-            partition by _profile_id, platform, ad_id, date
-            order by updated_at desc nulls last, _seq desc, _line desc
-        ) as recency
-    from {{ source('lake', 'ad_delivery') }}
-)
+with {{ versions(source('lake', 'ad_delivery'), ['_profile_id', 'platform', 'ad_id', 'date']) }}
 
 select
     _profile_id as profile_id,

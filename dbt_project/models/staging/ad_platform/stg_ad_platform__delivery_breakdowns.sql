@@ -1,12 +1,7 @@
-with ranked as (
-    select
-        *,
-        row_number() over (
-            partition by _profile_id, platform, ad_id, date, dimension, value
-            order by updated_at desc nulls last, _seq desc, _line desc
-        ) as recency
-    from {{ source('lake', 'ad_delivery_breakdowns') }}
-)
+with {{ versions(
+    source('lake', 'ad_delivery_breakdowns'),
+    ['_profile_id', 'platform', 'ad_id', 'date', 'dimension', 'value']
+) }}
 
 select
     _profile_id as profile_id,

@@ -1,12 +1,7 @@
-with ranked as (
-    select
-        *,
-        row_number() over (
-            partition by _profile_id, platform, level, entity_id, date_from, date_to
-            order by updated_at desc nulls last, _seq desc, _line desc
-        ) as recency
-    from {{ source('lake', 'entity_reach') }}
-)
+with {{ versions(
+    source('lake', 'entity_reach'),
+    ['_profile_id', 'platform', 'level', 'entity_id', 'date_from', 'date_to']
+) }}
 
 select
     _profile_id as profile_id,

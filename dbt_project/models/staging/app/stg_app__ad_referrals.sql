@@ -1,14 +1,6 @@
 {{ compared(['profile_id', 'conversation_id', 'identity_key', 'occurred_s', 'record_no']) }}
 
-with ranked as (
-    select
-        *,
-        row_number() over (
-            partition by _profile_id, referral_id
-            order by updated_at desc nulls last, _seq desc, _line desc
-        ) as recency
-    from {{ source('lake', 'ad_referrals') }}
-)
+with {{ versions(source('lake', 'ad_referrals'), ['_profile_id', 'referral_id']) }}
 
 select
     _profile_id as profile_id,

@@ -1,18 +1,15 @@
-with ranked as (
-    select
-        *,
-        row_number() over (
-            partition by _profile_id, kind_a, value_a, kind_b, value_b
-            order by updated_at desc nulls last, _seq desc, _line desc
-        ) as recency
-    from {{ source('lake', 'identities') }}
-),
+{% set key = ['_profile_id', 'kind_a', 'value_a', 'kind_b', 'value_b'] %}
+
+with {{ versions(source('lake', 'identities'), key) }},
 
 standing as (
     select
         *,
-        min(case when _deleted then recency end) over (
-            partition by _profile_id, kind_a, value_a, kind_b, value_b
+        max(case when recency = 1 and updated_at is not null then {{ record_no() }} end) over (
+            partition by {{ key | join(', ') }}
+        ) as corrected,
+        max(case when recency = 1 and _deleted then 1 else 0 end) over (
+            partition by {{ key | join(', ') }}
         ) as withdrawn
     from ranked
 )
@@ -24,16 +21,14 @@ select
     value_a,
     kind_b,
     value_b,
-    case
-        when max(updated_at) is null then min(observed_at)
-        else max(case when recency = 1 then observed_at end)
-    end as observed_at,
-    case
-        when max(updated_at) is null then min(confidence)
-        else max(case when recency = 1 then confidence end)
-    end as confidence,
+    min(observed_at) as observed_at,
+    -- certain comes before typed in the alphabet too
+    min(confidence) as confidence,
     max(case when recency = 1 then _source end) as landed_from,
-    max(case when recency = 1 then _loaded_at end) as loaded_at
+    max(_loaded_at) as loaded_at
 from standing
-where withdrawn is null or recency < withdrawn
-group by _profile_id, kind_a, value_a, kind_b, value_b
+where
+    withdrawn = 0
+    and not _deleted
+    and (recency = 1 or corrected is null or (updated_at is null and {{ record_no() }} > corrected))
+group by {{ key | join(', ') }}

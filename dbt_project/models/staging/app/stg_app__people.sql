@@ -2,15 +2,7 @@
     'profile_id', 'person_key', 'identity_key', 'first_name', 'last_name', 'created_at', 'marketing_consent', 'loaded_at'
 ]) }}
 
-with ranked as (
-    select
-        *,
-        row_number() over (
-            partition by _profile_id, person_key
-            order by updated_at desc nulls last, _seq desc, _line desc
-        ) as recency
-    from {{ source('lake', 'people') }}
-)
+with {{ versions(source('lake', 'people'), ['_profile_id', 'person_key']) }}
 
 select
     _profile_id as profile_id,

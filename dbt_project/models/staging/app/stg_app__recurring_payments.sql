@@ -1,12 +1,4 @@
-with ranked as (
-    select
-        *,
-        row_number() over (
-            partition by _profile_id, payment_ref
-            order by updated_at desc nulls last, _seq desc, _line desc
-        ) as recency
-    from {{ source('lake', 'recurring_payments') }}
-)
+with {{ versions(source('lake', 'recurring_payments'), ['_profile_id', 'payment_ref']) }}
 
 select
     _profile_id as profile_id,

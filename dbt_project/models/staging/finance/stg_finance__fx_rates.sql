@@ -1,12 +1,4 @@
-with ranked as (
-    select
-        *,
-        row_number() over (
-            partition by rate_date, base, quote
-            order by updated_at desc nulls last, _seq desc, _line desc
-        ) as recency
-    from {{ source('lake', 'fx_rates') }}
-)
+with {{ versions(source('lake', 'fx_rates'), ['rate_date', 'base', 'quote']) }}
 
 select
     rate_date,

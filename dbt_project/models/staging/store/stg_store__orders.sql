@@ -1,14 +1,6 @@
 {{ compared(['profile_id', 'identity_key', 'record_no']) }}
 
-with ranked as (
-    select
-        *,
-        row_number() over (
-            partition by _profile_id, connection_ref, order_id
-            order by updated_at desc nulls last, _seq desc, _line desc
-        ) as recency
-    from {{ source('lake', 'orders') }}
-)
+with {{ versions(source('lake', 'orders'), ['_profile_id', 'connection_ref', 'order_id']) }}
 
 select
     _profile_id as profile_id,

@@ -1,12 +1,4 @@
-with ranked as (
-    select
-        *,
-        row_number() over (
-            partition by _profile_id, connection_ref, variant_id
-            order by updated_at desc nulls last, _seq desc, _line desc
-        ) as recency
-    from {{ source('lake', 'variants') }}
-)
+with {{ versions(source('lake', 'variants'), ['_profile_id', 'connection_ref', 'variant_id']) }}
 
 select
     _profile_id as profile_id,

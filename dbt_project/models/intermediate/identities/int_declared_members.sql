@@ -21,6 +21,10 @@ stated as (
         profile_key, profile_id, statement_key, is_typed, kind_{{ side }} as kind, value_{{ side }} as value,
         observed_at as first_seen_at
     from declared
+    {%- if side == 'b' %}
+    -- an identifier is named once, also where it is said to be itself
+    where kind_a <> kind_b or value_a <> value_b
+    {%- endif %}
     {{ 'union all' if not loop.last }}
     {% endfor %}
 ),
@@ -65,6 +69,7 @@ named as (
             followed.profile_key = known.profile_key
             and followed.linked_identifier_id
             = {{ uuid_v8('followed.profile_id', "'identifier'", "known.kind || ':' || known.value") }}
+            and (known.kind <> 'anonymous_id' or followed.anonymous_id <> known.value)
 )
 
 select

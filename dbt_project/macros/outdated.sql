@@ -17,33 +17,23 @@ repeated as (
     having count(*) > 1
 ),
 
-versions as (
+several as (
     select
         records._profile_id,
         records.{{ key }},
         records.updated_at,
-        {{ record_no('records.') }} as record_no,
-        -- as in the macro versions
-        max(case when records._deleted and records.updated_at is null then {{ record_no('records.') }} end) over (
-            partition by records._profile_id, records.{{ key }}
-        ) as withdrawn
+        records._deleted,
+        records._seq,
+        records._line
     from {{ lake }} as records
     inner join repeated on records._profile_id = repeated._profile_id and records.{{ key }} = repeated.{{ key }}
 ),
 
-ranked as (
-    select
-        record_no,
-        row_number() over (
-            partition by _profile_id, {{ key }}
-            order by case when record_no < withdrawn then 1 else 0 end, updated_at desc nulls last, record_no desc
-        ) as recency
-    from versions
-),
+{{ versions('several', ['_profile_id', key]) }},
 
 outdated as (
-    select record_no
-    from ranked
-    where recency > 1
+    select {{ record_no() }} as record_no
+    from several
+    where {{ record_no() }} not in (select {{ record_no('ranked.') }} from ranked where ranked.recency = 1)
 )
 {%- endmacro %}

@@ -13,7 +13,7 @@ ranked as (
     select
         records.*,
         row_number() over (
-            partition by {% for column in key %}records.{{ column }}{{ ', ' if not loop.last }}{% endfor %}
+            partition by records.{{ key | join(', records.') }}
             order by records.updated_at desc nulls last, records._seq desc, records._line desc
         ) as recency
     from {{ lake }} as records

@@ -165,22 +165,21 @@ def _land_people(project: Project) -> None:
 
 
 def _land_pairs(project: Project) -> None:
-    told = {
-        "seen again": ({"hour": 10}, {"hour": 9, "confidence": "typed"}, {"hour": 11, "confidence": "typed"}),
-        "certain later": ({"hour": 10, "confidence": "typed"}, {"hour": 11}),
-        "corrected": ({"hour": 10}, {"hour": 9}, {"hour": 12, "confidence": "typed", "updated_at": minute(0)}),
-        "seen after": ({"hour": 9}, {"hour": 12, "confidence": "typed", "updated_at": minute(0)}, {"hour": 13}),
-        "said anew": ({"hour": 10}, {"hour": 9, "_deleted": True}, {"hour": 11, "confidence": "typed"}),
-        "withdrawn": ({"hour": 10, "updated_at": minute(0)}, {"hour": 11}, {"hour": 11, "_deleted": True}),
+    typed, changed, gone = {"confidence": "typed"}, {"updated_at": minute(0)}, {"_deleted": True}
+    # of each pair what one batch after the other says, and the hour at which it was seen
+    told: dict[str, list[tuple[int, dict[str, Any]]]] = {
+        "seen again": [(10, {}), (9, typed), (11, typed)],
+        "certain later": [(10, typed), (11, {})],
+        "corrected": [(10, {}), (9, {}), (12, typed | changed)],
+        "seen after": [(9, {}), (12, typed | changed), (13, {})],
+        "said anew": [(10, {}), (9, gone), (11, typed)],
+        "withdrawn": [(10, changed), (11, {}), (11, gone)],
     }
-    for turn in range(3):
-        rows = [
-            {"kind_a": "anonymous_id", "value_a": name, "kind_b": "email", "value_b": "pair@example.com",
-             "observed_at": minute(60 * versions[turn]["hour"]), **versions[turn]}
-            for name, versions in told.items() if turn < len(versions)
-        ]  # fmt: skip
-        rows = [{name: value for name, value in row.items() if name != "hour"} for row in rows]
-        project.land("identities", rows, profile_id="q", batch=f"pairs{turn}")
+    pair = {"kind_a": "anonymous_id", "kind_b": "email", "value_b": "pair@example.com"}
+    for name, versions in told.items():
+        for turn, (hour, said) in enumerate(versions):
+            row = {**pair, "value_a": name, "observed_at": minute(60 * hour), **said}
+            project.land("identities", [row], profile_id="q", batch=f"{name} {turn}".replace(" ", "_"))
 
 
 def _land_entities(project: Project) -> None:

@@ -18,16 +18,16 @@ from flask.testing import FlaskClient
 from api import db
 from api.app import create_app
 from api.models import RateUse
-from api.scopes import DEFAULT_SCOPES, Scope
 from api.served import MODELS
 from api.snapshot import snapshots
 from tests.dbt_project import credit_worlds
+from tests.dbt_project.credit_reference import LEVELS
 from tests.factories import accounts
+from tests.laws.answers import SINGLE
 from touchledger.settings import Settings
 
-FIRST, LAST = credit_worlds.START.date(), credit_worlds.START.date() + timedelta(days=33)
-LEVELS = ("campaign", "ad_set", "ad")
-MAY = (*DEFAULT_SCOPES, Scope.CAMPAIGNS_READ, Scope.ANALYTICS_READ, Scope.CUSTOMERS_READ)
+DAYS = 34
+FIRST, LAST = credit_worlds.START.date(), credit_worlds.START.date() + timedelta(days=DAYS - 1)
 SUMMED = ("spend", "outcome_value", "attributed_outcome_count")
 
 Sums = dict[str, Decimal]
@@ -69,16 +69,14 @@ def readers(published: Settings) -> Iterator[list[Reader]]:
     url = published.operational_url
     client = create_app(published).test_client()
     worlds = [credit_worlds.world(seed).id for seed in credit_worlds.SEEDS]
-    yield [
-        Reader(client, url, accounts.secret(url, accounts.profile(url, profile_id=one), scopes=MAY)) for one in worlds
-    ]
+    yield [Reader(client, url, accounts.secret(url, accounts.profile(url, profile_id=one))) for one in worlds]
     snapshots(published).close()
     db.close_engines(url)
 
 
 def windows(seed: int) -> list[dict[str, str]]:
     """All of a world's days, and some of them."""
-    first, last = sorted(Random(seed).sample(range(34), 2))
+    first, last = sorted(Random(seed).sample(range(DAYS), 2))
     return [window(FIRST, LAST), window(FIRST + timedelta(days=first), FIRST + timedelta(days=last))]
 
 
@@ -130,7 +128,7 @@ def test_entities_and_the_rest_are_all_there_is_at_every_level(seed: int, model:
             assert total["attributed_outcome_count"] == overview["outcomes"]
             for figure in ("outcome_value", "attributed_outcome_count", "outcome_count"):
                 assert sum(reason[figure] for reason in rest["by_reason"]) == rest[figure]
-            if model in ("last_touch", "first_touch", "last_non_direct"):
+            if model in SINGLE:
                 counted = sum(row["attributed_outcome_count"] for row in rows)
                 assert counted + rest["attributed_outcome_count"] == overview["outcomes"]
 

@@ -17,7 +17,7 @@ from orchestration.limits import limits, threads
 from touchledger.settings import REPOSITORY, Settings
 
 PROJECT = REPOSITORY / "dbt_project"
-SOURCES = (".sql", ".yml", ".csv")
+SOURCES = (".sql", ".yml", ".csv", ".md")
 WRITTEN = ("target", "logs")
 # for every state folder of this checkout: what is parsed names the checkout's own path, and is of no use elsewhere
 KEPT = PROJECT / "target" / "parsed"

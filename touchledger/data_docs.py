@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +13,7 @@ from typing import Any
 import click
 from dbt.task.docs import DOCS_INDEX_FILE_PATH
 
-from orchestration.dbt_manifest import run_dbt, target
+from orchestration.dbt_manifest import PROJECT, fingerprint, run_dbt, target
 from orchestration.durable import put_in_place
 from touchledger.settings import Settings
 
@@ -37,8 +39,32 @@ def write_data_docs(settings: Settings) -> None:
     manifest, catalog = (json.loads(path.read_text()) for path in artifacts)
     settings.data_docs.parent.mkdir(parents=True, exist_ok=True)
     written = target(settings) / "data_docs.html"
-    written.write_text(page(Path(DOCS_INDEX_FILE_PATH).read_text(), without_unit_tests(manifest), catalog))
+    text = page(Path(DOCS_INDEX_FILE_PATH).read_text(), without_unit_tests(manifest), catalog)
+    written.write_text(text + (_mark(settings) if all_are_built(manifest, catalog) else ""))
     put_in_place(written, settings.data_docs)
+
+
+def all_are_built(manifest: Mapping[str, Any], catalog: Mapping[str, Any]) -> bool:
+    """Whether the warehouse had each of the models: a page written before a build lacks their columns' types."""
+    return all(name in catalog["nodes"] for name in manifest["nodes"] if name.startswith("model."))
+
+
+def describes_the_models(settings: Settings) -> bool:
+    """Whether the page is that of this checkout's models, all of them built: contracts fix what a build gives them."""
+    mark = _mark(settings).encode()
+    try:
+        with settings.data_docs.open("rb") as file:
+            file.seek(-len(mark), os.SEEK_END)
+            return file.read() == mark
+    except OSError:
+        # none is written, or it is shorter than a mark
+        return False
+
+
+def _mark(settings: Settings) -> str:
+    """The end of the page: what the models, and what makes a page of them, come to."""
+    ours = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
+    return f"\n<!-- of {fingerprint(PROJECT, settings)} by {ours} -->\n"
 
 
 def page(index: str, manifest: Mapping[str, Any], catalog: Mapping[str, Any]) -> str:

@@ -11,7 +11,7 @@ import click
 
 from orchestration.dbt_manifest import DbtParseError, ensure_manifest
 from touchledger import serving
-from touchledger.data_docs import write_data_docs
+from touchledger.data_docs import describes_the_models, write_data_docs
 from touchledger.demo import Demo, OtherDemoError, ensure_demo, put_tracker_on_shop
 from touchledger.demo_figures import addresses, figures, table_of
 from touchledger.output import Output
@@ -82,8 +82,9 @@ def _prepare(settings: Settings) -> Demo:
 
 
 def _write_docs(output: Output, settings: Settings) -> None:
-    with output.working("Write the data docs"):
-        write_data_docs(settings)
+    if not describes_the_models(settings):
+        with output.working("Write the data docs"):
+            write_data_docs(settings)
 
 
 def _serve(output: Output, settings: Settings, supervisor: Supervisor, demo: Demo) -> None:

@@ -203,7 +203,8 @@ def test_the_table_names_every_campaign_with_spend(demo: Demo) -> None:
 
 
 def test_a_second_run_that_is_served_until_ctrl_c_changes_no_figure(demo: Demo) -> None:
-    before = figures(demo.deployment.home)
+    before, docs = figures(demo.deployment.home), Settings(home=demo.deployment.home).data_docs
+    written = docs.stat().st_mtime_ns
     # the clients of the other tests live in this process, and would keep the database's log
     close_all_engines()
     served = demo.deployment.start("up")
@@ -217,6 +218,7 @@ def test_a_second_run_that_is_served_until_ctrl_c_changes_no_figure(demo: Demo) 
     assert served.returncode == 0, told
     assert _database(demo.deployment.home) == IN_ONE_FILE
     assert figures(demo.deployment.home) == before
+    assert docs.stat().st_mtime_ns == written, "the same models are described again"
 
 
 def test_the_demo_ends_with_its_database_in_one_file(demo: Demo) -> None:

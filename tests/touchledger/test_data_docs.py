@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
-from touchledger.data_docs import page, without_unit_tests
+import pytest
+
+from touchledger import data_docs
+from touchledger.data_docs import all_are_built, describes_the_models, page, without_unit_tests
+from touchledger.settings import Settings
 
 MANIFEST: dict[str, Any] = {
     "nodes": {"model.t.a": {"description": "ends </script><script>alert(1)</script>"}},
@@ -40,3 +45,22 @@ def test_the_page_asks_for_nothing_before_its_script_has_run() -> None:
     assert "${require" not in written
     assert "<use xlink:href" not in written
     assert 'href="/docs/assets/mark.svg"' in written
+
+
+def test_models_that_the_warehouse_lacks_are_not_built() -> None:
+    assert all_are_built(MANIFEST, {"nodes": {"model.t.a": {}}})
+    assert not all_are_built(MANIFEST, {"nodes": {"seed.t.a": {}}})
+
+
+def test_a_page_is_of_the_models_it_was_written_for(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings, model = Settings(home=home), home / "model.sql"
+    monkeypatch.setattr(data_docs, "PROJECT", home)
+    model.write_text("select 1")
+    assert not describes_the_models(settings), "there is none"
+    settings.data_docs.parent.mkdir()
+    settings.data_docs.write_text("page")
+    assert not describes_the_models(settings), "it says nothing of any"
+    settings.data_docs.write_text("page" + data_docs._mark(settings))
+    assert describes_the_models(settings)
+    model.write_text("select 2")
+    assert not describes_the_models(settings), "a model is another"

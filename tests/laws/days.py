@@ -14,7 +14,7 @@ import click
 from benchmarks.increment import unlike
 from tests.dbt_project.project import Project
 from tests.dbt_project.snapshots import published, unpublished
-from tests.laws.histories import History
+from tests.laws.histories import CHANGED, History
 from touchledger.settings import Settings
 from touchledger.state import prepare
 
@@ -24,13 +24,14 @@ from touchledger.state import prepare
 @click.option("--days", default=6, show_default=True, help="Days after the first, each a build on the one before.")
 @click.option("--profiles", default=12, show_default=True)
 @click.option("--seed", default=1, show_default=True, help="Of the first history.")
+@click.option("--changes", default=CHANGED, show_default=True, help="Of which share of the records a day tells.")
 @click.option("--keep", type=click.Path(path_type=Path), help="Where to leave the first two builds that differ.")
-def main(worlds: int, days: int, profiles: int, seed: int, keep: Path | None) -> None:
+def main(worlds: int, days: int, profiles: int, seed: int, changes: float, keep: Path | None) -> None:
     """Compare every table of every day; ends with 1 where one differs."""
     found = 0
     for number in range(seed, seed + worlds):
         with tempfile.TemporaryDirectory() as folder:
-            found += compare(Path(folder), History(number, profiles), days, keep)
+            found += compare(Path(folder), History(number, profiles, changes), days, keep)
     sys.exit(1 if found else 0)
 
 

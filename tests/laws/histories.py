@@ -23,6 +23,7 @@ from tests.laws.landing import profile_id, raw_path, raw_table
 
 START = datetime(2026, 2, 20, tzinfo=UTC)
 DAYS = 50
+LOADED = START + timedelta(days=DAYS)
 ZONES = ("UTC", "America/New_York", "Asia/Tokyo")
 # how many records of a set a profile ever has; a set that is not named here is landed as it always is
 SIZES = {
@@ -127,8 +128,8 @@ class History:
     and sets that the service hands over say all again instead, and a purge takes some rows out of files of any day.
     """
 
-    def __init__(self, seed: int, profiles: int) -> None:
-        self.seed, self.profiles, self.day = seed, profiles, 0
+    def __init__(self, seed: int, profiles: int, changed: float = CHANGED) -> None:
+        self.seed, self.profiles, self.changed, self.day = seed, profiles, changed, 0
         self.chance = Random(seed)
         # of every record the number of its version; a record that is not said has none
         self.said: dict[Key, int | None] = {}
@@ -144,13 +145,13 @@ class History:
         """Change some of what is said: more of some profiles than of others, and of some nothing."""
         chance = self.chance
         self.day += 1
-        shares = [chance.choice((0, 0.2, 1, 1, 3)) * CHANGED for _ in range(self.profiles)]
+        shares = [chance.choice((0, 0.2, 1, 1, 3)) * self.changed for _ in range(self.profiles)]
         self.stirred = {key for key in self.said if chance.random() < shares[key[1]]}
         for key in sorted(self.stirred):
             goes = self.said[key] is not None and chance.random() > PRESENT
             self.said[key] = None if goes else self.day
         self.settings = [self.day if chance.random() < SETTLED else one for one in self.settings]
-        self.rates = [self.day if chance.random() < CHANGED / 10 else one for one in self.rates]
+        self.rates = [self.day if chance.random() < self.changed / 10 else one for one in self.rates]
 
     def land(self, lake: Lake) -> None:
         """Write what the day says."""
@@ -174,7 +175,8 @@ class History:
             elif key in self.stirred:
                 files.setdefault((dataset, f"day{self.day}"), []).append((owner, self._record(key, version)))
         for number, ((dataset, batch), owned) in enumerate(files.items()):
-            _write(lake, dataset, batch, FIRST_LANDING * (self.day + 1) + number, owned)
+            loaded_at = LOADED + timedelta(days=self.day, seconds=number)
+            _write(lake, dataset, batch, FIRST_LANDING * (self.day + 1) + number, owned, loaded_at)
         if self.day:
             for datasets, count in PURGED.items():
                 for path in self.chance.sample(sorted(lake.root.glob(f"raw/{datasets}/_shared/laws/*.parquet")), count):
@@ -259,13 +261,15 @@ def _day(number: int) -> date:
     return START.date() + timedelta(days=number)
 
 
-def _write(lake: Lake, dataset: str, batch: str, landing: int, owned: Owned) -> None:
+def _write(lake: Lake, dataset: str, batch: str, landing: int, owned: Owned, loaded_at: datetime) -> None:
     """Write the good ones of the records as one raw file, in place of the one of that batch before."""
     contract = load(dataset)
     judged = judge(contract, [record for _, record in owned], now=START + timedelta(days=DAYS))
-    table = raw_table(contract, judged, [owner for owner, _ in owned], batch=batch, landing=landing)
+    table = raw_table(
+        contract, judged, [owner for owner, _ in owned], batch=batch, landing=landing, loaded_at=loaded_at
+    )
     # a build keeps rows only where files tell their landing
-    facts = Facts(landing, len(owned), table.num_rows, 0, "", "", None, None, START.isoformat())
+    facts = Facts(landing, len(owned), table.num_rows, 0, "", "", None, None, loaded_at.isoformat())
     pq.write_table(
         table.replace_schema_metadata({META_KEY: json.dumps(asdict(facts))}), raw_path(lake, dataset, batch=batch)
     )

@@ -64,13 +64,19 @@ def write(lake: Lake, dataset: str, owned: Iterable[tuple[str | None, Mapping[st
 
 
 def raw_table(
-    contract: Contract, judged: Judged, owners: Sequence[str | None], *, batch: str, landing: int
+    contract: Contract,
+    judged: Judged,
+    owners: Sequence[str | None],
+    *,
+    batch: str,
+    landing: int,
+    loaded_at: datetime = START,
 ) -> pa.Table:
     """The good ones of records as rows of a raw file; `owners` are the profiles of all records, good or not."""
     count = len(judged.lines)
     stamps: dict[str, list[Any]] = {
         "_profile_id": [owners[line - 1] for line in judged.lines], "_source": ["laws"] * count,
-        "_batch": [batch] * count, "_seq": [landing] * count, "_line": judged.lines, "_loaded_at": [START] * count,
+        "_batch": [batch] * count, "_seq": [landing] * count, "_line": judged.lines, "_loaded_at": [loaded_at] * count,
     }  # fmt: skip
     schema = raw_schema(contract)
     values = {**judged.columns, **stamps}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from typing import Any, NoReturn
@@ -15,6 +15,7 @@ from webargs.flaskparser import FlaskParser
 
 from api import errors
 from api.query_plans import plan_of
+from data_contracts.values import unwritable
 
 MAX_DEPTH = 32
 
@@ -33,11 +34,12 @@ class ArgumentsParser(FlaskParser):
         """
         part: str | None = getattr(schema, "payload_part", None)
         if part is None or req.mimetype != "multipart/form-data":
-            return parse_body(req)
+            return _writable(parse_body(req), req.get_data())
         payloads = req.form.getlist(part)
         if len(payloads) != 1:
             raise errors.INVALID_CONTENT(f"{part}: there must be one part of this name.")
-        return parse_json(payloads[0].encode())
+        text = payloads[0].encode()
+        return _writable(parse_json(text), text)
 
     def parse(
         self, argmap: Any, req: Request | None = None, *, location: str | None = None, validate: Any = None, **more: Any
@@ -120,14 +122,18 @@ def parse_body(request: Request) -> Any:
     return parse_json(request.get_data(cache=True))
 
 
-def parse_json(text: bytes) -> Any:
-    """A JSON value, as strictly as `parse_body` reads one; 400 invalid_request."""
+def parse_json(text: bytes, *, parse_int: Callable[[str], int] | None = None) -> Any:
+    """A JSON value, as strictly as `parse_body` reads one; 400 invalid_request.
+
+    A whole number has at most 64 bits unless `parse_int` reads it otherwise.
+    """
     try:
         value = json.loads(
             text.decode(),
             object_pairs_hook=_unique,
             parse_constant=_no_constant,
             parse_float=_finite,
+            parse_int=parse_int or _whole,
         )
     except RecursionError:
         raise _too_deep() from None
@@ -148,6 +154,31 @@ def depth(value: Any) -> int:
     return levels
 
 
+def _writable(value: Any, text: bytes) -> Any:
+    """The value of a JSON text; a ValidationError where a text within holds what no answer and no database does."""
+    # in UTF-8 they can only be escaped
+    problems = _unwritable(value) if b"\\u" in text else None
+    if problems is not None:
+        raise ma.ValidationError(problems)
+    return value
+
+
+def _unwritable(value: Any) -> Any:
+    """What is wrong with the first such text, in marshmallow's form: under the names of the members that lead there."""
+    if isinstance(value, str):
+        problem = unwritable(value)
+        return problem and [problem]
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, member in members:
+        problem = unwritable(name) if isinstance(name, str) else None
+        if problem is not None:
+            return {"_schema": [f"a name {problem}"]}
+        found = _unwritable(member)
+        if found is not None:
+            return {name: found}
+    return None
+
+
 def _too_deep() -> errors.ApiError:
     return errors.INVALID_REQUEST(f"The body is nested deeper than {MAX_DEPTH} levels.", reason="too_deep")
 
@@ -161,6 +192,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
+
+
+def _whole(text: str) -> int:
+    number = int(text)
+    # no answer can hold more, nor any column
+    if not -(2**63) <= number < 2**63:
+        raise ValueError("a number is too large")
+    return number
 
 
 def _finite(text: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -35,6 +35,10 @@ _IDENTIFIERS = """
 select person_key, identifier_id from person_identifiers
 where profile_key = $profile_key and person_key = any($keys)
 """
+_IDENTIFIERS_OF = """
+select person_ref, identifier_id from person_identifiers
+where profile_key = $profile_key and person_ref = any($refs)
+"""
 _ALIVE = """
 select distinct person_ref from person_identifiers
 where profile_key = $profile_key and person_ref = any($refs)
@@ -62,6 +66,10 @@ class Directory:
         """Of each of these people that is in the snapshot the identifier id that is kept longest."""
         return dict(self._rows(_KEPT_LONGEST, refs=list(person_ids)))
 
+    def erased(self, session: Session, person_ids: Collection[str]) -> set[str]:
+        """Which of these people asked to be forgotten after the snapshot was built."""
+        return _erased(session, self._profile_id, lambda: self._rows(_IDENTIFIERS_OF, refs=list(person_ids)))
+
     def _rows(self, sql: str, **bound: list[str]) -> list[tuple[Any, ...]]:
         if self._reader is None or not any(bound.values()):
             return []
@@ -86,18 +94,34 @@ def key_of(record: Mapping[str, Any], known: Directory) -> str | None:
 
 def erased_since(session: Session, reader: Reader, profile: ProfileFacts, person_keys: Collection[int]) -> set[int]:
     """Which of these people of the snapshot asked to be forgotten after it was built: they are told to nobody."""
-    gone = erased_digests(session, auth.current().profile.id)
-    if not gone:
-        return set()
-    key = context.settings().signing_key()
-    rows = reader.rows(_IDENTIFIERS, {"profile_key": profile.profile_key, "keys": list(person_keys)})
-    return {person for person, identifier in rows if digest(key, identifier) in gone}
+    asked = {"profile_key": profile.profile_key, "keys": list(person_keys)}
+    return _erased(session, auth.current().profile.id, lambda: reader.rows(_IDENTIFIERS, asked))
+
+
+def erasures_told(session: Session) -> int:
+    """Grows with every erasure: for the ETag of answers that leave out who was erased since their snapshot."""
+    return len(erased_digests(session, auth.current().profile.id))
+
+
+def _erased(session: Session, profile_id: str, identifiers: Callable[[], Iterable[tuple[Any, str]]]) -> set[Any]:
+    gone, key = erased_digests(session, profile_id), context.settings().signing_key()
+    return {person for person, identifier in identifiers() if digest(key, identifier) in gone} if gone else set()
 
 
 def erased_identifiers(session: Session, identifier_ids: Collection[str]) -> set[str]:
     """Which of these identifiers (`identifier_id`) of the caller's profile are of people who asked to be forgotten."""
     gone, key = erased_digests(session, auth.current().profile.id), context.settings().signing_key()
     return {one for one in identifier_ids if gone and digest(key, one) in gone}
+
+
+def names_erased(session: Session, record: Mapping[str, Any]) -> bool:
+    """Whether a row names somebody of the caller's profile who asked to be forgotten."""
+    profile_id = auth.current().profile.id
+    return bool(
+        erased_identifiers(
+            session, [identifier_id(profile_id, kind, record[kind]) for kind in KINDS if record.get(kind)]
+        )
+    )
 
 
 def just_sent(session: Session, profile_id: str, external_ids: Collection[str]) -> set[str]:

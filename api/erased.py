@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
+import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,7 +38,7 @@ def digest(key: bytes, identifier: str) -> str:
 
 def normal(kind: str, value: object) -> str | None:
     """An identifier as the lake keeps it; None for what is no identifier at all."""
-    text = str(value).strip() if value is not None else ""
+    text = unicodedata.normalize("NFC", str(value)).strip() if value is not None else ""
     if not text:
         return None
     try:

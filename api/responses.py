@@ -40,7 +40,9 @@ def conditional(tag: str, *, cache_control: str = "private, no-cache", vary: str
     Call it once the arguments are parsed and before any query. `tag` must change whenever the answer may.
     """
     g.caching = {"ETag": f'W/"{tag}"', "Cache-Control": cache_control, **({"Vary": vary} if vary else {})}
-    if request.if_none_match.contains_weak(tag):
+    known = request.if_none_match
+    # * means any answer there is, and whether there is one is not known yet
+    if not known.star_tag and known.contains_weak(tag):
         raise NotModified()
 
 

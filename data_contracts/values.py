@@ -32,17 +32,21 @@ _DECIMAL = re.compile(r"-?\d{1,30}(?:\.\d{1,30})?", re.ASCII)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+def unwritable(text: str) -> str | None:
+    """What a text holds that no database takes: NUL or half of a surrogate pair; None for a good one."""
+    if "\0" in text:
+        return "contains a NUL character"
+    return "contains half of a surrogate pair" if not text.isascii() and _SURROGATE.search(text) else None
+
+
 def clean_text(value: Any) -> str:
     """Text trimmed and in NFC; refuses other types, NUL and lone surrogates."""
     if not isinstance(value, str):
         raise Refused(f"expected text, not {_kind_of(value)}")
-    if "\0" in value:
-        raise Refused("contains a NUL character")
-    if value.isascii():
-        return value.strip()
-    if _SURROGATE.search(value):
-        raise Refused("contains half of a surrogate pair")
-    return unicodedata.normalize("NFC", value).strip()
+    problem = unwritable(value)
+    if problem is not None:
+        raise Refused(problem)
+    return value.strip() if value.isascii() else unicodedata.normalize("NFC", value).strip()
 
 
 def _written(value: Any, expected: str) -> str:

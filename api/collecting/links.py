@@ -7,6 +7,8 @@ import sqlalchemy as sa
 from api import db, link_tokens
 from api.customer_keys import person_of
 from api.customers import Directory
+from api.erased import digest
+from api.erased_records import erased_digests
 from api.models import TrackingKey
 from api.snapshot import snapshots
 from touchledger.settings import Settings
@@ -15,7 +17,8 @@ from touchledger.settings import Settings
 def linked_identifier(settings: Settings, tracking_key: str, token: str | None) -> str | None:
     """Id of the identifier that the token's person is known by longest; None for a token that is nobody's.
 
-    A token of another profile than the key's is nobody's, as is one that was forged or has expired.
+    A token of another profile than the key's is nobody's, as is one that was forged or has expired, and one of
+    somebody who was erased.
     """
     signer = link_tokens.serializer(settings)
     if token is None or signer is None:
@@ -23,9 +26,11 @@ def linked_identifier(settings: Settings, tracking_key: str, token: str | None) 
     sought = sa.select(TrackingKey.profile_id).where(TrackingKey.key == tracking_key)
     with db.transaction(settings.operational_url, durable=False) as reading:
         profile_id = reading.scalar(sought)
+        gone = erased_digests(reading, profile_id) if profile_id else frozenset()
     key = link_tokens.opened(signer, token, profile_id=profile_id) if profile_id else None
     person = person_of(settings, profile_id, key) if profile_id and key else None
     if person is None or profile_id is None:
         return None
     with snapshots(settings).reader() as reader:
-        return Directory(reader, profile_id).identifier_of([person]).get(person)
+        found = Directory(reader, profile_id).identifier_of([person]).get(person)
+    return found if found is None or digest(settings.signing_key(), found) not in gone else None

@@ -91,7 +91,8 @@ def read_body() -> Body:
         raise errors.INVALID_REQUEST(
             "The body must be JSON, told as such or as plain text.", reason="wrong_content_type"
         )
-    body = parse_json(request.get_data(cache=False))
+    # a page writes a number of 20 digits as any other
+    body = parse_json(request.get_data(cache=False), parse_int=int)
     if not isinstance(body, dict):
         raise errors.INVALID_REQUEST("The body is not an object.", reason="malformed_json")
     # what the browser itself says in a header counts as if the page had said it

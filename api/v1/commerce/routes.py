@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from api import auth, context, db, pagination, pii_log
+from api import auth, context, customers, db, pagination, pii_log
 from api.guard import guarded
 from api.http import Blueprint
 from api.reading import Source, published
@@ -54,7 +54,7 @@ def order_lookup(query: dict[str, Any]) -> list[dict[str, Any]]:
     A lookup by e-mail or phone is written into the log of personal data, without the address.
     """
     with _walking(ORDERS, query) as walk:
-        if walk is None:
+        if walk is None or _names_erased(query):
             _log(query, 0)
             return []
         found = walk.page(queries.orders(**walk.asked, selectors=_selectors(query)), "order_id")
@@ -98,12 +98,13 @@ class Walk:
 @contextmanager
 def _walking(route: str, query: Mapping[str, Any]) -> Iterator[Walk | None]:
     with db.transaction(context.settings().operational_url, durable=False) as unit:
-        stores = stores_of(unit, _profile_id())
+        stores, erased = stores_of(unit, _profile_id()), customers.erasures_told(unit)
     filters = {name: _told(value) for name, value in query.items() if name not in {"cursor", "limit"}}
     listing = pagination.Listing(route, _profile_id(), filters)
     resume = pagination.read(_key(), listing, query["cursor"]) if query["cursor"] is not None else None
     context.paginate(cursor=None, has_next=False)
     asked = {**filters, "limit": query["limit"], "cursor": query["cursor"], "stores": dict(stores.connected)}
+    asked |= {"erased": erased}
     with published(route, asked, resume=resume) as source:
         store, asked_store = None, query["connection_id"]
         if source is not None and asked_store is not None:
@@ -117,6 +118,12 @@ def _walking(route: str, query: Mapping[str, Any]) -> Iterator[Walk | None]:
 def _selectors(query: Mapping[str, Any]) -> dict[str, str | None]:
     ids = {f"{kind}_id": query[kind] and identifier_id(_profile_id(), kind, query[kind]) for kind in PERSONAL}
     return {"order_ref": query["order_ref"], **ids}
+
+
+def _names_erased(query: Mapping[str, Any]) -> bool:
+    named = [identifier_id(_profile_id(), kind, query[kind]) for kind in PERSONAL if query[kind]]
+    with db.transaction(context.settings().operational_url, durable=False) as unit:
+        return bool(named and customers.erased_identifiers(unit, named))
 
 
 def _log(query: Mapping[str, Any], count: int) -> None:

@@ -65,7 +65,7 @@ def conversion_list(window: DateRange, query: dict[str, Any]) -> list[dict[str, 
         return _list_rows(source, of, query["limit"], listing, resume) if source else []
 
 
-@bp.route("/conversions/<handle>/journey")
+@bp.route("/conversions/<path:handle>/journey")
 @guarded(scope=Scope.CONVERSIONS_READ, units=3)
 @bp.response(200, Journey)
 def conversion_journey(handle: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields
 
-from api import auth, context, customer_keys, errors, pagination
+from api import auth, context, customer_keys, customers, db, errors, pagination
 from api.fields import Int
 from api.guard import guarded
 from api.http import Blueprint
@@ -68,9 +68,11 @@ def customer_journey(query: dict[str, Any]) -> dict[str, Any]:
         "/customers/journey", auth.current().profile.id, {"customer_key": query["customer_key"]}
     )
     resume = pagination.read(_key(), listing, query["cursor"]) if query["cursor"] is not None else None
-    with published("/customers/journey", query, resume=resume) as source:
+    with db.transaction(context.settings().operational_url, durable=False) as unit:
+        erased = customers.erasures_told(unit)
+    with published("/customers/journey", {**query, "erased": erased}, resume=resume) as source:
         person = _person(source, query["customer_key"]) if source else None
-        if source is None or person is None:
+        if source is None or person is None or _is_erased(source, person):
             raise errors.CUSTOMER_NOT_FOUND()
         touches = _touches(source, person, query["limit"], listing, resume)
         found, total = queries.conversions(source.reader, source.profile, person)
@@ -88,6 +90,11 @@ def _person(source: Source, key: str) -> int | None:
         return queries.person_of_identifier(source.reader, source.profile, known)
     alias = customer_keys.person_of(context.settings(), profile_id, key)
     return queries.person_of_alias(source.reader, source.profile, alias) if alias else None
+
+
+def _is_erased(source: Source, person: int) -> bool:
+    with db.transaction(context.settings().operational_url, durable=False) as unit:
+        return bool(customers.erased_since(unit, source.reader, source.profile, [person]))
 
 
 def _touches(

@@ -111,15 +111,16 @@ def _persons(people: Directory, profile_id: str, customers: Sequence[Mapping[str
     named = [next((name, value) for name, value in one.items() if value is not None) for one in customers]
     found = people.people([(KINDS[name], value) for name, value in named if name in KINDS])
     claimed = {value: person_of(context.settings(), profile_id, value) for name, value in named if name not in KINDS}
-    alive = people.alive([person for person in claimed.values() if person])
+    known = {*found.values(), *people.alive([person for person in claimed.values() if person])}
+    known -= people.erased(session(), known)
     return [
-        _person(index, name, claimed.get(value) if name not in KINDS else found.get((KINDS[name], value)), alive)
+        _person(index, name, claimed.get(value) if name not in KINDS else found.get((KINDS[name], value)), known)
         for index, (name, value) in enumerate(named)
     ]
 
 
-def _person(index: int, name: str, person: str | None, alive: set[str]) -> str:
-    if person is None or (name == "customer_key" and person not in alive):
+def _person(index: int, name: str, person: str | None, known: set[str]) -> str:
+    if person is None or person not in known:
         where = f"customers[{index}].{name}"
         if name == "customer_key":
             raise errors.CUSTOMER_NOT_IN_PROFILE(f"{where}: no customer of this profile.")

@@ -37,7 +37,8 @@ def customer_list(window: DateRange, query: dict[str, Any]) -> list[dict[str, An
     """
     with db.transaction(context.settings().operational_url, durable=False) as unit:
         level = masking.level(unit, auth.current(), query["pii"])
-    asked = {"window": window, **query, "level": level}
+        erased = customers.erasures_told(unit)
+    asked = {"window": window, **query, "level": level, "erased": erased}
     filters = {name: str(asked[name]) for name in ("window", "search", "level")}
     listing = pagination.Listing(ROUTE, auth.current().profile.id, filters)
     resume = pagination.read(_key(), listing, query["cursor"]) if query["cursor"] is not None else None

@@ -10,6 +10,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 from sqlalchemy.orm import Session
 
 from api import context
+from api.bodies import Text
 from api.customer_keys import person_of
 from api.erased import identifiers
 from api.models import IngestedRecord
@@ -30,9 +31,7 @@ class Selector(Schema):
     """One person, named in one of four ways."""
 
     customer_key = fields.String(metadata={"description": "`ck_…`, as other routes hand it out."})
-    external_ref = fields.String(
-        validate=validate.Length(1, 128), metadata={"description": "The caller's own id (user_traits.external_id)."}
-    )
+    external_ref = Text(128, metadata={"description": "The caller's own id (user_traits.external_id)."})
     email = fields.String(validate=validate.Length(1, 254), metadata={"description": "An e-mail address."})
     phone = fields.String(validate=validate.Length(1, 32), metadata={"description": "E.164, as +14155550100."})
 

@@ -8,7 +8,7 @@ from flask import request
 
 from api import audit, auth, errors
 from api.auth import Kind
-from api.customers import Directory, directory, just_sent, key_of
+from api.customers import Directory, directory, just_sent, key_of, names_erased
 from api.guard import guarded
 from api.http import Blueprint
 from api.reading import timestamp
@@ -41,6 +41,8 @@ def ingest_event(body: dict[str, Any]) -> dict[str, Any]:
     with directory() as people:
         reference = _reference_of_nobody(body, people)
         customer_key = key_of(sent.record, people)
+    if customer_key is not None and names_erased(session(), sent.record):
+        customer_key = None
     if reference is not None and not just_sent(session(), auth.current().profile.id, [reference]):
         raise errors.UNKNOWN_CUSTOMER_REF()
     event, is_new = ledger.keep(session(), auth.current().profile.id, key, sent)

@@ -9,6 +9,7 @@ from typing import Any
 from api import auth, context, db, errors, pagination, pii_log
 from api.audit import Attempt, record, target
 from api.customer_keys import customer_key
+from api.customers import Directory
 from api.guard import guarded
 from api.http import Blueprint
 from api.models import ManualRefund, Profile
@@ -34,6 +35,7 @@ from api.writing import actor, idempotent, session
 
 bp = Blueprint("payments", __name__, description="Payments, their payers, and refunds entered by hand.")
 
+NOBODY = {"person_ref": None, "payer_hint": None}
 REF = re.compile(r"[a-z0-9_]{1,32}:[^\x00-\x1f]{1,200}")
 
 
@@ -62,6 +64,9 @@ def payment_list(status: dict[str, Any], interval: dict[str, Any], query: dict[s
         if len(found) > len(rows):
             last = [rows[-1]["ts"], rows[-1]["payment_ref"]]
             context.paginate(cursor=pagination.issue(_key(), listing, last, reader.snapshot_id), has_next=True)
+        with db.transaction(context.settings().operational_url, durable=False) as unit:
+            people = [row["person_ref"] for row in rows if row["person_ref"] is not None]
+            gone = Directory(reader, _profile_id()).erased(unit, people)
     with db.transaction(context.settings().operational_url) as unit:
         by_hand = refunds.standing(unit, _profile_id(), [row["payment_ref"] for row in rows])
         pii_log.record(
@@ -75,10 +80,11 @@ def payment_list(status: dict[str, Any], interval: dict[str, Any], query: dict[s
             record_count=len(rows),
             pii_level="masked",
         )
-    return [_row(row, by_hand.get(row["payment_ref"])) for row in rows]
+    told = [row if row["person_ref"] not in gone else {**row, **NOBODY} for row in rows]
+    return [_row(row, by_hand.get(row["payment_ref"])) for row in told]
 
 
-@bp.route("/payments/<payment_ref>/payer", methods=["PUT"])
+@bp.route("/payments/<path:payment_ref>/payer", methods=["PUT"])
 @guarded(scope=Scope.CUSTOMERS_READ, also=[Scope.ATTRIBUTION_WRITE], role=Role.ADMIN)
 @bp.arguments(Selector)
 @idempotent()
@@ -109,7 +115,7 @@ def assign_payer(selector: dict[str, str], payment_ref: str) -> dict[str, Any]:
     return {"payment_ref": payment_ref, "customer_key": key, "previous_customer_key": previous}
 
 
-@bp.route("/payments/<payment_ref>/refund", methods=["POST"])
+@bp.route("/payments/<path:payment_ref>/refund", methods=["POST"])
 @guarded(scope=Scope.ATTRIBUTION_WRITE, role=Role.ADMIN)
 @bp.arguments(RefundBody)
 @idempotent()
@@ -136,7 +142,7 @@ def refund_payment(body: dict[str, Any], payment_ref: str) -> dict[str, Any]:
     }
 
 
-@bp.route("/payments/<payment_ref>/refund", methods=["DELETE"])
+@bp.route("/payments/<path:payment_ref>/refund", methods=["DELETE"])
 @guarded(scope=Scope.ATTRIBUTION_WRITE, role=Role.ADMIN)
 @idempotent()
 @bp.response(200, Withdrawn)

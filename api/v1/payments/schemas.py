@@ -8,6 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, post_load, validate
 
 from api import errors
+from api.bodies import Instant, Text
 from api.fields import Int
 from api.pagination import CursorQuery
 
@@ -94,14 +95,11 @@ class RefundBody(Schema):
         metadata={"description": "In the payment's currency, at most what is left of it."},
     )
     currency = fields.String(required=True, metadata={"description": "The payment's currency."})
-    refunded_at = fields.AwareDateTime(
-        format="iso",
+    refunded_at = Instant(
         load_default=None,
-        metadata={"description": "When; now if absent. Figures change on the payment's date."},
+        metadata={"description": "When, from 2000 on; now if absent. Figures change on the payment's date."},
     )
-    note = fields.String(
-        load_default=None, validate=validate.Length(1, 500), metadata={"description": "For your own people."}
-    )
+    note = Text(500, load_default=None, metadata={"description": "For your own people."})
 
 
 class Refund(Schema):

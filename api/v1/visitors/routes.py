@@ -37,7 +37,9 @@ def visitor_list(window: DateRange, query: dict[str, Any]) -> list[dict[str, Any
     """
     listing = pagination.Listing(ROUTE, auth.current().profile.id, {"window": str(window)})
     resume = pagination.read(_key(), listing, query["cursor"]) if query["cursor"] is not None else None
-    with published(ROUTE, {"window": window, **query}, resume=resume) as source:
+    with db.transaction(context.settings().operational_url, durable=False) as unit:
+        erased = customers.erasures_told(unit)
+    with published(ROUTE, {"window": window, **query, "erased": erased}, resume=resume) as source:
         context.meta(date_from=window.date_from, date_to=window.date_to, pii_level_applied="full")
         context.paginate(cursor=None, has_next=False)
         found = _page(source, window, query["limit"], listing, resume) if source else []

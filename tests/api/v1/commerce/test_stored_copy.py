@@ -13,6 +13,7 @@ from api.models import Connection, PiiAccess, Profile
 from api.warehouse_ids import uuid_v8
 from tests.api.conftest import Caller
 from tests.api.v1.commerce.conftest import ANN, BAZAAR
+from tests.factories import erasures
 from touchledger.settings import Settings
 
 ALL = [("1", "active"), ("2", "deleted"), ("3", "draft"), ("1", "active")]
@@ -172,3 +173,14 @@ def test_before_the_first_snapshot_there_is_nothing(caller_with: Callable[..., C
             {"cursor": None, "has_next": False},
             None,
         )
+
+
+def test_orders_are_not_found_by_who_asked_to_be_forgotten_from_then_on(
+    merchant: Caller, settings: Settings, profile: Profile
+) -> None:
+    path = f"/commerce/orders?email={ANN['email']}"
+    known = {"If-None-Match": merchant.get(path).headers["ETag"]}
+    erasures.forget(settings, profile.id, ("email", ANN["email"]))
+    assert names(merchant.get(path, headers=known)) == []
+    assert names(merchant.get("/commerce/orders?order_ref=%231003")) == ["#1003"]
+    assert [one.record_count for one in accesses(settings)] == [3, 0]

@@ -11,6 +11,7 @@ import pytest
 from api.customer_keys import customer_key
 from tests.api.v1.campaigns.conftest import OTHER, PROFILE, UNBUILT, Caller, Deployment
 from tests.api.v1.conversions.conftest import WINDOW, conversion_id, tell
+from tests.factories import erasures
 
 # the id that old@example.com would give its person, who today is known by an older identifier
 FORMER = "382fd6b7-d1b8-8c96-9c04-6dcc7402313e"
@@ -139,6 +140,22 @@ def test_journeys_cost_three_units_and_lists_one(told: Deployment) -> None:
 def test_a_known_journey_is_answered_with_304(caller: Caller) -> None:
     tag = caller.get("/conversions/sale-1/journey").headers["ETag"]
     assert caller.get("/conversions/sale-1/journey", headers={"If-None-Match": tag}).status_code == 304
+
+
+def test_only_what_there_is_can_be_known_already(caller: Caller) -> None:
+    for path in ("/conversions/unknown/journey", "/ads/unknown"):
+        assert caller.get(path, headers={"If-None-Match": "*"}).status_code == 404
+    assert caller.get("/conversions/sale-1/journey", headers={"If-None-Match": "*"}).status_code == 200
+
+
+def test_who_asked_to_be_forgotten_has_no_journey_from_then_on(tmp_path: Path) -> None:
+    for told in tell(tmp_path):
+        caller, query = told.new_caller(), {"customer_key": "ext:crm-77"}
+        known = {"If-None-Match": caller.get("/customers/journey", **query).headers["ETag"]}
+        assert caller.get("/customers/journey", headers=known, **query).status_code == 304
+        erasures.forget(told.settings, PROFILE, ("external_id", "crm-77"))
+        for key in ("ext:crm-77", customer_key(told.settings, PROFILE, FORMER)):
+            assert caller.get("/customers/journey", headers=known, customer_key=key).status_code == 404
 
 
 def test_a_profile_that_was_never_built_has_no_conversions(told: Deployment) -> None:

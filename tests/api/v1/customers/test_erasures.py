@@ -172,6 +172,13 @@ def test_a_person_who_was_only_just_sent_is_erased_too(partner: Caller, settings
     assert "fresh@" not in kept(settings)
 
 
+def test_a_reference_finds_its_person_in_whatever_form_it_is_spelt(
+    partner: Caller, settings: Settings, profile: Profile
+) -> None:
+    send(settings, profile, "touches", visit("t1", external_id="Zoe\u0308-77"))
+    assert ask(partner, external_ref=" Zoe\u0308-77").status_code == 202
+
+
 def test_the_erased_cannot_be_erased_again_or_sent_again(
     partner: Caller, person: str, settings: Settings, profile: Profile
 ) -> None:

@@ -18,7 +18,7 @@ from api.scopes import DEFAULT_SCOPES, Scope
 from api.snapshot import snapshots
 from api.warehouse_ids import identifier_id
 from tests.api.conftest import Caller
-from tests.factories import accounts, served
+from tests.factories import accounts, erasures, served
 from tests.factories.deployments import application
 from tests.fixtures.altered import altered
 from touchledger.settings import Settings
@@ -140,3 +140,19 @@ def test_nobody_mints_without_a_key_or_the_scope(signing: Settings, profile: Pro
     reader = Caller(client, accounts.secret(signing.operational_url, profile, scopes=DEFAULT_SCOPES))
     assert _mint(Caller(client, None), {}).status_code == 401
     assert _mint(reader, {}).status_code == 403
+
+
+@pytest.mark.parametrize("named", [{"email": "ann@example.com"}, {"external_ref": "crm-1"}, {"customer_key": "hers"}])
+def test_who_asked_to_be_forgotten_is_nobody_from_then_on(
+    minter: Caller, signing: Settings, profile: Profile, named: dict[str, str]
+) -> None:
+    if "customer_key" in named:
+        named = {"customer_key": customer_key(signing, profile.id, ANN)}
+    assert _mint(minter, named).status_code == 201
+    erasures.forget(
+        signing, profile.id, ("email", "ann@example.com"), ("external_id", "crm-1"), ("phone", "+14155550100")
+    )
+    refused = _refusal(_mint(minter, named))
+    assert refused[:2] in {
+        (404, "customer_not_found"), (422, "unknown_customer_ref"), (422, "customer_not_in_profile"),
+    }  # fmt: skip

@@ -16,7 +16,7 @@ from api.snapshot import snapshots
 from api.v1.events.ingest import accept
 from api.warehouse_ids import identifier_id
 from tests.api.v1.events.conftest import Sender
-from tests.factories import served
+from tests.factories import erasures, served
 from touchledger.settings import Settings
 
 ANN, BOB = "11111111-1111-8111-8111-111111111111", "22222222-2222-8222-8222-222222222222"
@@ -68,6 +68,14 @@ def test_a_published_person_has_a_key_and_a_new_one_not_yet(
 ) -> None:
     key = customer_key(settings, profile.id, person) if person else None
     assert sender.accepted({**LEAD, **named})["customer_key"] == key
+
+
+@pytest.mark.usefixtures("published")
+def test_who_asked_to_be_forgotten_has_no_key_from_then_on(
+    sender: Sender, settings: Settings, profile: Profile
+) -> None:
+    erasures.forget(settings, profile.id, ("email", "ann@example.com"), ("external_id", "crm-1"))
+    assert sender.accepted({**LEAD, "user_traits": {"email": "ann@example.com"}})["customer_key"] is None
 
 
 def test_before_the_first_snapshot_nobody_has_a_key(sender: Sender) -> None:

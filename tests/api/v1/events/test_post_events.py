@@ -174,6 +174,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"properties": {"is_test": "yes"}}, "properties.is_test"),
     ({"properties": {"a": {"b": {"c": {"d": {"e": {}}}}}}}, "properties: is nested deeper than 5"),
     ({"properties": {"a": "x" * 16384}}, "properties: is larger than 16384 bytes"),
+    ({"properties": {"a": ["\ud800"]}}, "properties.a[0]: contains half"),
+    ({"properties": {"a\0": 1}}, "properties: a name contains a NUL"),
+    ({"\ud800": 1}, "a name contains half"),
     ({"utm": {"source": "x" * 256}}, "utm.source"),
     ({"utm": {"medium": 1}}, "utm.medium"),
     ({"utm": {"origin": "x"}}, "utm.origin"),
@@ -196,6 +199,13 @@ def test_a_wrong_body_is_refused_with_the_name_of_its_field(
     assert (status, code) == (422, "validation_error")
     assert message.startswith(told)
     assert landing() == []
+
+
+def test_a_number_that_no_column_holds_is_refused(sender: Sender, landing: Landing) -> None:
+    status, code, message = sender.refused(_with(LEAD, properties={"n": 2**63}))
+    assert (status, code) == (400, "invalid_request")
+    assert "a number is too large" in message
+    sender.accepted(_with(LEAD, properties={"n": 2**63 - 1}))
 
 
 def test_an_event_may_be_ten_minutes_ahead_and_no_more(sender: Sender) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -12,10 +13,11 @@ from api import db
 from api.customer_keys import customer_key, person_of
 from api.models import IngestedRecord, Profile
 from api.scopes import Scope
+from api.warehouse_ids import identifier_id
 from data_contracts.contract import inbound
 from data_contracts.judge import judge
 from tests.api.conftest import Caller
-from tests.factories import served
+from tests.factories import erasures, served
 from touchledger.settings import Settings
 
 PERSON = "3f1b8a52-7c8e-8d11-9b5e-0c8f5e6d7a10"
@@ -192,3 +194,48 @@ def test_a_reference_names_a_payment_of_the_profile(clerk: Caller, method: str) 
 
 def test_a_body_is_judged_before_the_payment_is_looked_up(clerk: Caller) -> None:
     assert code(clerk.post("/payments/bank:77/refund", json={"amount": 5})) == (422, "validation_error")
+
+
+def republish(settings: Settings, profile: Profile, **payment: object) -> None:
+    """Publish one payment of nine dollars, and Ann, who is known by her address."""
+    facts = {"profile_id": profile.id, "time_zone": "UTC", "currency": "USD", "settings_version": "v"}
+    row = {"payment_ref": "bank:1", "ts": DAY, "value": "9.00", "refunded": "0", "currency": "USD", **payment}
+    known = {"identifier_id": identifier_id(profile.id, "email", "ann@example.com"), "person_ref": PERSON}
+    told = {"profiles": [facts], "payments": [row], "person_identifiers": [known]}
+    tables = {name: [{"profile_key": 1, **one} for one in rows] for name, rows in told.items()}
+    served.publish(settings.published, tables, token=2)
+
+
+@pytest.mark.parametrize("at", ["1999-12-31T23:59:59Z", "2999-01-01T00:00:00Z", "9999-12-31T23:59:59-14:00"])
+def test_a_refund_happened_at_a_time_that_can_be(clerk: Caller, settings: Settings, at: str) -> None:
+    answer = refund(clerk, refunded_at=at)
+    assert code(answer) == (422, "validation_error")
+    assert answer.json["error"]["message"].startswith("refunded_at: ")
+    assert records(settings) == []
+
+
+@pytest.mark.parametrize("note", ["a\0b", "\ud800"])
+def test_a_note_is_text_that_can_be_kept(clerk: Caller, note: str) -> None:
+    body = json.dumps({"amount": "5.00", "currency": "USD", "note": note})
+    answer = clerk.post(REFUND, data=body, content_type="application/json")
+    assert code(answer) == (422, "validation_error")
+    assert answer.json["error"]["message"].startswith("note: contains ")
+
+
+def test_a_reference_may_hold_a_slash(clerk: Caller, settings: Settings, profile: Profile) -> None:
+    republish(settings, profile, payment_ref="order:2026/1")
+    assert refs(clerk.get("/payments")) == ["order:2026/1"]
+    assert refund(clerk, "order:2026%2F1").status_code == 201
+    assert clerk("DELETE", "/payments/order:2026%2F1/refund").json["data"] == {"deleted": True}
+    assert clerk("PUT", "/payments/order:2026%2F1/payer", json={"email": "ann@example.com"}).status_code == 200
+
+
+def test_the_payer_who_asked_to_be_forgotten_is_not_told_from_then_on(
+    clerk: Caller, settings: Settings, profile: Profile
+) -> None:
+    republish(settings, profile, person_ref=PERSON, payer_hint="a***@example.com")
+    (before,) = clerk.get("/payments").json["data"]
+    assert (before["identified"], before["payer_hint"]) == (True, "a***@example.com")
+    erasures.forget(settings, profile.id, ("email", "ann@example.com"))
+    (after,) = clerk.get("/payments").json["data"]
+    assert after == {**before, "customer_key": None, "identified": False, "payer_hint": None}

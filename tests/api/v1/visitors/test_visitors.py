@@ -11,13 +11,12 @@ from flask.testing import FlaskClient
 
 from api import db
 from api.customer_keys import customer_key
-from api.erased_records import remember
-from api.models import Erasure, PiiAccess, Profile
+from api.models import PiiAccess, Profile
 from api.roles import Role
 from api.scopes import Scope
 from api.warehouse_ids import identifier_id
 from tests.api.conftest import Caller
-from tests.factories import people, served
+from tests.factories import erasures, people, served
 from touchledger.settings import Settings
 
 REF = "3f1b8a52-7c8e-8d11-9b5e-0c8f5e6d7a10"
@@ -123,10 +122,6 @@ def test_nobody_reads_visitors_of_a_healthcare_profile_and_no_agent_any(
 def test_browsers_of_whoever_asked_to_be_forgotten_are_told_to_nobody_from_then_on(
     reader: Caller, settings: Settings, profile: Profile
 ) -> None:
-    with db.transaction(settings.operational_url) as session:
-        erasure = Erasure(profile_id=profile.id, reason="other", due_at=db.now(), counts={})
-        session.add(erasure)
-        session.flush()
-        ids = [identifier_id(profile.id, "email", "ann@example.com"), visitor(profile, 2)]
-        remember(session, settings.signing_key(), profile_id=profile.id, erasure_id=erasure.id, ids=ids)
-    assert listed(reader.get(PATH)) == [visitor(profile, 3)]
+    known = {"If-None-Match": reader.get(PATH).headers["ETag"]}
+    erasures.forget(settings, profile.id, ("email", "ann@example.com"), ids=(visitor(profile, 2),))
+    assert listed(reader.get(PATH, headers=known)) == [visitor(profile, 3)]

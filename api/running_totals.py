@@ -7,7 +7,7 @@ summed by a query each time. Both give the same integers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from api.served import Reader
+from api.shelf import Thing
 from api.windows import DateRange
 
 Integers = npt.NDArray[np.int64]
@@ -75,9 +76,13 @@ class Figures:
 
 @dataclass(frozen=True)
 class TooLarge:
-    """Stands where a slice has too many rows to read whole or to keep; `there` are the measures that are ever not 0."""
+    """Stands where a slice has too many rows to read whole or to keep.
+
+    `there` are the measures that are ever not 0; `needs` are the bytes for which there was no room.
+    """
 
     there: tuple[str, ...] = ()
+    needs: int | None = None
     size: int = 512
 
 
@@ -125,11 +130,20 @@ def sums_by_entity(reader: Reader, table: Table, named: Mapping[str, object], wi
     """Sums of a window by entity, of the slice with the values of `named` in the columns it is named by."""
     of = {column: named[column] for column in table.named_by}
     place = (table.name, *of.values())
-    found = reader.shelf.get_if_room(place, lambda source: _read(source, table, of), reader)
+    found = kept_if_room(reader, place, lambda source: _read(source, table, of))
     if isinstance(found, RunningTotals):
         return found.within(window)
     there = found.there if isinstance(found, TooLarge) else tuple(table.measures)
     return _queried(reader, table, of, window, there)
+
+
+def kept_if_room(reader: Reader, place: Hashable, read: Callable[[Reader], Thing]) -> Thing | None:
+    """As `Shelf.get_if_room`; what was too large once is read as soon as there is room for it."""
+    found = reader.shelf.get_if_room(place, read, reader)
+    if isinstance(found, TooLarge) and found.needs is not None and reader.shelf.has_room(found.needs):
+        reader.shelf.put_away(place)
+        found = reader.shelf.get_if_room(place, read, reader)
+    return found
 
 
 def together(keys: Integers, parts: Sequence[Sums], counted: Mapping[str, Sequence[str]]) -> tuple[Integers, Figures]:
@@ -172,8 +186,9 @@ def _read(reader: Reader, table: Table, of: Mapping[str, object]) -> RunningTota
     counted = f"select count(*){ever} from {table.name} where {table.where}"  # noqa: S608 - constants of this program
     rows, *is_there = reader.rows(counted, of)[0]
     there = tuple(name for name, is_ever in zip(table.measures, is_there, strict=True) if is_ever)
-    if rows > MOST_ROWS or not reader.shelf.has_room(BYTES * rows * (1 + len(there))):
-        return TooLarge(there)
+    needs = BYTES * rows * (1 + len(there))
+    if rows > MOST_ROWS or not reader.shelf.has_room(needs):
+        return TooLarge(there, needs if rows <= MOST_ROWS else None)
     measures = "".join(f", {table.measures[name]} as {name}" for name in there)
     found = reader.columns(
         f"select entity_key, cast(day - date '1970-01-01' as integer) as day{measures}"  # noqa: S608 - as above

@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar, cast
 
 # what was used this lately is not put away for something else: two that take turns would push each other out for ever
 BUSY_SECONDS = 30.0
 MEBIBYTE = 1024 * 1024
+# what a thing takes beside its bytes, as measured of one that is empty: a client may ask for any number of them
+BESIDE = 5 * 1024
 
 
 class Kept(Protocol):
@@ -27,7 +30,7 @@ Source = TypeVar("Source")
 
 @dataclass
 class Held:
-    """`size`: bytes, counted once; `read` gives the same of another snapshot."""
+    """`size`: bytes, counted once, with those beside them; `read` gives the same of another snapshot."""
 
     thing: Kept
     size: int
@@ -79,6 +82,12 @@ class Shelf:
             return self.get(place, read, source)
         return cast(Thing | None, found)
 
+    def put_away(self, place: Hashable) -> None:
+        """Let the next who asks read it anew."""
+        with self._lock:
+            held = self._held.pop(place, None)
+            self._size -= held.size if held else 0
+
     def used_within(self, seconds: float) -> list[tuple[Hashable, Held]]:
         """What somebody looked at in the last so many seconds, by its place, the latest first."""
         with self._lock:
@@ -92,13 +101,19 @@ class Shelf:
             if place not in self._held:
                 self._kept(place, like.read, source, like.used_at)
 
-    def _turn(self, place: Hashable) -> threading.Lock:
+    @contextmanager
+    def _turn(self, place: Hashable) -> Iterator[None]:
         with self._lock:
-            return self._reading[place]
+            turn = self._reading[place]
+        with turn:
+            yield
+        with self._lock:
+            # who waits for it has it in hand, and who comes now finds the thing
+            self._reading.pop(place, None)
 
     def _kept(self, place: Hashable, read: Callable[[Any], Kept], source: object, used_at: float) -> Kept:
         thing = read(source)
-        size = thing.size
+        size = thing.size + BESIDE
         if self.has_room(size):
             with self._lock:
                 self._held[place] = Held(thing, size, read, used_at)

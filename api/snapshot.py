@@ -126,6 +126,8 @@ class Snapshots:
     def health(self) -> Health:
         """What is served now; looks at the pointer first, and never raises."""
         self._refresh()
+        with self._lock:
+            self._close_idle()
         return Health(self._current.snapshot_id if self._current else None, self._problem)
 
     def close(self) -> None:
@@ -137,6 +139,9 @@ class Snapshots:
 
     def _lease(self, snapshot_id: str | None) -> OpenSnapshot | None:
         self._refresh()
+        if snapshot_id is not None and not (self._folder / file_of(snapshot_id)).exists():
+            # what was removed is not read again, whoever still has it open: it may hold somebody who was erased
+            return None
         with self._lock:
             opened = self._current if snapshot_id is None else self._open.get(snapshot_id)
             if opened is not None:
@@ -263,12 +268,17 @@ class Snapshots:
         return max((one for one in candidates if one.token < broken), key=lambda one: one.token, default=None)
 
     def _close_idle(self) -> None:
-        """Closes the least recently used files beyond KEPT_OPEN that no request reads; call under the lock."""
+        """Closes files that no request reads: removed ones, and the least recently used beyond KEPT_OPEN.
+
+        Call it under the lock.
+        """
         if self._opening.locked():
             return
         spare = [one for one in self._open.values() if one is not self._current and one.users == 0]
-        spare.sort(key=lambda one: one.used_at)
-        for opened in spare[: max(0, len(self._open) - KEPT_OPEN)]:
+        # as long as it is open, a file keeps its bytes on the disk, whoever removed it
+        removed = [one for one in spare if not one.path.exists()]
+        there = sorted((one for one in spare if one not in removed), key=lambda one: one.used_at)
+        for opened in [*removed, *there[: max(0, len(self._open) - len(removed) - KEPT_OPEN)]]:
             del self._open[opened.snapshot_id]
             opened.connection.close()
 

@@ -28,7 +28,7 @@ class OpenSnapshot:
     """One open served file; `users` counts the requests reading it."""
 
     def __init__(self, path: Path, settings: Settings) -> None:
-        self.connection = connect(path, settings)
+        self.path, self.connection = path, connect(path, settings)
         try:
             self.snapshot_id, self.token = _identity(self.connection, path)
         except BaseException:

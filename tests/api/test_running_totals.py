@@ -86,6 +86,18 @@ def test_what_finds_no_room_is_not_read_whole_again_and_again() -> None:
     assert reader.asked == 4
 
 
+def test_what_found_no_room_is_kept_once_there_is_some() -> None:
+    reader, of = Reader(1, mebibytes=1), DateRange(BEGIN, BEGIN + timedelta(days=40))
+    reader.connection.execute("insert into days select 1, n % 9, date '2026-01-01', n, null from range(9_000) as t(n)")
+    reader.shelf.get("something else", lambda _: running_totals.TooLarge(size=2**20 - 2**15), None)
+    first = sums_by_entity(reader, TABLE, NAMED, of)
+    assert isinstance(reader.shelf.find(("days", 1)), running_totals.TooLarge)
+    reader.shelf.put_away("something else")
+    then = sums_by_entity(reader, TABLE, NAMED, of)
+    assert isinstance(reader.shelf.find(("days", 1)), running_totals.RunningTotals)
+    assert figures(then, "spend") == figures(first, "spend")
+
+
 def test_sums_stand_side_by_side_for_the_entities_that_are_known() -> None:
     one = Sums(np.array([1, 4, 9]), {"a": np.array([10, 40, 90])})
     other = Sums(np.array([2, 4, 5]), {"b": np.array([2, 4, 5]), "c": np.array([0, 1, 2])})

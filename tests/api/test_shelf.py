@@ -9,12 +9,12 @@ from dataclasses import dataclass
 import pytest
 
 from api import shelf
-from api.shelf import MEBIBYTE, Shelf
+from api.shelf import BESIDE, MEBIBYTE, Shelf
 
 
 @dataclass(frozen=True)
 class Block:
-    size: int = MEBIBYTE // 2 - 1
+    size: int = MEBIBYTE // 2 - 1 - BESIDE
 
 
 def block(_: None) -> Block:
@@ -86,7 +86,7 @@ def test_what_was_used_of_one_shelf_is_read_for_the_next_as_of_when_it_was_used(
     assert [place for place, _ in used] == ["a", "c", "b"]
     assert before.used_within(-1) == []
     for place, like in used:
-        after.read_ahead(place, like, like.size * 10)
+        after.read_ahead(place, like, like.thing.size * 10)
     assert [after.used_within(60)[n][1].used_at for n in range(3)] == [held.used_at for _, held in used]
     assert [getattr(after.find(place), "size", None) for place in "abc"] == [10, 20, 30]
 
@@ -110,3 +110,22 @@ def test_of_what_fits_no_more_the_longest_unused_goes(monkeypatch: pytest.Monkey
         after.read_ahead(place, like, None)
     after.get("c", block, None)
     assert [after.find(place) is not None for place in "abc"] == [False, True, True]
+
+
+def test_things_that_hold_nothing_take_room_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shelf, "BUSY_SECONDS", -1.0)
+    kept = Shelf(1)
+    for place in range(1_000):
+        kept.get(place, lambda _: Block(0), None)
+    assert sum(kept.find(place) is not None for place in range(1_000)) == MEBIBYTE // BESIDE
+    assert not kept._reading, "a lock is left for each place that was ever asked for"
+
+
+def test_what_is_put_away_is_read_again_and_leaves_its_room() -> None:
+    kept = Shelf(1)
+    for _ in range(3):
+        kept.get("place", block, None)
+        kept.put_away("place")
+    kept.put_away("elsewhere")
+    assert kept.find("place") is None
+    assert kept.has_room(MEBIBYTE - 1)

@@ -62,6 +62,19 @@ def test_a_kept_snapshot_is_read_by_its_id(snapshots: Snapshots, bare: Settings)
     assert number_in(snapshots) == 3
 
 
+def test_a_snapshot_that_was_removed_is_neither_read_nor_kept_open(snapshots: Snapshots, bare: Settings) -> None:
+    before = served.publish(bare.published, version(1), token=1)
+    assert number_in(snapshots) == 1
+    served.publish(bare.published, version(2), token=2)
+    assert [number_in(snapshots), number_in(snapshots, before)] == [2, 1]
+    (bare.published / f"served-{before}.duckdb").unlink()
+    with snapshots.reader(before) as reader:
+        assert reader is None
+    assert snapshots.health().problem is None
+    opened = [str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.is_symlink()]
+    assert [path for path in opened if before in path] == []
+
+
 @dataclass(frozen=True)
 class Cash:
     """What a snapshot of `version(number)` knows: its number."""

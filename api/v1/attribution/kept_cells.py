@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from api.running_totals import AnyIntegers, Integers, TooLarge, day_number, narrowed
+from api.running_totals import AnyIntegers, Integers, TooLarge, day_number, kept_if_room, narrowed
 from api.served import ORIGINS, Reader
 from api.shelf import Thing
 from api.windows import DateRange
@@ -133,10 +133,10 @@ def kept_unless_many(
     def read_if_few(source: Reader) -> Thing | TooLarge:
         cells = count(source)
         if cells > MOST_CELLS or not source.shelf.has_room(BYTES * cells):
-            return TooLarge()
+            return TooLarge(needs=BYTES * cells if cells <= MOST_CELLS else None)
         return read(source)
 
-    found = reader.shelf.get_if_room(place, read_if_few, reader)
+    found = kept_if_room(reader, place, read_if_few)
     return None if isinstance(found, TooLarge) else found
 
 

@@ -26,6 +26,8 @@ from ({_COUNTED}) as counted (day, type, revenue_type, count, cash_minor)
 where count > 0
 """  # noqa: S608 - only names of `served.py` are set in; values are bound
 
+_GOAL = "select 1 from outcomes_daily where profile_key = $profile_key and custom_type = $type limit 1"
+
 CONVERSION = """conversion_key, conversion_id, outcome_event_id, event_key, conversion_type, ts, day, is_cash,
     cash_minor, refunded_minor, pipeline_minor, path_conversion_key, inherited_from, touches, person_key"""
 
@@ -109,6 +111,11 @@ class Listed:
 def daily(reader: Reader, profile: ProfileFacts, window: DateRange) -> list[dict[str, Any]]:
     """Conversions and net cash per type and day; types and days without conversions are absent."""
     return reader.dicts(_DAYS, _window(profile, window))
+
+
+def has_goal(reader: Reader, profile: ProfileFacts, type_: str) -> bool:
+    """Whether any outcome of that type of the profile's own is published."""
+    return bool(reader.rows(_GOAL, {"profile_key": profile.profile_key, "type": type_}))
 
 
 def page(

@@ -10,7 +10,8 @@ from api.guard import guarded
 from api.http import Blueprint
 from api.reading import Source, published
 from api.scopes import Scope
-from api.served import CONVERSION_TYPES
+from api.served import CONVERSION_TYPES, profile_facts
+from api.snapshot import snapshots
 from api.v1.conversions import queries, rows
 from api.v1.conversions.schemas import ConversionCountRow, ConversionDayRow, Journey, ListQuery, ListRow
 from api.windows import DateRange, DateRangeQuery
@@ -93,14 +94,21 @@ def journey_of(source: Source, found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse_unknown(type_: str | None) -> None:
-    """400 for a type that is neither one of the seven nor a goal of the profile: a misspelt one has no rows."""
+    """400 for a type that is none of the seven, and no goal now or in the snapshot: a misspelt one has no rows."""
     if type_ is None or type_ in CONVERSION_TYPES:
         return
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         own = [goal.conversion_key for goal in goals_of(reading, auth.current().profile.id) if not goal.is_built_in]
-    if type_ not in own:
+    if type_ not in own and not _is_published(type_):
         known = ", ".join((*CONVERSION_TYPES, *own))
         raise errors.INVALID_PARAMETER(f"type: must be one of {known}.")
+
+
+def _is_published(type_: str) -> bool:
+    # what came of a goal that was deleted since is told until the next build
+    with snapshots(context.settings()).reader() as reader:
+        facts = profile_facts(reader, auth.current().profile.id) if reader else None
+        return bool(reader and facts and queries.has_goal(reader, facts, type_))
 
 
 def _daily(source: Source, window: DateRange) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from api.models import AuditEntry, IngestedRecord, Profile, Recompute
 from api.scopes import Scope
 from tests.api.conftest import Caller
 from tests.api.v1.profiles.conftest import refusal
-from tests.factories import accounts
+from tests.factories import accounts, served
 from touchledger.settings import Settings
 
 PATH = "/goals"
@@ -190,3 +190,19 @@ def test_a_browser_makes_no_cash() -> None:
     assert [goals.kept_type(goal) for goal in (deposit, trial, None)] == [
         *("payment_received", "unmapped_event", "unmapped_event"),
     ]
+
+
+def test_conversions_of_a_deleted_goal_are_listed_as_long_as_they_are_counted(
+    key: Caller, settings: Settings, profile: Profile
+) -> None:
+    facts = {"profile_id": profile.id, "time_zone": "UTC", "currency": "USD", "settings_version": "v"}
+    counted = {"day": "2026-03-01", "custom_type": TRIAL["conversion_key"], "custom_pipeline": 3}
+    told = {"profiles": [{"profile_key": 1, **facts}], "outcomes_daily": [{"profile_key": 1, **counted}]}
+    served.publish(settings.published, told)
+    goal = data(key.post(PATH, json=TRIAL), 201)["goal_id"]
+    data(key("DELETE", f"{PATH}/{goal}"))
+    window = "date_from=2026-03-01&date_to=2026-03-01"
+    (row,) = data(key.get(f"/conversions?{window}"))
+    assert row["event_type"] == TRIAL["conversion_key"]
+    assert data(key.get(f"/conversions/list?{window}&type={row['event_type']}")) == []
+    assert refusal(key.get(f"/conversions/list?{window}&type=trial_startd"))[:2] == (400, "invalid_parameter")

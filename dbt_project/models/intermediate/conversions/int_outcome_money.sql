@@ -74,6 +74,7 @@ select
             then coalesce(gross_minor, minor) - greatest(minor - foreign_minor, 0)
         else 0
     end as refunded_minor,
+    foreign_minor,
     case when revenue_type = 'pipeline' then minor end as pipeline_minor,
     refunded > coalesce(value, 0) or coalesce(foreign_minor > minor, false) as is_refund_capped,
     (value is not null and minor is null) or unrated > 0 as is_rate_missing

@@ -58,7 +58,8 @@ select
                     99999999999999
                 ) as decimal(18, 4))
         else coalesce(refunds.refunded, 0)
-    end as refunded
+    end as refunded,
+    coalesce(refunds.by_hand, 0) as by_hand
 from ranked as best
 inner join ranked as known
     on

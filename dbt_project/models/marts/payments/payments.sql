@@ -7,14 +7,57 @@ with people as (
         min(case when kind = 'phone' then value end) as phone
     from {{ ref('int_person_identifiers') }}
     group by profile_key, person_key
+),
+
+-- The share of the payment that they took, for rates lead to reporting currencies only.
+foreign_refunds as (
+    select
+        profile_key,
+        outcome_ref,
+        cast(least(foreign_minor, cash_minor + refunded_minor) as decimal(38, 0)) as part,
+        cast(cash_minor + refunded_minor as decimal(38, 0)) as total
+    from {{ ref('int_outcome_money') }}
+    where revenue_type = 'cash' and foreign_minor > 0 and cash_minor + refunded_minor > 0
+),
+
+payments as (
+    select
+        payments.*,
+        coalesce(payments.value, 0) as paid,
+        case
+            when foreign_refunds.total is null then 0
+            else
+                cast(
+                    {{ floor_quotient(
+                        'cast(cast(payments.value as decimal(38, 4)) * 10000 as decimal(38, 0)) * foreign_refunds.part',
+                        'foreign_refunds.total'
+                    ) }}
+                    as decimal(18, 0)
+                ) * 0.0001
+        end as foreign_refunded
+    from {{ ref('int_payments') }} as payments
+    left join foreign_refunds
+        on
+            payments.profile_key = foreign_refunds.profile_key
+            and payments.payment_ref = foreign_refunds.outcome_ref
+    where payments.currency is not null
+),
+
+taken_back as (
+    select
+        *,
+        least(paid, refunded + foreign_refunded) as taken,
+        least(paid, refunded - by_hand + foreign_refunded) as taken_by_others
+    from payments
 )
 
 select
     payments.profile_key,
     payments.payment_ref,
     payments.ts,
-    cast(coalesce(payments.value, 0) as decimal(18, 4)) as value,
-    cast(payments.refunded as decimal(18, 4)) as refunded,
+    cast(payments.paid as decimal(18, 4)) as value,
+    cast(payments.taken as decimal(18, 4)) as refunded,
+    cast(payments.taken - payments.taken_by_others as decimal(18, 4)) as refunded_by_hand,
     payments.currency,
     people.person_ref,
     -- The first sign and the domain, or the last two figures: enough to know whom one asks, not to reach anybody.
@@ -22,10 +65,9 @@ select
         substr(people.email, 1, 1) || '***' || substr(people.email, position('@' in people.email)),
         '***' || substr(people.phone, length(people.phone) - 1)
     ) as payer_hint
-from {{ ref('int_payments') }} as payments
+from taken_back as payments
 left join people
     on
         payments.profile_key = people.profile_key
         and payments.person_key = people.person_key
-where payments.currency is not null
 order by payments.profile_key, payments.payment_ref

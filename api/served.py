@@ -103,7 +103,8 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         *(f"{layer}_{figure}" for layer in LAYERS for figure in LAYER_FIGURES),
     ),
     "payments": (
-        "profile_key", "payment_ref", "ts", "value", "refunded", "currency", "person_ref", "payer_hint",
+        "profile_key", "payment_ref", "ts", "value", "refunded", "refunded_by_hand", "currency", "person_ref",
+        "payer_hint",
     ),
     "products": (
         "profile_key", "updated_at", "product_id", "connection_ref", "status", "title", "handle", "vendor",

@@ -28,9 +28,14 @@ def standing(session: Session, profile_id: str, refs: Iterable[str]) -> dict[str
     return {refund.payment_ref: refund for refund in session.scalars(chosen)}
 
 
+def left_by_others(payment: dict[str, Any]) -> Decimal:
+    """What is left of a payment but for refunds by hand: of these only the one that stands here counts."""
+    return Decimal(payment["value"] - payment["refunded"] + payment["refunded_by_hand"])
+
+
 def possible(body: dict[str, Any], payment: dict[str, Any]) -> Decimal:
     """The amount asked for; amount_invalid unless it is positive, whole in the currency and left of the payment."""
-    wanted, left = Decimal(body["amount"]), payment["value"] - payment["refunded"]
+    wanted, left = Decimal(body["amount"]), left_by_others(payment)
     digits = currency_digits()[payment["currency"]]
     if body["currency"] != payment["currency"]:
         raise errors.AMOUNT_INVALID(f"The payment is in {payment['currency']}.")

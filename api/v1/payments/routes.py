@@ -133,7 +133,7 @@ def refund_payment(body: dict[str, Any], payment_ref: str) -> dict[str, Any]:
     entered = {"amount": body["amount"], "currency": body["currency"]}
     details = {"target": target("payment", payment_ref), "after": entered}
     record(session(), actor(), Attempt("payment.refunded", details))
-    left = payment["value"] - payment["refunded"] - amount
+    left = refunds.left_by_others(payment) - amount
     return {
         "refund_id": refund.id,
         "payment_ref": payment_ref,

@@ -37,7 +37,7 @@ def clerk(settings: Settings, profile: Profile, caller_with: Callable[..., Calle
         for kind, value in who
     ]  # fmt: skip
     facts = {"profile_id": profile.id, "time_zone": "UTC", "currency": "USD", "currency_digits": 2}
-    payment = {"profile_key": 1, "ts": 1, "value": "10", "refunded": "0", "currency": "USD"}
+    payment = {"profile_key": 1, "ts": 1, "value": "10", "refunded": "0", "refunded_by_hand": "0", "currency": "USD"}
     tables = {
         "profiles": [{"profile_key": 1, **facts, "settings_version": "v"}],
         "person_identifiers": known,

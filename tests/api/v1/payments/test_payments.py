@@ -29,11 +29,27 @@ REFUND = "/payments/bank:2/refund"
 @pytest.fixture
 def shop(settings: Settings, profile: Profile) -> None:
     rows = [
-        {"payment_ref": f"bank:{n}", "ts": n * DAY, "value": f"{n}0.50", "refunded": "0", "currency": "USD"}
+        {
+            "payment_ref": f"bank:{n}",
+            "ts": n * DAY,
+            "value": f"{n}0.50",
+            "refunded": "0",
+            "refunded_by_hand": "0",
+            "currency": "USD",
+        }
         for n in range(1, 6)
     ]
     rows[1] |= {"person_ref": PERSON, "payer_hint": "a***@example.com", "refunded": "0.50"}
-    rows.append({"payment_ref": "shop:yen", "ts": DAY, "value": "500", "refunded": "0", "currency": "JPY"})
+    rows.append(
+        {
+            "payment_ref": "shop:yen",
+            "ts": DAY,
+            "value": "500",
+            "refunded": "0",
+            "refunded_by_hand": "0",
+            "currency": "JPY",
+        }
+    )
     served.publish(
         settings.published,
         {
@@ -199,7 +215,15 @@ def test_a_body_is_judged_before_the_payment_is_looked_up(clerk: Caller) -> None
 def republish(settings: Settings, profile: Profile, **payment: object) -> None:
     """Publish one payment of nine dollars, and Ann, who is known by her address."""
     facts = {"profile_id": profile.id, "time_zone": "UTC", "currency": "USD", "settings_version": "v"}
-    row = {"payment_ref": "bank:1", "ts": DAY, "value": "9.00", "refunded": "0", "currency": "USD", **payment}
+    row = {
+        "payment_ref": "bank:1",
+        "ts": DAY,
+        "value": "9.00",
+        "refunded": "0",
+        "refunded_by_hand": "0",
+        "currency": "USD",
+        **payment,
+    }
     known = {"identifier_id": identifier_id(profile.id, "email", "ann@example.com"), "person_ref": PERSON}
     told = {"profiles": [facts], "payments": [row], "person_identifiers": [known]}
     tables = {name: [{"profile_key": 1, **one} for one in rows] for name, rows in told.items()}
@@ -239,3 +263,13 @@ def test_the_payer_who_asked_to_be_forgotten_is_not_told_from_then_on(
     erasures.forget(settings, profile.id, ("email", "ann@example.com"))
     (after,) = clerk.get("/payments").json["data"]
     assert after == {**before, "customer_key": None, "identified": False, "payer_hint": None}
+
+
+def test_a_withdrawn_refund_that_a_snapshot_held_may_be_entered_again(
+    clerk: Caller, settings: Settings, profile: Profile
+) -> None:
+    assert refund(clerk, "bank:1", amount="9.00").status_code == 201
+    republish(settings, profile, refunded="9.00", refunded_by_hand="8.00")
+    assert clerk("DELETE", "/payments/bank:1/refund").json["data"] == {"deleted": True}
+    assert code(refund(clerk, "bank:1", amount="8.01")) == (422, "amount_invalid")
+    assert refund(clerk, "bank:1", amount="5.00").json["data"]["net_value"] == "3.00"

@@ -56,8 +56,9 @@ def join() -> Response:
 
 
 def _accepted(person: User, token: str) -> Response:
+    key = context.settings().signing_key()
     with db.unit(_url()) as session:
-        invitation, workspace, _ = invitations.accept(session, user_id=person.id, token=token)
+        invitation, workspace, _ = invitations.accept(session, user_id=person.id, token=token, key=key)
         actor = audit.Actor("session", person.id, workspace.id, invitation.profile_id, context.request_id())
         target = {"kind": "invitation", "id": invitation.id, "label": None}
         attempt = audit.Attempt("invitation.accepted", {"target": target, "role": invitation.role}, category="members")

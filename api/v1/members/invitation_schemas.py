@@ -86,7 +86,9 @@ class NewInvitation(InvitationShape):
 
 class AcceptBody(Schema):
     token = fields.String(
-        required=True, validate=validate.Length(max=200), metadata={"description": "`tl_inv_…`, the end of accept_url."}
+        required=True,
+        validate=validate.Length(max=200),
+        metadata={"description": "`tl_inv_…`, the end of accept_url or of the mailed link."},
     )
 
 

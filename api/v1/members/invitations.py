@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -110,20 +112,27 @@ def revoke(session: Session, *, workspace_id: str, profile_id: str | None, invit
     return invitation
 
 
-def accept(session: Session, *, user_id: str, token: str) -> tuple[Invitation, Workspace, Membership]:
-    """Make the invited person a member, and their address a verified one.
+def mailed(token: str, key: bytes) -> str:
+    """The token as the mail carries it: with a mark that nobody can make who was only shown the link."""
+    return f"{token}.{hmac.new(key, b'mailed invitation' + token.encode(), hashlib.sha256).hexdigest()}"
+
+
+def accept(session: Session, *, user_id: str, token: str, key: bytes) -> tuple[Invitation, Workspace, Membership]:
+    """Make the invited person a member; a token as `mailed` also proves their address.
 
     404 unknown token, 403 email_mismatch for anybody else, 410 when the workspace was archived, 409 when the
     invitation was answered, taken back or left too long, or the person got in another way; 402 without room.
     """
-    invitation, workspace = _found(session, token)
+    shown = token.partition(".")[0]
+    invitation, workspace = _found(session, shown)
     user = session.get_one(User, user_id)
     if user.email != invitation.email:
         raise errors.FORBIDDEN("The invitation is for another address.", reason="email_mismatch")
     _refuse_closed(invitation, workspace)
     membership = _joined(session, workspace, user, invitation)
     invitation.status, invitation.accepted_at = "accepted", now()
-    user.email_verified_at = user.email_verified_at or now()
+    if hmac.compare_digest(token.encode(), mailed(shown, key).encode()):
+        user.email_verified_at = user.email_verified_at or now()
     session.flush()
     return invitation, workspace, membership
 

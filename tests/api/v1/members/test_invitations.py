@@ -54,7 +54,7 @@ def test_an_invitation_is_shown_once_and_opens_the_workspace(
     assert (accepted["role"], accepted["profile_ids"]) == ("viewer", None)
     assert ask("GET", f"/notes?profile_id={profile.id}", as_vera).status_code == 200
     with db.transaction(url) as session:
-        assert session.get_one(User, vera.id).email_verified_at is not None
+        assert session.get_one(User, vera.id).email_verified_at is None
         assert session.get_one(Membership, accepted["membership_id"]).role == "viewer"
         entry = session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "invitation.accepted")).one()
         assert entry.workspace_id == profile.workspace_id

@@ -1,47 +1,103 @@
-"""The mail of an invitation, as it arrives at a mail server."""
+"""The mail of an invitation, as it arrives at a mail server, and what only its reader can prove."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
 
 from api import db, mail_delivery
-from api.models import User, Workspace
-from tests.api.v1.members.conftest import asker, data
+from api.models import Profile, User, Workspace
+from tests.api.v1.members.conftest import Ask, asker, data
 from tests.factories import accounts, people
 from tests.factories.deployments import application
-from tests.factories.mailbox import mail_server
+from tests.factories.mailbox import Mailbox, mail_server
 from touchledger.settings import Settings
 
 SAID = {"en": "<b>Olga</b> invites you to Shop & Sons", "es": "<b>Olga</b> te invita a Shop & Sons"}
 
 
-@pytest.mark.usefixtures("sqlite_url")
+@pytest.fixture
+def mailbox() -> Iterator[Mailbox]:
+    with mail_server() as found:
+        yield found
+
+
+@pytest.fixture
+def mailing(sqlite_url: str, home: Path, mailbox: Mailbox) -> Settings:
+    """A deployment that sends mail."""
+    assert sqlite_url
+    return Settings(
+        home=home, smtp_host="127.0.0.1", smtp_port=mailbox.port, smtp_starttls="off", smtp_from="tl@example.com"
+    )
+
+
+@pytest.fixture
+def ask(mailing: Settings) -> Ask:
+    return asker(application(mailing).test_client())
+
+
+@pytest.fixture
+def shop(mailing: Settings) -> Profile:
+    return accounts.profile(mailing.operational_url)
+
+
+@pytest.fixture
+def olga(mailing: Settings, shop: Profile) -> User:
+    made = people.user(mailing.operational_url, name="<b>Olga</b>")
+    people.member(mailing.operational_url, made, shop.workspace_id)
+    return made
+
+
+def invite(ask: Ask, settings: Settings, shop: Profile, by: User) -> str:
+    """The accept_url that the inviter is shown; the mail is delivered."""
+    body = {"email": "vera@example.com", "role": "viewer", "message": "Come\nin <now>"}
+    session = people.session_of(settings.operational_url, by)
+    made = data(ask("POST", f"/workspaces/{shop.workspace_id}/invitations", session, body), 201)
+    assert made["email_status"] == "queued"
+    assert mail_delivery.deliver(settings) == 1
+    return str(made["accept_url"])
+
+
+def part(message: EmailMessage, kind: str) -> str:
+    return str(message.get_body((kind,)).get_content()).replace("\r\n", "\n")  # type: ignore[union-attr]
+
+
+def link_in(message: EmailMessage, shown: str) -> str:
+    found = re.search(re.escape(shown) + r"\.[0-9a-f]{64}\b", part(message, "plain"))
+    assert found is not None
+    return found[0]
+
+
 @pytest.mark.parametrize("locale", ["en", "es"])
-def test_an_invitation_arrives_in_the_language_of_its_sender(home: Path, locale: str) -> None:
-    with mail_server() as mailbox:
-        settings = Settings(
-            home=home, smtp_host="127.0.0.1", smtp_port=mailbox.port, smtp_starttls="off", smtp_from="tl@example.com"
-        )
-        url, profile = settings.operational_url, accounts.profile(settings.operational_url)
-        owner = people.user(url, name="<b>Olga</b>")
-        people.member(url, owner, profile.workspace_id)
-        with db.transaction(url) as session:
-            session.get_one(User, owner.id).locale = locale
-            session.get_one(Workspace, profile.workspace_id).name = "Shop & Sons"
-        ask = asker(application(settings).test_client())
-        body = {"email": "vera@example.com", "role": "viewer", "message": "Come\nin <now>"}
-        path = f"/workspaces/{profile.workspace_id}/invitations"
-        made = data(ask("POST", path, people.session_of(url, owner), body), 201)
-        assert made["email_status"] == "queued"
-        assert mail_delivery.deliver(settings) == 1
+def test_an_invitation_arrives_in_the_language_of_its_sender(
+    ask: Ask, mailing: Settings, mailbox: Mailbox, shop: Profile, olga: User, locale: str
+) -> None:
+    with db.transaction(mailing.operational_url) as session:
+        session.get_one(User, olga.id).locale = locale
+        session.get_one(Workspace, shop.workspace_id).name = "Shop & Sons"
+    shown = invite(ask, mailing, shop, olga)
     (message,) = mailbox.arrived
     assert (message["To"], message["Subject"]) == ("vera@example.com", SAID[locale])
-    text = message.get_body(("plain",)).get_content().replace("\r\n", "\n")  # type: ignore[union-attr]
-    html = message.get_body(("html",)).get_content()  # type: ignore[union-attr]
-    assert made["accept_url"] in text
+    text, html = part(message, "plain"), part(message, "html")
     assert "“Come\nin <now>”" in text
-    assert f'href="{made["accept_url"]}"' in html
+    assert f'href="{link_in(message, shown)}"' in html
     assert "&lt;b&gt;Olga&lt;/b&gt;" in html
     assert "Come<br>in &lt;now&gt;" in html
+
+
+@pytest.mark.parametrize("held", ["shown", "guessed", "mailed"])
+def test_only_the_mailed_link_proves_the_address(
+    ask: Ask, mailing: Settings, mailbox: Mailbox, shop: Profile, olga: User, held: str
+) -> None:
+    vera = people.user(mailing.operational_url, email="vera@example.com", verified=False)
+    shown = invite(ask, mailing, shop, olga)
+    link = {"shown": shown, "guessed": f"{shown}.{'0' * 64}", "mailed": link_in(mailbox.arrived[0], shown)}[held]
+    accept = {"token": link.partition("#")[2]}
+    # whoever invites is shown the link too, so that it can be handed over without mail
+    session = people.session_of(mailing.operational_url, vera)
+    assert data(ask("POST", "/invitations/accept", session, accept))["role"] == "viewer"
+    assert data(ask("GET", "/me", session))["email_verified"] is (held == "mailed")

@@ -7,12 +7,14 @@ from typing import Any
 from api import auth, context, db, errors
 from api.audit import Attempt, record
 from api.auth import Kind
+from api.db import now
 from api.guard import caller_guarded
 from api.op_lists import ListQuery
 from api.roles import ROLES
 from api.v1.members import memberships, rows
 from api.v1.members.routes import bp
 from api.v1.members.schemas import Member, MemberBody, PutMember, RemovedMember
+from api.v1.workspaces import creation
 from api.writing import actor, idempotent, session
 
 
@@ -39,9 +41,7 @@ def put_member(body: dict[str, Any], workspace_id: str) -> tuple[dict[str, Any],
     Answers 201 for a new member and 200 for one there already. Nobody is sent any mail.
     """
     workspace = memberships.locked(session(), workspace_id)
-    user = memberships.known_as(
-        session(), body["email"], first_name=body.get("first_name"), last_name=body.get("last_name")
-    )
+    user = creation.person_of(session(), body, now())
     membership = memberships.of_user(session(), workspace.id, user.id)
     created, before = membership is None, membership and memberships.told(membership)
     if membership is None:

@@ -47,22 +47,6 @@ def user_with(session: Session, email: str) -> User | None:
     return session.scalars(sa.select(User).where(User.email == email)).one_or_none()
 
 
-def known_as(session: Session, email: str, *, first_name: str | None = None, last_name: str | None = None) -> User:
-    """The person with an address, made where there is none. Names are kept of people without an account only."""
-    user = user_with(session, email)
-    if user is None:
-        try:
-            with session.begin_nested():
-                user = User(email=email)
-                session.add(user)
-        except sa.exc.IntegrityError:
-            user = session.scalars(sa.select(User).where(User.email == email)).one()
-    if user.password_hash is None:
-        user.first_name, user.last_name = first_name or user.first_name, last_name or user.last_name
-        session.flush()
-    return user
-
-
 def told(membership: Membership) -> dict[str, Any]:
     """What the audit trail keeps of a membership."""
     return {"role": membership.role, "permissions": membership.permissions}

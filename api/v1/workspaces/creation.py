@@ -51,7 +51,7 @@ def person_of(session: Session, named: dict[str, Any], at: datetime) -> User:
     """The person whose verified address it is, or a new one without a password.
 
     Whoever signed up with the address and never proved that it is theirs loses what they sign in with: the account is
-    the app's user's from now on.
+    the app's user's from now on. Names that were given are kept of an account without one.
     """
     found = session.scalars(sa.select(User).where(User.email == named["email"]).with_for_update()).one_or_none()
     if found is not None and found.email_verified_at is not None:
@@ -60,7 +60,8 @@ def person_of(session: Session, named: dict[str, Any], at: datetime) -> User:
         found = _new(session, named["email"])
     else:
         _shut_out(session, found, at)
-    found.first_name, found.last_name = named["first_name"], named["last_name"]
+    found.first_name = named.get("first_name") or found.first_name
+    found.last_name = named.get("last_name") or found.last_name
     session.flush()
     return found
 
@@ -77,7 +78,8 @@ def _new(session: Session, email: str) -> User:
 
 
 def _shut_out(session: Session, squatter: User, at: datetime) -> None:
-    squatter.password_hash = None
+    if squatter.password_hash is not None:
+        squatter.password_hash = squatter.first_name = squatter.last_name = None
     for model in (UserSession, UserToken):
         ended = sa.update(model).where(model.user_id == squatter.id, model.revoked_at.is_(None))
         session.execute(ended.values(revoked_at=at))

@@ -119,14 +119,30 @@ def test_an_address_does_not_tell_an_app_the_name_of_a_stranger(
     ask: Ask, url: str, profile: Profile, w: str, app: AppCredential
 ) -> None:
     with db.transaction(url) as session:
-        session.add(User(email="eve@example.com", first_name="Eve", last_name="Known", password_hash="$argon2id$x"))
+        eve = User(email="eve@example.com", first_name="Eve", last_name="Known", password_hash="$argon2id$x")
+        eve.email_verified_at = db.now()
+        session.add(eve)
     body = {"email": "eve@example.com", "role": "viewer", "first_name": "Mallory"}
     made = data(ask("PUT", f"{w}/members", app.header, body), 201)
     assert (made["first_name"], made["last_name"]) == (None, None)
     with db.transaction(url) as session:
-        eve = session.scalars(sa.select(User)).one()
-        assert eve.first_name == "Eve"
+        assert session.scalars(sa.select(User)).one().first_name == "Eve"
         assert session.scalars(sa.select(Membership)).one().last_seen_at is None
     assert ask("GET", f"/notes?profile_id={profile.id}", people.session_of(url, eve)).status_code == 200
     (row,) = data(ask("GET", f"{w}/members", app.header))
     assert (row["first_name"], row["last_name"]) == ("Eve", "Known")
+
+
+def test_whoever_never_proved_the_address_does_not_come_in_with_it(
+    ask: Ask, url: str, w: str, app: AppCredential
+) -> None:
+    squatter = people.user(url, email="eve@example.com", verified=False, name="Mallory")
+    with db.transaction(url) as session:
+        session.get_one(User, squatter.id).password_hash = "$argon2id$x"
+    held = [people.session_of(url, squatter), people.token_of(url, squatter)]
+    made = data(ask("PUT", f"{w}/members", app.header, {"email": "eve@example.com", "role": "owner"}), 201)
+    assert (made["user_id"], made["first_name"]) == (squatter.id, None)
+    assert [ask("GET", "/workspaces", token).status_code for token in held] == [401, 401]
+    with db.transaction(url) as session:
+        kept = session.get_one(User, squatter.id)
+        assert (kept.password_hash, kept.first_name, kept.email_verified_at) == (None, None, None)

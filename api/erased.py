@@ -112,11 +112,16 @@ class Person:
         name = identifier_id(self.profile_id, kind, self.name(kind, value))
         self.moved[identifier_id(self.profile_id, kind, value)] = name
 
-    def follow(self, record: Mapping[str, Any]) -> None:
-        """Learn from a record about the person: its identifiers and the values that tie it to other records."""
+    def read(self, record: Mapping[str, Any]) -> None:
+        """Learn from any record: the person's identifiers that it names, and what ties it to others if it is theirs."""
         for _, kind, value in identifiers(record):
             if self.owns(kind, value):
                 self.learn(kind, value)
+        if self.speaks(record):
+            self.follow(record)
+
+    def follow(self, record: Mapping[str, Any]) -> None:
+        """Learn from a record about the person the values that tie it to other records."""
         for column in LINKS:
             linked = str(record.get(column) or "").strip()
             if linked and not RENAMED.fullmatch(linked):

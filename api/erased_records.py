@@ -56,11 +56,9 @@ def admitted(
 def redact_records(session: Session, person: Person) -> int:
     """Rename the person in every record kept for landing; gives how many were rewritten."""
     for record in _records(session, person):
-        if person.speaks(record.record):
-            person.follow(record.record)
+        person.read(record.record)
     for event in _collected(session, person):
-        if event.body and person.speaks(event.body):
-            person.follow(event.body)
+        person.read(event.body or {})
     changed = sum(_redact(record, person) for record in _records(session, person))
     changed += sum(_redact_event(event, person) for event in _collected(session, person))
     _forget_visits(session, person)

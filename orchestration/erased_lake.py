@@ -68,8 +68,7 @@ def _mentions(table: pa.Table, values: Values) -> pa.Array:
 def _follow(path: Path, person: Person, values: Values) -> None:
     table = pq.read_table(path, partitioning=None)
     for row in table.filter(_mentions(table, values)).to_pylist():
-        if person.speaks(row):
-            person.follow(row)
+        person.read(row)
 
 
 def _rewrite_raw(path: Path, person: Person, values: Values) -> int:

@@ -20,7 +20,7 @@ def ids(pairs: set[tuple[str, str]]) -> frozenset[str]:
 @pytest.fixture
 def ann() -> Person:
     person = Person(PROFILE, b"secret", ids(OWN | {SHARED}), ids(OWN))
-    person.follow({"email": "ann@example.com", "click_id": "click-1", "conversation_id": "talk-1"})
+    person.read({"email": "ann@example.com", "click_id": "click-1", "conversation_id": "talk-1"})
     return person
 
 
@@ -54,6 +54,16 @@ def test_a_neighbour_on_the_shared_device_loses_the_device_and_nothing_else(ann:
     assert after == {**record, "anonymous_id": ann.name(*SHARED)}
 
 
+def test_an_identifier_beside_an_unknown_one_is_renamed_in_texts_too() -> None:
+    person = Person(PROFILE, b"secret", ids({("email", "ann@example.com")}))
+    record = {"conversion_key": "lead:Ann@example.com", "email": "ann@example.com", "external_id": "crm-1"}
+    person.read({**record, "click_id": "click-1"})
+    name = person.name("email", "ann@example.com")
+    assert person.renamed(record) == {**record, "conversion_key": f"lead:{name}", "email": name}
+    # whose the record is cannot be told, so nothing else of it is taken for the person's
+    assert person.links == {}
+
+
 def test_a_conversation_has_one_name_for_whoever_took_part(ann: Person) -> None:
     of_bob = ann.renamed({"email": "bob@example.com", "conversation_id": "talk-1", "click_id": "click-2"})
     assert of_bob["conversation_id"] == ann.name("conversation_id", "talk-1")
@@ -62,7 +72,7 @@ def test_a_conversation_has_one_name_for_whoever_took_part(ann: Person) -> None:
 
 def test_a_short_id_is_not_looked_for_inside_other_texts() -> None:
     person = Person(PROFILE, b"secret", ids({("external_id", "12")}))
-    person.follow({"external_id": "12"})
+    person.read({"external_id": "12"})
     record = {"order_ref": "order 12", "external_id": "12", "ad_id": "12"}
     assert person.renamed(record) == {**record, "external_id": person.name("external_id", "12")}
 

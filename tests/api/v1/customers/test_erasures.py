@@ -179,6 +179,15 @@ def test_a_reference_finds_its_person_in_whatever_form_it_is_spelt(
     assert ask(partner, external_ref=" Zoe\u0308-77").status_code == 202
 
 
+def test_a_key_that_holds_the_address_is_renamed_beside_an_identifier_nobody_knew(
+    partner: Caller, settings: Settings, profile: Profile
+) -> None:
+    who = {"email": "fresh@example.com", "external_id": "crm-new"}
+    send(settings, profile, "touches", visit("visit of fresh@example.com", **who), visit("fresh@example.com again"))
+    assert ask(partner, email="fresh@example.com").status_code == 202
+    assert "fresh@" not in kept(settings)
+
+
 def test_the_erased_cannot_be_erased_again_or_sent_again(
     partner: Caller, person: str, settings: Settings, profile: Profile
 ) -> None:

@@ -14,9 +14,10 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from api import errors
+from api import db, errors
 from api.db import now
 from api.models import IdempotencyRecord
+from touchledger.settings import Settings
 
 KEPT = timedelta(hours=24)
 ABANDONED = timedelta(seconds=60)
@@ -96,6 +97,12 @@ def release(session: Session, claimed: Claim) -> None:
     session.execute(sa.delete(IdempotencyRecord).where(*_owned(claimed)))
 
 
+def forget_old(settings: Settings) -> None:
+    """Drop whatever is too old to be replayed, also of callers who write no more, and claims whose process died."""
+    with db.transaction(settings.operational_url) as session:
+        session.execute(sa.delete(IdempotencyRecord).where(_is_old(now())))
+
+
 def _owned(claimed: Claim) -> tuple[sa.ColumnElement[bool], ...]:
     return (
         IdempotencyRecord.principal == claimed.account,
@@ -113,5 +120,9 @@ def _insert(session: Session, account: str, key: str, print_: str, at: datetime)
 
 
 def _forget_old(session: Session, account: str, at: datetime) -> None:
-    old = sa.and_(IdempotencyRecord.principal == account, IdempotencyRecord.finished_at < at - KEPT)
-    session.execute(sa.delete(IdempotencyRecord).where(old).execution_options(synchronize_session=False))
+    old = sa.delete(IdempotencyRecord).where(IdempotencyRecord.principal == account, _is_old(at))
+    session.execute(old.execution_options(synchronize_session=False))
+
+
+def _is_old(at: datetime) -> sa.ColumnElement[bool]:
+    return sa.func.coalesce(IdempotencyRecord.finished_at, IdempotencyRecord.started_at) < at - KEPT

@@ -11,12 +11,17 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from api import db
 from api.db import connection_of
 from api.models import RateUse
 from api.prepared import Prepared
+from touchledger.settings import Settings
 
 SECOND = 1_000_000
 WINDOW = 60 * SECOND
+# no bucket's window is longer, so one unused for that long counts for nothing
+LONGEST_WINDOW = 3600 * SECOND
+AT_ONCE = 2_000
 
 # built once: putting a statement together costs more than running it
 TABLE = cast(sa.Table, RateUse.__table__)
@@ -36,6 +41,16 @@ CLOCK = Prepared(sa.select(INSTANT))
 LOCKED = READ.cte("locked")
 # of one select that locks and reads the clock, Postgres would read the clock first, and then wait for the lock
 READ_ONE = {"sqlite": Prepared(READ), "postgresql": Prepared(sa.select(LOCKED.c.uses, INSTANT).select_from(LOCKED))}
+
+PAGE = (
+    sa.select(TABLE.c.bucket, TABLE.c.uses)
+    .where(TABLE.c.bucket > sa.bindparam("after"))
+    .order_by(TABLE.c.bucket)
+    .limit(AT_ONCE)
+    # a bucket in use is no candidate, and its request does not wait
+    .with_for_update(skip_locked=True)
+)
+FORGET = sa.delete(TABLE).where(TABLE.c.bucket.in_(sa.bindparam("names", expanding=True)))
 
 Uses = list[tuple[int, int]]
 
@@ -113,6 +128,10 @@ class Locked:
         self._connection, ordered = session.connection(), sorted(names)
         self._create(sorted(set(ordered) - self._known(ordered)))
         self._uses: dict[str, Uses] = self._read(ordered)
+        while lost := [name for name in ordered if name not in self._uses]:
+            # forgotten as unused just before they were locked
+            self._create(lost)
+            self._uses |= self._read(lost)
         self._changed: set[str] = set()
         self._moment = _now(self._connection)
 
@@ -148,6 +167,22 @@ class Locked:
             return {}
         rows = self._connection.execute(READ_ALL, {"names": names})
         return {name: [(at, spent) for at, spent in uses] for name, uses in rows}
+
+
+def forget_unused(settings: Settings) -> int:
+    """Drop the buckets that nobody used within the longest window, and give how many; each network has some."""
+    forgotten, after = 0, ""
+    while True:
+        with db.transaction(settings.operational_url) as session:
+            connection = session.connection()
+            rows = connection.execute(PAGE, {"after": after}).all()
+            oldest = _now(connection) - LONGEST_WINDOW
+            unused = [bucket for bucket, uses in rows if not uses or max(at for at, _ in uses) < oldest]
+            connection.execute(FORGET, {"names": unused})
+        forgotten += len(unused)
+        if not rows:
+            return forgotten
+        after = rows[-1].bucket
 
 
 def _with(live: Uses, moment: int, units: int, grain: int) -> Uses:

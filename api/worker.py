@@ -13,6 +13,7 @@ import structlog
 
 from api import (
     chat_media,
+    idempotency,
     lapses,
     logos,
     logs,
@@ -20,6 +21,7 @@ from api import (
     mail_delivery,
     newcomers,
     platform_changes,
+    rate_limit,
     sealing,
     sender_domains,
 )
@@ -62,6 +64,8 @@ class Chore:
 def chores(settings: Settings) -> list[Chore]:
     """What this deployment's worker does."""
     found = [
+        Chore("forget_answers", idempotency.forget_old, every=HOURLY),
+        Chore("forget_allowances", rate_limit.forget_unused, every=HOURLY),
         Chore("forget_old_mail", mail_delivery.forget_old, every=DAILY),
         Chore("forget_chat_media", chat_media.forget_expired, every=HOURLY),
         Chore("renew_tokens", sealing.renew_tokens, every=DAILY),

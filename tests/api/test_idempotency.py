@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import multiprocessing
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+import time_machine
+from pydantic import SecretStr
 
 from api import db, errors, idempotency
 from api.idempotency import Answer, Claim
 from api.models import IdempotencyRecord, Workspace
+from api.worker import chores
 from tests.factories import crowd
+from touchledger.settings import Settings
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -73,6 +78,26 @@ def test_a_released_key_runs_anew_and_a_late_release_takes_nothing(database_url:
         idempotency.release(session, first)
         idempotency.finish(session, second, Answer(200, "{}"))
         assert session.scalar(sa.select(sa.func.count()).select_from(IdempotencyRecord)) == 1
+
+
+def test_a_claim_whose_process_died_is_forgotten_after_a_day(database_url: str) -> None:
+    claimed(database_url)
+    claimed(database_url, at=START + timedelta(hours=24, seconds=1), print_="other")
+
+
+def test_what_is_a_day_old_is_forgotten_of_quiet_callers_too(database_url: str, home: Path) -> None:
+    at = db.now()
+    for account, hours in (("key:1", 25), ("key:2", 23)):
+        with time_machine.travel(at - timedelta(hours=hours)), db.transaction(database_url) as session:
+            claim = idempotency.claim(session, account=account, key="k", print_="p")
+            assert isinstance(claim, Claim)
+            idempotency.finish(session, claim, Answer(201, "{}"))
+    claimed(database_url, account="key:3", at=at - timedelta(hours=25))
+    settings = Settings(home=home, database_url=SecretStr(database_url))
+    idempotency.forget_old(settings)
+    with db.transaction(database_url) as session:
+        assert session.scalars(sa.select(IdempotencyRecord.principal)).all() == ["key:2"]
+    assert [one.every for one in chores(settings) if one.do is idempotency.forget_old] == [3600.0]
 
 
 def test_two_callers_may_use_one_key(database_url: str) -> None:

@@ -6,15 +6,23 @@ import multiprocessing
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
+import pytest
+import sqlalchemy as sa
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import SecretStr
 
-from api import db
+from api import db, rate_limit, sign_in, utm_scans
+from api.creative_analysis import ordering
 from api.models import RateUse
-from api.rate_limit import SECOND, WINDOW, Allowance, Locked, Uses, charge, settle
+from api.rate_limit import LONGEST_WINDOW, SECOND, WINDOW, Allowance, Locked, Uses, charge, forget_unused, settle
+from api.v1.profiles import creation
+from api.worker import chores
 from tests.api.conftest import Caller
 from tests.factories import crowd
+from touchledger.settings import Settings
 
 Request = tuple[int, int]
 
@@ -118,6 +126,36 @@ def test_buckets_locked_together_are_charged_as_each_alone(database_url: str) ->
         locked.write()
     with db.transaction(database_url) as session:
         assert [charge(session, f"key:{one}", units=0, limit=3).remaining for one in "ab"] == [0, 2]
+
+
+def test_buckets_that_nobody_uses_are_forgotten(database_url: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rate_limit, "PAGE", rate_limit.PAGE.limit(2))
+    monkeypatch.setattr(rate_limit, "_now", lambda _: 2 * LONGEST_WINDOW)
+    with db.transaction(database_url) as session:
+        for number, moment in enumerate((0, LONGEST_WINDOW - 1, LONGEST_WINDOW, 2 * LONGEST_WINDOW, 0)):
+            charge(session, f"from:{number}", units=1, limit=3, moment=moment)
+        charge(session, "from:4", units=1, limit=3, moment=LONGEST_WINDOW + 1)
+        charge(session, "from:5", units=0, limit=3, moment=0)
+    deployment = Settings(home=home, database_url=SecretStr(database_url))
+    assert forget_unused(deployment) == 3
+    with db.transaction(database_url) as session:
+        left = session.scalars(sa.select(RateUse.bucket).order_by(RateUse.bucket)).all()
+    assert left == ["from:2", "from:3", "from:4"]
+    assert [one.every for one in chores(deployment) if one.do is forget_unused] == [3600.0]
+
+
+def test_a_bucket_forgotten_before_it_is_locked_is_made_again(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # as if it had been there when the names were read, and was forgotten before the rows were
+    monkeypatch.setattr(Locked, "_known", lambda _, names: set(names))
+    with db.transaction(database_url) as session:
+        assert Locked(session, ["from:1", "from:2"]).charge("from:2", limit=3).remaining == 2
+
+
+def test_no_allowance_has_a_longer_window_than_is_kept() -> None:
+    windows = [creation.HOURLY, utm_scans.SCANS, utm_scans.CACHED, ordering.CALLS]
+    assert max(one.window for one in [*windows, sign_in.SIGN_IN, sign_in.SIGN_UP, sign_in.RESET]) <= LONGEST_WINDOW
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)

@@ -11,7 +11,16 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api.erased import Person, digest, identifiers, stripped
-from api.models import CollectedEvent, ErasedIdentifier, Import, IngestedRecord, PaymentPayer
+from api.models import (
+    ApiKey,
+    CollectedEvent,
+    ErasedIdentifier,
+    IdempotencyRecord,
+    Import,
+    IngestedRecord,
+    ManualRefund,
+    PaymentPayer,
+)
 from api.warehouse_ids import identifier_id
 from data_contracts.contract import Contract, inbound, internal
 from data_contracts.records import as_json
@@ -62,6 +71,8 @@ def redact_records(session: Session, person: Person) -> int:
     changed = sum(_redact(record, person) for record in _records(session, person))
     changed += sum(_redact_event(event, person) for event in _collected(session, person))
     _forget_visits(session, person)
+    _rename_payments(session, person)
+    _forget_answers(session, person)
     for imported in session.scalars(sa.select(Import).where(Import.profile_id == person.profile_id)):
         imported.file_name = person.text(imported.file_name)
         imported.reason = imported.reason and person.text(imported.reason)
@@ -79,7 +90,6 @@ def rename_payers(session: Session, person: Person, values: Mapping[str, Iterabl
     chosen = sa.select(PaymentPayer).where(PaymentPayer.profile_id == person.profile_id)
     for payer in session.scalars(chosen):
         payer.identifier_id = names.get(payer.identifier_id, payer.identifier_id)
-        payer.payment_ref = person.text(payer.payment_ref)
     session.flush()
 
 
@@ -111,6 +121,31 @@ def _forget_visits(session: Session, person: Person) -> None:
         theirs = CollectedEvent.visitor.in_(ids[start : start + AT_ONCE])
         change = sa.update(CollectedEvent).where(CollectedEvent.profile_id == person.profile_id, theirs)
         session.execute(change.values(visitor=None, visit=None), execution_options={"synchronize_session": False})
+
+
+def _rename_payments(session: Session, person: Person) -> None:
+    """Let what people entered about payments follow the names that the payments have now."""
+    for model in (PaymentPayer, ManualRefund):
+        for entered in session.scalars(sa.select(model).where(model.profile_id == person.profile_id)):
+            entered.payment_ref = person.text(entered.payment_ref)
+            if isinstance(entered, ManualRefund):
+                entered.note = entered.note and person.text(entered.note)
+
+
+def _forget_answers(session: Session, person: Person) -> None:
+    """Rename the person in answers kept for replay; a key that tells the person goes with its answer."""
+    keys = session.scalars(sa.select(ApiKey.lineage_id).where(ApiKey.profile_id == person.profile_id))
+    of_profile = sa.or_(
+        IdempotencyRecord.principal.in_({f"key:{lineage}" for lineage in keys}),
+        IdempotencyRecord.body.contains(person.profile_id),
+    )
+    # what still runs, the erasure itself among it, needs its claim, and is forgotten in a day
+    chosen = sa.select(IdempotencyRecord).where(of_profile, IdempotencyRecord.finished_at.is_not(None))
+    for kept in session.scalars(chosen.execution_options(yield_per=AT_ONCE)):
+        if person.pattern.search(kept.key):
+            session.delete(kept)
+        elif kept.body:
+            kept.body = person.text(kept.body)
 
 
 def _redact(kept: IngestedRecord, person: Person) -> bool:

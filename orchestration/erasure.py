@@ -33,7 +33,7 @@ log = structlog.get_logger(__name__)
 OPEN = ("received", "processing", "failed")
 COMPACTED = (
     "ingested_records", "events", "collected_events", "imports", "erasures", "erased_identifiers", "manual_refunds",
-    "payment_payers", "audience_exclusions",
+    "payment_payers", "audience_exclusions", "idempotency_records",
 )  # fmt: skip
 PEOPLE = [
     "build",

@@ -12,7 +12,18 @@ from flask.testing import FlaskClient
 from api import db
 from api.credentials import mint_api_key
 from api.customer_keys import customer_key
-from api.models import App, AuditEntry, ErasedIdentifier, Erasure, IngestedRecord, Profile
+from api.models import (
+    App,
+    AuditEntry,
+    ErasedIdentifier,
+    Erasure,
+    IdempotencyRecord,
+    IngestedRecord,
+    ManualRefund,
+    PaymentPayer,
+    Profile,
+)
+from api.scopes import Scope
 from api.v1.events.ingest import accept
 from api.warehouse_ids import identifier_id
 from tests.api.conftest import Caller
@@ -186,6 +197,46 @@ def test_a_key_that_holds_the_address_is_renamed_beside_an_identifier_nobody_kne
     send(settings, profile, "touches", visit("visit of fresh@example.com", **who), visit("fresh@example.com again"))
     assert ask(partner, email="fresh@example.com").status_code == 202
     assert "fresh@" not in kept(settings)
+
+
+def test_answers_kept_for_replay_lose_the_person_with_their_key(
+    client: FlaskClient, settings: Settings, profile: Profile, partner: Caller
+) -> None:
+    url = settings.operational_url
+    sender = Caller(client, accounts.secret(url, profile, scopes=[Scope.EVENTS_WRITE]))
+    event = {"event_name": "lead_created", "timestamp": "2026-03-01T09:00:00Z", "user_traits": {"email": EMAIL}}
+    for key in (f"lead:{EMAIL}", "first"):
+        assert sender.post("/events", json=event, headers={"Idempotency-Key": key}).status_code == 202
+    with db.transaction(url) as session:
+        answer = session.scalars(sa.select(IdempotencyRecord).where(IdempotencyRecord.key == "first")).one()
+        answer.body = str(answer.body).replace('"first"', f'"{EMAIL}"')
+    foreign = accounts.profile(url, name="Other")
+    other = Caller(client, accounts.secret(url, foreign, scopes=[Scope.EVENTS_WRITE]))
+    assert other.post("/events", json=event, headers={"Idempotency-Key": EMAIL}).status_code == 202
+    own = {"Idempotency-Key": f"erase {EMAIL}"}
+    assert partner.post(PATH, json={"selector": {"email": EMAIL}}, headers=own).status_code == 202
+    with db.transaction(url) as session:
+        rows = session.scalars(sa.select(IdempotencyRecord).order_by(IdempotencyRecord.key))
+        told = {row.key: EMAIL in str(row.body) for row in rows}
+    # what another profile keeps stays, and the erasure's own claim until it is a day old
+    assert told == {"first": False, EMAIL: True, f"erase {EMAIL}": False}
+
+
+def test_what_was_entered_about_a_payment_follows_the_payment(
+    partner: Caller, settings: Settings, profile: Profile
+) -> None:
+    send(settings, profile, "touches", visit("a", email=EMAIL))
+    ref, at = f"bank:{EMAIL}", db.now()
+    with db.transaction(settings.operational_url) as session:
+        session.add(PaymentPayer(profile_id=profile.id, payment_ref=ref, identifier_id="somebody"))
+        refund = ManualRefund(profile_id=profile.id, payment_ref=ref, amount=1, currency="USD", refunded_at=at)
+        refund.note = f"As {EMAIL} asked"
+        session.add(refund)
+    assert ask(partner, email=EMAIL).status_code == 202
+    with db.transaction(settings.operational_url) as session:
+        payer, refund = session.scalars(sa.select(PaymentPayer)).one(), session.scalars(sa.select(ManualRefund)).one()
+        assert payer.payment_ref == refund.payment_ref
+        assert [text for text in (refund.payment_ref, str(refund.note)) if "ann@" in text] == []
 
 
 def test_the_erased_cannot_be_erased_again_or_sent_again(

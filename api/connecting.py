@@ -177,12 +177,16 @@ def take(
     return taken
 
 
-def queue_sync(session: Session, connection: Connection) -> ConnectionSync | None:
-    """Let the next run pull the connection; the sync that is open already if there is one, None where none pulls."""
+def queue_sync(session: Session, connection: Connection, *, anew: bool = False) -> ConnectionSync | None:
+    """Let the next run pull the connection; the sync that is open already if there is one, None where none pulls.
+
+    With `anew` one that runs is none: what it pulls was settled when it began.
+    """
     if connection.kind not in PULLED:
         return None
+    serving = ("queued",) if anew else ("queued", "running")
     open_ = sa.select(ConnectionSync).where(
-        ConnectionSync.connection_id == connection.id, ConnectionSync.status.in_(("queued", "running"))
+        ConnectionSync.connection_id == connection.id, ConnectionSync.status.in_(serving)
     )
     found = session.scalars(open_.order_by(ConnectionSync.id.desc())).first()
     made = found or ConnectionSync(connection_id=connection.id, profile_id=connection.profile_id)

@@ -27,16 +27,17 @@ bp = Blueprint("syncing", __name__, description="Asking for an account's newest 
 def sync(days: DateRange | None, connection_id: str) -> dict[str, Any]:
     """Pull an account now
 
-    One sync of a connection is open at a time: while it is, it is the answer. The days that may still be revised are
-    pulled in any case; dates add those of delivery between them and these. How it went is in `last_sync`.
+    One sync of a connection waits at a time: while one does, or runs, it is the answer. The days that may still be
+    revised are pulled in any case; dates add those of delivery between them and these, and where a sync runs already
+    they are for another one after it. How it went is in `last_sync`.
     """
     # whoever asks at the same moment waits here, and then finds this sync
     found = own(session(), connection_id, locked=True)
     _require_ready(found)
-    asked = connecting.queue_sync(session(), found)
+    asked = connecting.queue_sync(session(), found, anew=days is not None)
     if asked is None:
         raise errors.NOT_IMPLEMENTED("Nothing of such an account is synced.")
-    if days is not None and asked.status == "queued":
+    if days is not None:
         asked.date_from = min(days.date_from, asked.date_from or days.date_from)
         asked.date_to = max(days.date_to, asked.date_to or days.date_to)
     about = {"target": target("connection", found.id, found.display_name), "after": {"sync": asked.id}}

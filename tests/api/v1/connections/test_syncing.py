@@ -39,9 +39,22 @@ def test_one_that_runs_is_the_answer_and_stays_as_it_is(settings: Settings, prof
     made = exports.connection(settings.operational_url, profile)
     with db.transaction(settings.operational_url) as session:
         session.add(ConnectionSync(connection_id=made.id, profile_id=profile.id, status="running"))
-    body = {"date_from": "2026-03-01", "date_to": "2026-03-02"}
-    assert keyed.post(f"/connections/{made.id}/sync", json=body).get_json()["data"]["status"] == "running"
-    assert [one.date_from for one in open_syncs(settings.operational_url)] == [None]
+    assert keyed.post(f"/connections/{made.id}/sync", json={}).get_json()["data"]["status"] == "running"
+    assert len(open_syncs(settings.operational_url)) == 1
+
+
+def test_days_asked_for_while_one_runs_are_pulled_by_the_next(
+    settings: Settings, profile: Profile, keyed: Caller
+) -> None:
+    made = exports.connection(settings.operational_url, profile)
+    with db.transaction(settings.operational_url) as session:
+        session.add(ConnectionSync(connection_id=made.id, profile_id=profile.id, status="running"))
+    for days in (("2026-03-05", "2026-03-09"), ("2026-03-01", "2026-03-02")):
+        body = dict(zip(("date_from", "date_to"), days, strict=True))
+        assert keyed.post(f"/connections/{made.id}/sync", json=body).get_json()["data"]["status"] == "queued"
+    runs, waits = open_syncs(settings.operational_url)
+    assert (runs.status, runs.date_from, waits.status) == ("running", None, "queued")
+    assert (waits.date_from, waits.date_to) == (date(2026, 3, 1), date(2026, 3, 9))
 
 
 @pytest.mark.parametrize(

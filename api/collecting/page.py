@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
 
 from api.click_ids import CLICK_IDS
 from api.link_tokens import QUERY_PARAMETER
+from data_contracts.formats import Refused
+from data_contracts.values import clean_text
 
 UTM = ("source", "medium", "campaign", "content", "term", "id")
 # the names of each id, the one that counts first
@@ -51,7 +54,9 @@ def page_of(address: str) -> Page:
         raise ValueError("not an address of a page")
     given: dict[str, str] = {}
     for name, value in parse_qsl(parts.query, max_num_fields=MOST_FIELDS):
-        given.setdefault(name.lower(), value.strip())
+        # what no record may hold is as if it were not there, and the visit stays
+        with suppress(Refused):
+            given.setdefault(name.lower(), clean_text(value))
     return Page(host, _parameters(given), given.get(QUERY_PARAMETER))
 
 

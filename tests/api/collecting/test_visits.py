@@ -37,6 +37,13 @@ def test_a_visit_from_an_ad_is_one_touch_with_everything_its_address_tells(tell:
     }  # fmt: skip
 
 
+def test_a_parameter_that_no_record_may_hold_does_not_take_the_visit_along(tell: Tell, became: Became) -> None:
+    tell(pageUrl=f"{SHOP}?utm_source=meta&utm_campaign=Spring%00&ad_id=a%001&fbclid=%00&utm_medium=%ff")
+    (touch,) = became("touches")
+    named = {name: value for name, value in touch.items() if name.startswith(("utm_", "ad_", "click_"))}
+    assert named == {"utm_source": "meta", "utm_medium": "\ufffd"}
+
+
 def test_another_ad_in_the_same_session_is_another_touch(tell: Tell, became: Became) -> None:
     for ad in ("a1", "a2", "a1"):
         tell(pageUrl=f"{SHOP}?ad_id={ad}")

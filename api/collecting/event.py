@@ -188,6 +188,8 @@ def _money(body: Body) -> tuple[Decimal | None, str | None]:
         if isinstance(amount, bool):
             raise InvalidOperation
         value = Decimal(str(amount)).quantize(CENTS)
+        if not value.is_finite():
+            raise InvalidOperation
     except InvalidOperation:
         raise errors.VALIDATION_ERROR("valueAmount: is no amount.") from None
     if not 0 <= value < LARGEST:

@@ -52,9 +52,10 @@ def import_upload() -> dict[str, Any]:
     The next build loads it as it loads the files of the drop folder. The same bytes are the earlier import.
     """
     file, dataset = _form()
-    form, sha256 = uploads.form_of(file.filename or ""), uploads.digest_of(file.stream)
+    name = uploads.name_of(file.filename)
+    form, sha256 = uploads.form_of(name), uploads.digest_of(file.stream)
     profile_id = auth.current().profile.id
-    made, is_due = uploads.queue(session(), profile_id, dataset, file.filename or "", sha256)
+    made, is_due = uploads.queue(session(), profile_id, dataset, name, sha256)
     if is_due:
         uploads.put(file.stream, context.settings().inbox / profile_id / dataset, f"{sha256}{form}")
         details = {"target": audit.target("import", made.id, dataset)}

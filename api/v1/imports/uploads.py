@@ -16,6 +16,8 @@ from sqlalchemy.orm import Session
 from api import errors
 from api.models import Import
 from data_contracts.contract import inbound
+from data_contracts.formats import Refused
+from data_contracts.values import clean_text
 
 FORMS = re.compile(r"\.(?:(?:csv|jsonl)(?:\.gz)?|parquet)\Z", re.IGNORECASE)
 # of the whole deployment, and so not a profile's to send
@@ -40,6 +42,14 @@ def form_of(file_name: str) -> str:
     return found[0].lower()
 
 
+def name_of(file_name: str | None) -> str:
+    """The name as the caller gave it, trimmed; 400 invalid_content for one that no record may hold."""
+    try:
+        return clean_text(file_name or "")
+    except Refused as refused:
+        raise errors.INVALID_CONTENT(f"file: its name {refused}.") from None
+
+
 def digest_of(stream: BinaryIO) -> str:
     """SHA-256 of what the stream holds; it is at its start again after."""
     digest, size = hashlib.sha256(), 0
@@ -55,19 +65,28 @@ def digest_of(stream: BinaryIO) -> str:
 def queue(session: Session, profile_id: str, dataset: str, file_name: str, sha256: str) -> tuple[Import, bool]:
     """The import of these bytes, and whether the file must be put in place; a rejected one is tried again."""
     same = sa.and_(Import.scope == profile_id, Import.dataset == dataset, Import.sha256 == sha256)
-    earlier = session.scalars(sa.select(Import).where(same).with_for_update()).one_or_none()
-    if earlier is not None:
-        is_due = earlier.status != "loaded"
-        if earlier.status == "rejected":
-            earlier.status, earlier.reason = "queued", None
-        return earlier, is_due
-    made = Import(
+    chosen = sa.select(Import).where(same).with_for_update()
+    earlier = session.scalars(chosen).one_or_none()
+    if earlier is None:
+        made = _new(profile_id, dataset, file_name, sha256)
+        try:
+            with session.begin_nested():
+                session.add(made)
+            return made, True
+        except sa.exc.IntegrityError:
+            # the same bytes came at the same moment
+            earlier = session.scalars(chosen).one()
+    is_due = earlier.status != "loaded"
+    if earlier.status == "rejected":
+        earlier.status, earlier.reason = "queued", None
+    return earlier, is_due
+
+
+def _new(profile_id: str, dataset: str, file_name: str, sha256: str) -> Import:
+    return Import(
         profile_id=profile_id, scope=profile_id, dataset=dataset, file_name=file_name[:255], sha256=sha256,
         status="queued", rows_in=0, rows_loaded=0, rows_quarantined=0, errors=[],
     )  # fmt: skip
-    session.add(made)
-    session.flush()
-    return made, True
 
 
 def put(stream: BinaryIO, folder: Path, name: str) -> None:

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import gzip
 import io
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
-from api import db
+from api import db, errors
 from api.models import AuditEntry, Import, Profile
 from api.scopes import DEFAULT_SCOPES, Scope
+from api.v1.imports import uploads
 from orchestration.inbox import scan_inbox, waiting_files
 from orchestration.lake import Lake
 from tests.api.conftest import Caller
 from tests.api.v1.events.conftest import anonymous, caller, caller_with, client, profile, secret
+from tests.factories import accounts
 from touchledger.settings import Settings
 
 __all__ = ["anonymous", "caller", "caller_with", "client", "profile", "secret"]
@@ -154,6 +159,7 @@ def test_every_form_of_file_is_taken(uploader: Uploader, load: Callable[[], None
     [
         ({"content": ""}, (400, "invalid_content")),
         ({"name": "campaigns.xlsx"}, (400, "invalid_content")),
+        ({"name": "cam\0paigns.csv"}, (400, "invalid_content")),
         ({"form": {"profile": "x"}}, (400, "invalid_content")),
         ({"form": {"file": "text"}}, (400, "invalid_content")),
         ({"dataset": None}, (422, "validation_error")),
@@ -168,6 +174,35 @@ def test_a_wrong_form_is_refused(
 ) -> None:
     assert _refusal(uploader.give(**{"content": CAMPAIGNS, **options})) == refusal
     assert waiting_files(settings) == []
+
+
+def test_a_name_with_half_a_surrogate_pair_is_refused() -> None:
+    with pytest.raises(errors.ApiError) as refused:
+        uploads.name_of("cam\ud800paigns.csv")
+    assert refused.value.code is errors.INVALID_CONTENT
+
+
+def test_the_same_bytes_twice_at_once_are_one_import(database_url: str) -> None:
+    shop, begun, second = accounts.profile(database_url), threading.Event(), list[tuple[str, bool]]()
+
+    def give(session: Session) -> tuple[str, bool]:
+        made, is_due = uploads.queue(session, shop.id, "campaigns", "campaigns.csv", "0" * 64)
+        return made.id, is_due
+
+    def late() -> None:
+        begun.set()
+        with db.transaction(database_url) as session:
+            second.append(give(session))
+
+    thread = threading.Thread(target=late)
+    with db.transaction(database_url) as session:
+        first = give(session)
+        thread.start()
+        assert begun.wait(10)
+        # the other one has time to find nothing, and then waits for this one
+        time.sleep(0.3)
+    thread.join(10)
+    assert second == [first]
 
 
 def test_a_body_that_is_no_form_is_refused(uploader: Uploader) -> None:

@@ -18,13 +18,18 @@ from data_contracts.formats import currency_digits
 from data_contracts.records import as_json
 
 
-def standing(session: Session, profile_id: str, refs: Iterable[str]) -> dict[str, ManualRefund]:
-    """The manual refunds that are not withdrawn, by payment."""
+def standing(
+    session: Session, profile_id: str, refs: Iterable[str], *, locked: bool = False
+) -> dict[str, ManualRefund]:
+    """The manual refunds that are not withdrawn, by payment; `locked` for whoever is to change them."""
     chosen = sa.select(ManualRefund).where(
         ManualRefund.profile_id == profile_id,
         ManualRefund.payment_ref.in_(list(refs)),
         ManualRefund.withdrawn_at.is_(None),
     )
+    if locked:
+        # whoever withdraws it at the same moment is waited for, and it is then none that stands
+        chosen = chosen.with_for_update().execution_options(populate_existing=True)
     return {refund.payment_ref: refund for refund in session.scalars(chosen)}
 
 

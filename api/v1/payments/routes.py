@@ -149,7 +149,7 @@ def refund_payment(body: dict[str, Any], payment_ref: str) -> dict[str, Any]:
 def withdraw_refund(payment_ref: str) -> dict[str, Any]:
     """Withdraw the refund that was entered by hand"""
     _payment(payment_ref)
-    refund = refunds.standing(session(), _profile_id(), [payment_ref]).get(payment_ref)
+    refund = refunds.standing(session(), _profile_id(), [payment_ref], locked=True).get(payment_ref)
     if refund is None:
         return {"deleted": False}
     refunds.withdraw(session(), refund)

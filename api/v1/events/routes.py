@@ -16,6 +16,8 @@ from api.scopes import Scope
 from api.v1.events import ledger
 from api.v1.events.schemas import ANSWERS, EventBody, IngestedEvent, RetractedEvent
 from api.writing import actor, idempotent, session
+from data_contracts.formats import Refused
+from data_contracts.values import clean_text
 
 bp = Blueprint("events", __name__, description="Outcomes that a server sends, as they happen.")
 
@@ -67,16 +69,25 @@ def retract_event(idempotency_key: str) -> dict[str, Any]:
 
     Its conversion and its touch leave with the next snapshot. Its key stays taken.
     """
-    event, was_before = ledger.retract(session(), auth.current().profile.id, idempotency_key)
+    key = _as_sent(idempotency_key)
+    event, was_before = ledger.retract(session(), auth.current().profile.id, key)
     if not was_before:
         details = {"target": audit.target("event", event.id)}
         audit.record(session(), actor(), audit.Attempt("event.retracted", details))
     return {
-        "idempotency_key": idempotency_key,
+        "idempotency_key": key,
         "event_id": event.id,
         "status": "already_retracted" if was_before else "retracted",
         "retracted_at": event.retracted_at and timestamp(event.retracted_at),
     }
+
+
+def _as_sent(key: str) -> str:
+    """The key as POST /events keeps it."""
+    try:
+        return clean_text(key)
+    except Refused:
+        raise errors.EVENT_NOT_FOUND() from None
 
 
 def _key(of_body: str | None) -> str | None:

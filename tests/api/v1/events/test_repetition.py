@@ -157,6 +157,21 @@ def test_a_key_with_slashes_and_marks_can_be_taken_back(sender: Sender) -> None:
     assert sender.retract("shop/1001%3Fpaid=%C3%A4").get_json()["data"]["status"] == "retracted"
 
 
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [("cafe\u0301", "cafe%CC%81"), (" order 1 ", "%20order%201%20")],
+)
+def test_a_key_is_taken_back_in_the_words_it_was_sent_in(sender: Sender, given: str, path: str) -> None:
+    kept = sender.accepted({**PAYMENT, "idempotency_key": given})
+    told = sender.retract(path).get_json()["data"]
+    assert (told["event_id"], told["idempotency_key"]) == (kept["event_id"], kept["idempotency_key"])
+
+
+def test_a_key_that_could_not_be_sent_is_unknown(sender: Sender) -> None:
+    response = sender.retract("a%00b")
+    assert (response.status_code, response.get_json()["error"]["code"]) == (404, "event_not_found")
+
+
 def test_what_was_never_sent_here_cannot_be_taken_back(sender: Sender, stranger: Sender) -> None:
     sender.accepted(PAYMENT)
     for response in (sender.retract("unknown"), stranger.retract("order-1-paid")):

@@ -19,6 +19,16 @@ from api.arguments import parse_body
 from api.guard import MEBIBYTE, View
 from api.idempotency import Answer, Claim
 
+# a schema judges these before the key is looked at; where a view must, the key is left as free
+OF_FORM = (
+    errors.INVALID_PARAMETER,
+    errors.INVALID_REQUEST,
+    errors.VALIDATION_ERROR,
+    errors.INVALID_CONTENT,
+    errors.INVALID_DATE_RANGE,
+    errors.PAYLOAD_TOO_LARGE,
+)
+
 
 def idempotent(*, once_shown: Sequence[str] = (), keyed: bool = True) -> Callable[[View], View]:
     """Make a view a unit of work that honours Idempotency-Key; stands directly above `response`.
@@ -99,7 +109,7 @@ def _settled(claimed: Claim | None) -> Iterator[None]:
 
 def _settle_refusal(refusal: errors.ApiError, claimed: Claim) -> None:
     with db.transaction(_url()) as unit:
-        if refusal.code.status == 429 or refusal.code.status >= 500:
+        if refusal.code.status == 429 or refusal.code.status >= 500 or refusal.code in OF_FORM:
             idempotency.release(unit, claimed)
         elif refusal.code is not errors.IDEMPOTENCY_KEY_IN_FLIGHT:
             body = cast(Response, current_app.handle_user_exception(refusal)).get_data(as_text=True)

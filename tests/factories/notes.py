@@ -106,6 +106,8 @@ def create_note(body: dict[str, Any]) -> dict[str, Any]:
     session().add(workspace)
     session().flush()
     record(session(), actor(), Attempt("note.create"))
+    if title == "unfit":
+        raise errors.VALIDATION_ERROR("title: does not fit.")
     if title == "slow":
         turnstile.entered.set()
         turnstile.leave.wait(10)

@@ -134,6 +134,14 @@ def test_a_refused_body_does_not_take_the_key(caller: Caller) -> None:
     assert caller.post("/notes", json={"title": "a"}, headers=KEY).status_code == 201
 
 
+def test_a_body_refused_by_the_view_does_not_take_the_key_either(caller: Caller, effects: Callable[[str], int]) -> None:
+    refused = [caller.post("/notes", json={"title": "unfit"}, headers=KEY) for _ in range(2)]
+    assert [answer.status_code for answer in refused] == [422, 422]
+    assert "Idempotent-Replayed" not in refused[1].headers
+    assert caller.post("/notes", json={"title": "fit"}, headers=KEY).status_code == 201
+    assert (effects("unfit"), effects("fit")) == (0, 1)
+
+
 def test_an_effect_and_its_audit_row_are_committed_together(
     caller: Caller, audited: Callable[[], list[tuple[str, str]]]
 ) -> None:

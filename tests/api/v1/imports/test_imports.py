@@ -222,6 +222,12 @@ def test_one_key_imports_one_file_whatever_the_boundary(uploader: Uploader, sett
         assert [row.action for row in session.scalars(sa.select(AuditEntry))] == ["import.created"]
 
 
+def test_a_form_put_right_may_use_the_key_of_the_wrong_one(uploader: Uploader) -> None:
+    key = {"Idempotency-Key": "k"}
+    assert uploader.give(CAMPAIGNS, dataset="toches", headers=key).status_code == 422
+    assert uploader.give(CAMPAIGNS, headers=key).status_code == 202
+
+
 def test_imports_are_listed_newest_first_page_by_page(uploader: Uploader, settings: Settings) -> None:
     made = [uploader.given(f"{HEAD}meta,c{number},act_1,One,ACTIVE\n")["import_id"] for number in range(5)]
     found: list[str] = []

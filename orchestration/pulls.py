@@ -19,6 +19,7 @@ from data_contracts.contract import load
 from orchestration.door import admitted
 from orchestration.lake import Lake, Landing
 from orchestration.partitions import DayRange
+from orchestration.told_beside import fitting
 from touchledger.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -121,7 +122,7 @@ def _land_changes(pull: Pull, found: Mapping[str, Iterable[Row]]) -> None:
     # everything since one day is one batch: pulled again on that day, it is replaced by what contains it
     suffix = f"-since-{pull.since.date().isoformat()}" if pull.since else ""
     for dataset, rows in found.items():
-        pull.land(dataset, rows, "" if dataset in ALWAYS_WHOLE else suffix)
+        pull.land(dataset, fitting(load(dataset), rows), "" if dataset in ALWAYS_WHOLE else suffix)
 
 
 def _by_month(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:

@@ -21,8 +21,11 @@ FULFILLMENT = {
     "REQUEST_DECLINED": None, "SCHEDULED": None, "UNFULFILLED": None,
 }  # fmt: skip
 LONGEST_AMOUNT = 20
-# an authorization that ran out holds no money, as a voided one
-FINANCIAL = {"EXPIRED": "voided"}
+LONGEST_NAME = 80
+# an authorization that ran out holds no money, as a voided one; of an order without a state nobody said that it is paid
+FINANCIAL = {"EXPIRED": "voided", None: "pending"}
+# for sale to whoever has its address, and told as active to those who ask in an older version
+PRODUCT = {"UNLISTED": "active"}
 
 
 class Shopify:
@@ -39,8 +42,8 @@ class Shopify:
         """products and variants changed since then, each product with all its variants."""
         found = self._graph.walk(shopify_queries.PRODUCTS, {"query": _since(updated_since)}, ("products",))
         products, variants = [], []
-        with _as_promised():
-            for node, page in found:
+        for node, page in found:
+            with _as_promised(node):
                 products.append(self._product(node, page["shop"]["currencyCode"]))
                 nested = self._nested(node, "variants", shopify_queries.PRODUCT_VARIANTS, ("product", "variants"))
                 variants += [self._variant(variant, products[-1]["product_id"]) for variant in nested]
@@ -50,8 +53,8 @@ class Shopify:
         """orders and order_lines of the orders changed since then, each order with all its lines."""
         found = self._graph.walk(shopify_queries.ORDERS, {"query": _since(updated_since)}, ("orders",))
         orders, lines = [], []
-        with _as_promised():
-            for node, _ in found:
+        for node, _ in found:
+            with _as_promised(node):
                 orders.append(self._order(node))
                 nested = self._nested(node, "lineItems", shopify_queries.ORDER_LINES, ("order", "lineItems"))
                 lines += [self._line(line, orders[-1]["order_id"]) for line in nested]
@@ -62,8 +65,8 @@ class Shopify:
         asked = {"query": _since(since)}
         found, following = self._graph.some(shopify_queries.PRODUCTS, asked, ("products",), after, most=most)
         rows = []
-        with _as_promised():
-            for node, page in found:
+        for node, page in found:
+            with _as_promised(node):
                 row = self._product(node, page["shop"]["currencyCode"])
                 nested = self._nested(node, "variants", shopify_queries.PRODUCT_VARIANTS, ("product", "variants"))
                 rows.append({**row, "variants": [self._variant(variant, row["product_id"]) for variant in nested]})
@@ -75,8 +78,8 @@ class Shopify:
         asked = {"query": _since(since)}
         found, following = self._graph.some(document, asked, ("orders",), after, most=most, first=first)
         rows = []
-        with _as_promised():
-            for node, _ in found:
+        for node, _ in found:
+            with _as_promised(node):
                 nested = self._nested(node, "lineItems", shopify_queries.LIVE_ORDER_LINES, ("order", "lineItems"))
                 rows.append({**self._order(node), **_live(node), "lines": [self._live_line(line) for line in nested]})
         return Page(_latest(rows, "order_id"), following)
@@ -97,7 +100,7 @@ class Shopify:
             "product_id": _number(node["id"]),
             "title": node["title"],
             "handle": node.get("handle"),
-            "status": node["status"].lower(),
+            "status": PRODUCT.get(node["status"], node["status"].lower()),
             "vendor": node.get("vendor"),
             "product_type": node.get("productType"),
             "tags": list(node.get("tags") or []),
@@ -136,13 +139,13 @@ class Shopify:
             "updated_at": _time(node["updatedAt"]),
             "processed_at": _time(node.get("processedAt")),
             "cancelled_at": _time(node.get("cancelledAt")),
-            "financial_status": FINANCIAL.get(status, status.lower()),
+            "financial_status": FINANCIAL.get(status) or status.lower(),
             "fulfillment_status": FULFILLMENT.get(str(node.get("displayFulfillmentStatus"))),
             "currency": node["totalPriceSet"]["shopMoney"]["currencyCode"],
-            "subtotal": _shop_money(node, "subtotalPriceSet"),
-            "total_discounts": _shop_money(node, "totalDiscountsSet"),
+            "subtotal": _shop_money_or_none(node, "subtotalPriceSet"),
+            "total_discounts": _shop_money_or_none(node, "totalDiscountsSet"),
             "total_shipping": _shop_money(node, "totalShippingPriceSet"),
-            "total_tax": _shop_money(node, "totalTaxSet"),
+            "total_tax": _shop_money_or_none(node, "totalTaxSet"),
             "total": _shop_money(node, "totalPriceSet"),
             "refunded_total": _shop_money(node, "totalRefundedSet"),
             "payment_ref": payment_ref(node.get("transactions") or []),
@@ -209,6 +212,11 @@ def _shop_money(node: Row, name: str) -> Decimal:
     return amount(node[name]["shopMoney"]["amount"])
 
 
+def _shop_money_or_none(node: Row, name: str) -> Decimal | None:
+    # the member is asked for, so that a store which leaves it out is not as promised
+    return None if node[name] is None else _shop_money(node, name)
+
+
 def amount(text: Any) -> Decimal:
     """An amount as Shopify writes it. Raises Malformed unless it is a finite number of a sane size."""
     try:
@@ -225,8 +233,10 @@ def _time(text: str | None) -> datetime | None:
 
 
 @contextmanager
-def _as_promised() -> Iterator[None]:
+def _as_promised(node: Row) -> Iterator[None]:
+    """Turns a missing or odd field of an order or product into Malformed, which names it."""
     try:
         yield
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Malformed("shopify", f"a node is not as promised ({type(error).__name__}: {error})") from None
+        which = str(node.get("id"))[:LONGEST_NAME]
+        raise Malformed("shopify", f"{which} is not as promised ({type(error).__name__}: {error})") from None

@@ -21,7 +21,7 @@ type Query {
 
 enum OrderSortKeys { CREATED_AT ID PROCESSED_AT UPDATED_AT }
 enum ProductSortKeys { CREATED_AT ID UPDATED_AT }
-enum ProductStatus { ACTIVE ARCHIVED DRAFT }
+enum ProductStatus { ACTIVE ARCHIVED DRAFT UNLISTED }
 enum ProductVariantInventoryPolicy { CONTINUE DENY }
 enum OrderTransactionKind { AUTHORIZATION CAPTURE REFUND SALE VOID }
 enum OrderTransactionStatus { ERROR FAILURE PENDING SUCCESS }

@@ -1,0 +1,50 @@
+"""What Shopify may tell of one order or product without breaking its schema: no store is given up for it."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from connectors.errors import Malformed
+from connectors.shopify import Shopify
+from connectors.transport import Answer
+from data_contracts.contract import load
+from tests.connectors.test_malformed import STORE_PAGE, Scripted
+
+
+def store(kind: str, *nodes: dict[str, Any]) -> Shopify:
+    """A store whose only page of a kind holds the usual node once for each of `nodes`, with its members changed."""
+    page = json.loads(json.dumps(STORE_PAGE))
+    (edge,) = page["data"][kind]["edges"]
+    page["data"][kind]["edges"] = [{"node": {**edge["node"], **node}} for node in nodes]
+    return Shopify("http://127.0.0.1:9", "t", "shop", Scripted([Answer(200, {}, page, True)]))
+
+
+def test_an_order_without_a_state_of_payment_is_pending() -> None:
+    (row,) = store("orders", {"displayFinancialStatus": None}).orders()["orders"]
+    assert row["financial_status"] == "pending"
+
+
+@pytest.mark.parametrize(
+    ("member", "column"),
+    [("subtotalPriceSet", "subtotal"), ("totalDiscountsSet", "total_discounts"), ("totalTaxSet", "total_tax")],
+)
+def test_an_amount_that_a_store_does_not_tell_is_unknown(member: str, column: str) -> None:
+    (row,) = store("orders", {member: None}).orders()["orders"]
+    assert (row[column], row["total"]) == (None, Decimal("1.00"))
+    assert load("orders").judge([row]).rejected == []
+
+
+def test_an_order_that_is_not_as_promised_is_named() -> None:
+    odd = store("orders", {}, {"id": "gid://shopify/Order/2", "totalPriceSet": None})
+    with pytest.raises(Malformed, match="gid://shopify/Order/2 is not as promised"):
+        odd.orders()
+
+
+def test_an_unlisted_product_is_active() -> None:
+    (row,) = store("products", {"status": "UNLISTED"}).catalogue()["products"]
+    assert row["status"] == "active"
+    assert load("products").judge([row]).rejected == []

@@ -16,7 +16,7 @@ def _orders(line: str, more: str = "") -> str:
     edges {{
       cursor
       node {{
-        id name createdAt updatedAt processedAt cancelledAt email phone
+        id name test createdAt updatedAt processedAt cancelledAt email phone
         displayFinancialStatus displayFulfillmentStatus currencyCode
         subtotalPriceSet {_MONEY}
         totalDiscountsSet {_MONEY}

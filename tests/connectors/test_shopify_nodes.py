@@ -44,6 +44,11 @@ def test_an_order_that_is_not_as_promised_is_named() -> None:
         odd.orders()
 
 
+def test_an_order_placed_to_try_the_checkout_is_no_order() -> None:
+    tried = {"id": "gid://shopify/Order/2", "test": True}
+    assert [row["order_id"] for row in store("orders", tried, {"test": False}).orders()["orders"]] == ["1"]
+
+
 def test_an_unlisted_product_is_active() -> None:
     (row,) = store("products", {"status": "UNLISTED"}).catalogue()["products"]
     assert row["status"] == "active"

@@ -18,6 +18,10 @@ from connectors.transport import Transport
 # the rows of one answer grow with the days
 DAYS_AT_ONCE = 30
 LONGEST_ID = 19
+# of several rows of one ad
+SUMMED = ("spend", "impressions", "clicks", "platform_conversions", "platform_conversion_value")
+_LIVELINESS = {"ACTIVE": 2, "PAUSED": 1}
+Place = tuple[str, str]
 
 
 class GoogleAds:
@@ -64,12 +68,12 @@ class GoogleAds:
                 "ad_sets": _once(
                     [*map(google_rows.ad_set, found["ad_group"]), *(own for own, _ in groups)], "ad_set_id"
                 ),
-                "ads": _once([*map(google_rows.ad, found["ad"]), *(ad for _, ad in groups)], "ad_id"),
+                "ads": _one_each([*map(google_rows.ad, found["ad"]), *(ad for _, ad in groups)]),
                 "creatives": _once(creatives, "creative_id"),
             }
 
     def delivery(self, day_from: date, day_to: date) -> Iterator[tuple[date, list[Row]]]:
-        """Each day of the closed range with its ad_delivery rows, by ad.
+        """Each day of the closed range with its ad_delivery rows, by ad; an ad of several ad groups is one row.
 
         Claims are asked for beside the spend, since Google tells none of the two by kinds of the other, and asset
         groups beside ads; a day is there when all of it is.
@@ -86,8 +90,8 @@ class GoogleAds:
         for since, until in chunks(day_from, day_to, DAYS_AT_ONCE):
             found = self._api.stream(google_queries.networks(since, until))
             with _as_promised():
-                rows = [google_rows.breakdown(row) for row in found]
-            yield from {(row["ad_id"], row["date"], row["value"]): row for row in rows}.values()
+                rows = {(_place(row), _network(row)): google_rows.breakdown(row) for row in found}
+            yield from _folded(rows.values(), "ad_id", "date", "value")
 
     def studies(self, today: date) -> dict[str, list[Row]]:
         """None: what Google calls experiments splits campaigns, not people who see an ad or none."""
@@ -162,18 +166,47 @@ class GoogleAds:
     def _by_day(
         self, shown: Iterable[Row], claimed: Iterable[Row], since: date, until: date
     ) -> Iterator[tuple[date, list[Row]]]:
-        """All days of the range; of an ad-day that came twice the later row stands."""
-        days: dict[date, dict[str, Row]] = {day: {} for day, _ in days_of(since, until)}
+        """All days of the range; of an ad-day of an ad group that came twice the later row stands."""
+        days: dict[date, dict[Place, Row]] = {day: {} for day, _ in days_of(since, until)}
         with _as_promised():
-            for row in (google_rows.delivery(row, self.account_id, self._currency) for row in shown):
-                days[row["date"]][row["ad_id"]] = row
+            for row in shown:
+                days[google_rows.day(row)][_place(row)] = google_rows.delivery(row, self.account_id, self._currency)
             for row in claimed:
                 # an ad may have sold on a day on which it was not shown
-                day, ad = google_rows.day(row), google_rows.ad_id(row)
                 bare = google_rows.delivery({**row, "metrics": {}}, self.account_id, self._currency)
-                days[day].setdefault(ad, bare).update(google_rows.claims(row))
+                days[bare["date"]].setdefault(_place(row), bare).update(google_rows.claims(row))
         for day, rows in days.items():
-            yield day, [rows[ad] for ad in sorted(rows)]
+            yield day, sorted(_folded(rows.values(), "ad_id"), key=lambda row: str(row["ad_id"]))
+
+
+def _place(row: Row) -> Place:
+    """The ad group and the ad, or the asset group twice: an ad's id is one ad's only within its ad group."""
+    group = row.get("assetGroup") or row["adGroup"]
+    return str(group["id"]), google_rows.ad_id(row)
+
+
+def _network(row: Row) -> tuple[date, str]:
+    return google_rows.day(row), str(row["segments"]["adNetworkType"])
+
+
+def _folded(rows: Iterable[Row], *key: str) -> list[Row]:
+    """One row per key with the figures of all of it, under the ad group that spent most."""
+    kept: dict[tuple[object, ...], Row] = {}
+    for row in sorted(rows, key=lambda row: (-row["spend"], str(row.get("ad_set_id")))):
+        held = kept.setdefault(tuple(row[name] for name in key), row)
+        if held is not row:
+            held |= {name: held[name] + row[name] for name in SUMMED if name in row}
+    return list(kept.values())
+
+
+def _one_each(ads: Iterable[Row]) -> list[Row]:
+    """One row per ad: of several ad groups that which may still be shown, else the first."""
+    kept: dict[str, Row] = {}
+    for ad in {(ad["ad_set_id"], ad["ad_id"]): ad for ad in ads}.values():
+        held = kept.setdefault(ad["ad_id"], ad)
+        if _LIVELINESS.get(ad["status"], 0) > _LIVELINESS.get(held["status"], 0):
+            kept[ad["ad_id"]] = ad
+    return list(kept.values())
 
 
 def _once(rows: Iterable[Row], key: str) -> list[Row]:

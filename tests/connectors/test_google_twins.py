@@ -1,0 +1,71 @@
+"""Google's ad ids are unique within an ad group alone: one id of two ad groups is one ad with the figures of both."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from connectors.ad_platform import Row
+from connectors.apps import App
+from connectors.google_ads import GoogleAds
+from connectors.transport import Answer
+from tests.connectors.test_malformed import GOOGLE_ROW, Scripted
+from tests.fixtures.sandbox import TODAY
+
+BARE = {name: GOOGLE_ROW[name] for name in ("campaign", "adGroup", "adGroupAd", "segments")}
+
+
+def customer(*answers: list[dict[str, Any]]) -> GoogleAds:
+    """A customer whose streams answer one after another."""
+    wire = Scripted([Answer(200, {}, [{"results": rows}], True) for rows in answers])
+    found = GoogleAds("http://127.0.0.1:9", "t", "1", wire, App("c", "s", "d"), currency="EUR")
+    found._api._access, found._api._good_until = "a", float("inf")
+    return found
+
+
+def of(group: str, **metrics: object) -> dict[str, Any]:
+    return {**BARE, "adGroup": {**BARE["adGroup"], "id": group}, "metrics": metrics}
+
+
+def shown(group: str, micros: int) -> dict[str, Any]:
+    return of(group, costMicros=str(micros), impressions="100", clicks="10")
+
+
+def delivered(*answers: list[dict[str, Any]]) -> list[Row]:
+    ((_, rows),) = customer(*answers).delivery(TODAY, TODAY)
+    return rows
+
+
+def test_what_both_spent_and_sold_is_the_ads_under_the_group_that_spent_more() -> None:
+    small, large = shown("71", 12_000_000), shown("72", 30_000_000)
+    claims = [of("71", conversions=1, conversionsValue=10), of("72", conversions=2, conversionsValue=20)]
+    # a row that came twice is one row
+    (row,) = delivered([small, large, small], [], claims, [])
+    assert (row["ad_id"], row["ad_set_id"], row["spend"]) == ("4", "72", Decimal(42))
+    assert (row["impressions"], row["clicks"]) == (200, 20)
+    assert (row["platform_conversions"], row["platform_conversion_value"]) == (Decimal(3), Decimal(30))
+
+
+def test_a_sale_of_a_group_that_was_not_shown_that_day_counts_too() -> None:
+    (row,) = delivered([shown("71", 1_000_000)], [], [of("72", conversions=2, conversionsValue=20)], [])
+    assert (row["ad_set_id"], row["spend"], row["platform_conversions"]) == ("71", Decimal(1), Decimal(2))
+
+
+def test_a_network_has_what_both_spent_there() -> None:
+    rows = list(customer([shown("71", 1_000_000), shown("72", 2_000_000)]).breakdowns(TODAY, TODAY))
+    assert [(row["ad_id"], row["value"], row["spend"]) for row in rows] == [("4", "google_search", Decimal(3))]
+
+
+def test_the_ad_itself_is_one_and_is_that_which_may_still_be_shown() -> None:
+    ad = {**GOOGLE_ROW["adGroupAd"], "status": "REMOVED"}
+    rows = [{**GOOGLE_ROW, "adGroup": {**GOOGLE_ROW["adGroup"], "id": "71"}, "adGroupAd": ad}, GOOGLE_ROW]
+    for found in (rows, rows[::-1]):
+        account = GoogleAds("http://127.0.0.1:9", "t", "1", Scripted(_pages(found)), App("c", "s", "d"))
+        account._api._access, account._api._good_until = "a", float("inf")
+        ads = [row for row in account.entities()["ads"] if row["ad_id"] == "4"]
+        assert [(row["ad_set_id"], row["status"]) for row in ads] == [("3", "ACTIVE")]
+
+
+def _pages(ads: list[Any]) -> list[Answer]:
+    """The account, its campaigns, ad groups, ads and asset groups."""
+    return [Answer(200, {}, {"results": rows}, True) for rows in ([GOOGLE_ROW], [GOOGLE_ROW], [GOOGLE_ROW], ads, [])]

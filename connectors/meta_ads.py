@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, timedelta
 from functools import cached_property
@@ -24,6 +24,9 @@ _STATUSES = (
     "CAMPAIGN_PAUSED", "ADSET_PAUSED", "PENDING_REVIEW", "DISAPPROVED", "PREAPPROVED", "PENDING_BILLING_INFO",
 )  # fmt: skip
 _SHOWN = json.dumps(_STATUSES)
+# what fewer kinds of objects can be
+_OF_AD_SETS = ("ACTIVE", "PAUSED", "ARCHIVED", "DELETED", "IN_PROCESS", "WITH_ISSUES", "CAMPAIGN_PAUSED")
+_OF_CAMPAIGNS = _OF_AD_SETS[:-1]
 _ENTITY = "id,account_id,name,status,created_time,updated_time"
 _EDGES = {
     "campaigns": f"{_ENTITY},objective,daily_budget,lifetime_budget",
@@ -34,8 +37,17 @@ _EDGES = {
 }
 # edges whose rows have no status to ask for
 _UNFILTERED = {"adcreatives", "customaudiences"}
+
+
+def _whatever(kind: str, statuses: Sequence[str]) -> dict[str, str]:
+    """Rows of a level for objects of any state: unless all are named, what was deleted has none, also of its past."""
+    named = {"field": f"{kind}.effective_status", "operator": "IN", "value": statuses}
+    return {"level": kind, "filtering": json.dumps([named])}
+
+
+_OF_ADS = _whatever("ad", _STATUSES)
 _DELIVERY = {
-    "level": "ad",
+    **_OF_ADS,
     "time_increment": "1",
     "action_attribution_windows": json.dumps(["7d_click", "1d_view"]),
     "fields": "account_id,account_currency,campaign_id,adset_id,ad_id,spend,impressions,clicks,inline_link_clicks,"
@@ -49,8 +61,12 @@ _LIVE_FIELDS: dict[Level, str] = {
     "ad": f"{_LIVE},adset_id,campaign{{status,effective_status}}",
 }
 _LINKED = "id,name,campaign{name},creative{url_tags,object_story_spec}"
-_CUT = {"level": "ad", "time_increment": "1", "fields": "ad_id,spend,impressions"}
-_LEVELS = {"campaign": "campaign", "ad_set": "adset", "ad": "ad"}
+_CUT = {**_OF_ADS, "time_increment": "1", "fields": "ad_id,spend,impressions"}
+_LEVELS = {
+    "campaign": ("campaign", _whatever("campaign", _OF_CAMPAIGNS)),
+    "ad_set": ("adset", _whatever("adset", _OF_AD_SETS)),
+    "ad": ("ad", _OF_ADS),
+}
 
 
 class MetaAds:
@@ -113,9 +129,9 @@ class MetaAds:
         asked = [{"since": str(since), "until": str(until)} for since, until in windows]
         for start in range(0, len(asked), WINDOWS_AT_ONCE):
             ranges = json.dumps(asked[start : start + WINDOWS_AT_ONCE])
-            for level, spelled in _LEVELS.items():
-                params = {"level": spelled, "fields": f"{spelled}_id,reach", "time_ranges": ranges}
-                yield from _reach_rows(self._graph.walk(f"{self._path()}/insights", params), level)
+            for level, (spelled, of_all) in _LEVELS.items():
+                params = {**of_all, "fields": f"{spelled}_id,reach", "time_ranges": ranges}
+                yield from _reach_rows(self._graph.walk(f"{self._path()}/insights", params), level, f"{spelled}_id")
 
     def studies(self, today: date) -> dict[str, list[Row]]:
         """experiments and experiment_arms rows of the account's newest studies; `today` is the day it is at Meta."""
@@ -215,9 +231,9 @@ def _cut_rows(found: Iterable[Row], dimension: str) -> list[Row]:
     return list(rows.values())
 
 
-def _reach_rows(found: Iterable[Row], level: str) -> list[Row]:
+def _reach_rows(found: Iterable[Row], level: str, key: str) -> list[Row]:
     with _as_promised():
-        rows = [meta_rows.reach(row, level, f"{_LEVELS[level]}_id") for row in found]
+        rows = [meta_rows.reach(row, level, key) for row in found]
     return list({(row["entity_id"], row["date_from"], row["date_to"]): row for row in rows}.values())
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import count
 from threading import Lock
 from typing import Any
@@ -81,6 +82,12 @@ def blueprint(
     face = Blueprint("meta", __name__)
     reports = Reports()
 
+    def asked_of(account: str, params: Mapping[str, str]) -> meta_insights.Asked:
+        asked = meta_insights.read(account, params, holder.world.as_of)
+        rows = live.edge(holder.world, account, f"{asked.level}s") if asked.level != "account" else []
+        gone = frozenset(row["id"] for row in rows if asked.leaves_out(row.get("effective_status", "")))
+        return replace(asked, left_out=gone)
+
     @face.before_request
     def admit() -> Response | None:
         if not accepted("meta", request):
@@ -134,14 +141,13 @@ def blueprint(
 
     @face.get(f"/{VERSION}/act_<account>/insights")
     def read_insights(account: str) -> Response:
-        asked = meta_insights.read(account, request.args, holder.world.as_of)
-        return _page(meta_insights.rows(holder.world, asked))
+        return _page(meta_insights.rows(holder.world, asked_of(account, request.args)))
 
     @face.post(f"/{VERSION}/act_<account>/insights")
     def start_report(account: str) -> Response:
         params: Mapping[str, str] = {**request.args, **request.form}
         fate = "failed" if struck("report_failed") else "stuck" if struck("report_stuck") else None
-        number = reports.start(meta_insights.read(account, params, holder.world.as_of), fate)
+        number = reports.start(asked_of(account, params), fate)
         return refusals.answer({"report_run_id": number})
 
     @face.get(f"/{VERSION}/<int:number>")

@@ -16,6 +16,13 @@ from sandbox.world import World
 
 Row = dict[str, Any]
 LEVELS = {"account": "account_id", "campaign": "campaign_id", "adset": "ad_set_id", "ad": "ad_id"}
+# what an object of a level may effectively be, of which rows may be asked for
+CAMPAIGN_STATES = ("ACTIVE", "ARCHIVED", "DELETED", "IN_PROCESS", "PAUSED", "WITH_ISSUES")
+AD_SET_STATES = (*CAMPAIGN_STATES, "CAMPAIGN_PAUSED")
+AD_STATES = (
+    *AD_SET_STATES, "ADSET_PAUSED", "DISAPPROVED", "PENDING_BILLING_INFO", "PENDING_REVIEW", "PREAPPROVED",
+)  # fmt: skip
+STATES = {"campaign": CAMPAIGN_STATES, "adset": AD_SET_STATES, "ad": AD_STATES}
 WINDOWS = {"1d_click", "7d_click", "28d_click", "1d_view", "1d_ev"}
 GONE_WINDOWS = {"7d_view", "28d_view"}
 PURCHASES = (
@@ -35,7 +42,11 @@ class BadInsights(ValueError):
 
 @dataclass(frozen=True)
 class Asked:
-    """One checked insights request. `increment` is days per row; None puts each range in one row."""
+    """One checked insights request. `increment` is days per row; None puts each range in one row.
+
+    `states` are the effective states asked for at the level; None asks for all but deleted objects, and `left_out` are
+    the objects that this leaves out.
+    """
 
     account_id: str
     level: str
@@ -45,6 +56,12 @@ class Asked:
     windows: tuple[str, ...]
     breakdowns: tuple[str, ...] = ()
     only: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    states: frozenset[str] | None = None
+    left_out: frozenset[str] = frozenset()
+
+    def leaves_out(self, state: str) -> bool:
+        """Whether nothing is told of an object of the level that is in that state."""
+        return state == "DELETED" if self.states is None else state not in self.states
 
 
 def read(account_id: str, params: Mapping[str, str], today: date) -> Asked:
@@ -61,20 +78,27 @@ def read(account_id: str, params: Mapping[str, str], today: date) -> Asked:
     windows = tuple(listed(params.get("action_attribution_windows", "")))
     if unknown := set(windows) - WINDOWS - GONE_WINDOWS - {"default"}:
         raise BadInsights(f"action_attribution_windows has unknown values {sorted(unknown)}")
+    only, states = _filters(params, level)
     return Asked(
-        account_id, level, fields, ranges, _increment(params), windows, _breakdowns(params, fields), _only(params)
+        account_id, level, fields, ranges, _increment(params), windows, _breakdowns(params, fields), only, states
     )
 
 
-def _only(params: Mapping[str, str]) -> dict[str, frozenset[str]]:
-    """The ids asked for, by the deliveries' own name of their level."""
-    kept = {}
+def _filters(params: Mapping[str, str], level: str) -> tuple[dict[str, frozenset[str]], frozenset[str] | None]:
+    """The ids asked for, by the deliveries' own name of their level, and the states asked for of `level`."""
+    kept, states = {}, None
     for one in _parsed(params.get("filtering", "[]")):
-        level = str(one.get("field", "")).removesuffix(".id")
-        if level not in LEVELS or one.get("operator") != "IN":
-            raise BadInsights("filtering is offered by ids of a level only")
-        kept[LEVELS[level]] = frozenset(map(str, one["value"]))
-    return kept
+        of, _, name = str(one.get("field", "")).partition(".")
+        given = frozenset(map(str, one["value"]))
+        if one.get("operator") == "IN" and name == "id" and of in LEVELS:
+            kept[LEVELS[of]] = given
+        elif one.get("operator") == "IN" and name == "effective_status" and of == level:
+            states = given
+            if unknown := given - {*STATES[level]}:
+                raise BadInsights(f"filtering has states that no {level} has: {sorted(unknown)}")
+        else:
+            raise BadInsights("filtering is offered by ids of a level and by the states of the level asked for only")
+    return kept, states
 
 
 def _breakdowns(params: Mapping[str, str], fields: tuple[str, ...]) -> tuple[str, ...]:
@@ -154,6 +178,8 @@ def _parts(world: World, asked: Asked, since: date, until: date) -> Iterator[tup
     warmth = {row.id: row.audience_warmth for row in world.ad_sets} if asked.breakdowns else {}
     for delivery in world.delivery_seen(asked.account_id, since, until):
         if any(getattr(delivery, name) not in ids for name, ids in asked.only.items()):
+            continue
+        if getattr(delivery, LEVELS[asked.level]) in asked.left_out:
             continue
         if asked.breakdowns:
             yield from cut(world.seed, delivery, asked.breakdowns, warmth[delivery.ad_set_id])

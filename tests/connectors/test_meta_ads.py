@@ -125,6 +125,26 @@ def test_reach_is_the_platforms_own_figure_of_each_window_and_level(sandbox: Run
     assert len(keys) == len(rows)
 
 
+def test_what_is_deleted_keeps_the_spend_the_places_and_the_reach_of_its_days(
+    sandbox: RunningSandbox, meta: MetaAds
+) -> None:
+    def told() -> tuple[Figures, list[Row], list[Row]]:
+        days = delivered(meta.delivery(SINCE, TODAY))
+        return days, list(meta.breakdowns(TODAY, TODAY)), list(meta.reach([(SINCE, TODAY)]))
+
+    before = told()
+    own = [row for row in sandbox.world.ads if row.account_id == meta.account_id]
+    shown = {ad for ad, _ in before[0]}
+    ad = next(row for row in own if row.id in shown)
+    others = [row for row in own if row.id in shown and row.campaign_id != ad.campaign_id]
+    for number in (ad.id, others[0].ad_set_id, others[-1].campaign_id):
+        sandbox.set(number, status="DELETED")
+    assert told() == before
+    assert before[0] == truth(sandbox, SINCE, TODAY)
+    long = delivered(meta.delivery(LONG_SINCE, TODAY))
+    assert long == truth(sandbox, LONG_SINCE, TODAY)
+
+
 def test_reach_windows_are_each_day_the_week_and_four_weeks_ending_on_it_and_the_months() -> None:
     windows = reach_windows(date(2026, 1, 31), date(2026, 2, 1))
     assert windows == sorted([

@@ -94,6 +94,20 @@ def test_levels_add_up_to_the_account_in_spend_but_not_in_reach(sandbox: Running
     assert totals["account"][1] < totals["campaign"][1] < totals["ad"][1]
 
 
+def test_a_deleted_ad_has_rows_only_when_its_state_is_asked_for(sandbox: RunningSandbox, graph: httpx.Client) -> None:
+    def told(*states: str, level: str = "ad") -> set[str]:
+        named = {"field": f"{level}.effective_status", "operator": "IN", "value": states}
+        more = {"filtering": json.dumps([named])} if states else {}
+        rows = insights(sandbox, graph, TODAY - timedelta(days=6), TODAY, level=level, limit=500, **more)["data"]
+        return {row.get("ad_id", "") for row in rows}
+
+    whole = told()
+    gone = sorted(whole)[0]
+    sandbox.set(gone, status="DELETED")
+    assert (told(), told("DELETED"), told(level="account")) == (whole - {gone}, {gone}, {""})
+    assert told("ACTIVE", "PAUSED", "ARCHIVED", "DELETED", "CAMPAIGN_PAUSED") == whole
+
+
 def test_several_ranges_in_one_request_each_have_their_rows(sandbox: RunningSandbox, graph: httpx.Client) -> None:
     ranges = [(TODAY - timedelta(days=6), TODAY), (TODAY, TODAY)]
     spans = json.dumps([{"since": str(since), "until": str(until)} for since, until in ranges])
@@ -112,6 +126,7 @@ def test_several_ranges_in_one_request_each_have_their_rows(sandbox: RunningSand
         ({"time_increment": "0"}, 100),
         ({"action_attribution_windows": '["9d_click"]'}, 100),
         ({"breakdowns": "age"}, 100),
+        ({"filtering": '[{"field": "ad.effective_status", "operator": "IN", "value": ["GONE"]}]'}, 100),
         ({"breakdowns": "country,publisher_platform"}, 100),
         ({"breakdowns": "country", "fields": "ad_id,reach"}, 100),
         ({"after": "not base64"}, 2642),

@@ -13,3 +13,6 @@ class Payments(Protocol):
 
     def payments(self, created_since: datetime | None = None) -> dict[str, list[Row]]:
         """conversions (payments and refunds made since then) and recurring_payments (always all)."""
+
+    def disputes(self) -> list[Row]:
+        """conversions of all payments that a payer's bank took back, as refunds; withdrawn where it did not."""

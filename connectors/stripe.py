@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -41,7 +41,8 @@ class Stripe:
         """conversions and recurring_payments.
 
         A payment intent tried several times is one payment: its captured charge, else the authorized, else the
-        newest failed one. Refunds count once they succeeded.
+        newest failed one. Refunds count once they succeeded; one that came to nothing is withdrawn, since it may have
+        succeeded before. `created_since` is when they were made, however late they settled.
         """
         since = {"created[gte]": str(int(created_since.timestamp()))} if created_since else {}
         charges = self._lists.walk("charges", since)
@@ -49,8 +50,15 @@ class Stripe:
         invoices = self._lists.walk("invoices", {"status": "paid", "expand[]": "data.payments"})
         with _as_promised():
             taken = _one_per_payment(map(payment, charges))
-            given_back = [refund(row) for row in refunds if row["status"] == "succeeded"]
-            return {"conversions": taken + given_back, "recurring_payments": _renewals(invoices)}
+            return {"conversions": taken + _told(refunds, refund), "recurring_payments": _renewals(invoices)}
+
+    def disputes(self) -> list[Row]:
+        """conversions of all disputes that were decided: lost ones as refunds, others withdrawn.
+
+        Raises Refused with `permission_missing` for a key that may not read them.
+        """
+        with _as_promised():
+            return _told(self._lists.walk("disputes", {}), lost)
 
 
 def payment(charge: Row) -> Row:
@@ -76,17 +84,36 @@ def payment(charge: Row) -> Row:
     }
 
 
-def refund(row: Row) -> Row:
-    """The conversions row of one refund; it names the payment it lowers."""
+def refund(row: Row) -> Row | None:
+    """The conversions row of one refund; None while it is under way, or when it lowers no payment."""
+    return _taken_back(row, "refund", counts={"succeeded"}, void={"failed", "canceled"})
+
+
+def lost(row: Row) -> Row | None:
+    """The conversions row of one dispute; None while it is open."""
+    return _taken_back(row, "dispute_lost", counts={"lost"}, void={"won", "warning_closed", "prevented"})
+
+
+def _taken_back(row: Row, kind: str, *, counts: set[str], void: set[str]) -> Row | None:
+    """What lowers a payment, which it names, in a state of `counts`; in one of `void` the same row withdrawn."""
+    payment, state = _id(row.get("payment_intent")) or _id(row["charge"]), row["status"]
+    # money may be sent back that no payment brought, from a balance
+    if payment is None or state not in counts | void:
+        return None
     return {
         "conversion_key": f"stripe:{row['id']}",
         "occurred_at": _time(row["created"]),
         "conversion_type": "refund_issued",
         **_money(row["amount"], row["currency"]),
-        "refunds_payment_ref": f"stripe:{_id(row.get('payment_intent')) or _id(row['charge'])}",
-        "refund_kind": "refund",
+        "refunds_payment_ref": f"stripe:{payment}",
+        "refund_kind": kind,
         "source": "payments",
+        "_deleted": state in void,
     }
+
+
+def _told(objects: Iterable[Row], row_of: Callable[[Row], Row | None]) -> list[Row]:
+    return [row for row in map(row_of, objects) if row is not None]
 
 
 def _one_per_payment(rows: Iterable[Row]) -> list[Row]:

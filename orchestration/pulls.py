@@ -12,6 +12,7 @@ from api.models import Connection
 from connectors.ad_platform import AdPlatform, Row, last_of_month, reach_windows
 from connectors.ad_platforms import PLATFORMS, opened
 from connectors.errors import ConnectorError, Refused
+from connectors.payments import Payments
 from connectors.shopify import Shopify
 from connectors.stripe import Stripe
 from connectors.transport import Transport
@@ -26,10 +27,10 @@ log = structlog.get_logger(__name__)
 
 # a provider's lists may lag: what changed shortly before the last pull is asked for again
 OVERLAP = timedelta(days=1)
+# a debit, a capture by hand or a refund settles up to a month after it was made, which is what the list goes by
+SETTLING = timedelta(days=35)
 # breakdowns say where most of an ad was shown: the newest days tell, and each costs a request per dimension
 BREAKDOWN_DAYS = 28
-# what a provider can only list from the beginning
-ALWAYS_WHOLE = {"recurring_payments"}
 
 
 @dataclass
@@ -111,18 +112,47 @@ def pull_store(pull: Pull) -> None:
 
 
 def pull_payments(pull: Pull) -> None:
-    """Payments, refunds and renewals: all of them once, later those created since the last pull."""
+    """Payments and refunds, all of them once, later whole weeks of what may still settle; all renewals and disputes.
+
+    A week's batch always holds all that was made in it, so that none loses a row when it is replaced.
+    """
+    since = _monday(pull.through - SETTLING) if pull.through else None
     with Transport() as transport:
         processor = Stripe(pull.connection.base_url, pull.connection.token, transport)
-        _land_changes(pull, processor.payments(pull.since))
+        found = processor.payments(datetime.combine(since, time.min, UTC) if since else None)
+        disputes = _disputes(pull, processor)
+    contract, made = load("conversions"), found["conversions"]
+    for suffix, rows in {"": made}.items() if since is None else _by_week_made(made):
+        pull.land("conversions", fitting(contract, rows), suffix)
+    pull.land("recurring_payments", found["recurring_payments"])
+    if disputes is not None:
+        pull.land("conversions", disputes, "-disputes")
     pull.through = pull.today
+
+
+def _disputes(pull: Pull, processor: Payments) -> list[Row] | None:
+    """None where the key was made without the right to read them: it was good for payments before these were read."""
+    try:
+        return processor.disputes()
+    except Refused as refused:
+        if refused.reason != "permission_missing":
+            raise
+        log.warning("no_disputes", connection=pull.connection.id, reason=refused.reason)
+        return None
 
 
 def _land_changes(pull: Pull, found: Mapping[str, Iterable[Row]]) -> None:
     # everything since one day is one batch: pulled again on that day, it is replaced by what contains it
     suffix = f"-since-{pull.since.date().isoformat()}" if pull.since else ""
     for dataset, rows in found.items():
-        pull.land(dataset, fitting(load(dataset), rows), "" if dataset in ALWAYS_WHOLE else suffix)
+        pull.land(dataset, fitting(load(dataset), rows), suffix)
+
+
+def _by_week_made(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
+    weeks: dict[date, list[Row]] = {}
+    for row in rows:
+        weeks.setdefault(_monday(row["occurred_at"].date()), []).append(row)
+    yield from ((f"-{week.isoformat()}", found) for week, found in sorted(weeks.items()))
 
 
 def _by_month(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:

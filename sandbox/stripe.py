@@ -26,12 +26,13 @@ from sandbox.stripe_selling import carries_key, selling
 from sandbox.world import WorldHolder
 
 KINDS = (
-    "charges", "payment_intents", "refunds", "customers", "subscriptions", "invoices", "invoice_payments",
+    "charges", "payment_intents", "refunds", "disputes", "customers", "subscriptions", "invoices", "invoice_payments",
 )  # fmt: skip
 FILTERS = {
     "charges": ("customer", "payment_intent"),
     "payment_intents": ("customer",),
     "refunds": ("charge", "payment_intent"),
+    "disputes": ("charge", "payment_intent"),
     "customers": ("email",),
     "subscriptions": ("customer", "status"),
     "invoices": ("customer", "status"),
@@ -59,6 +60,8 @@ class Stripe:
             "charges": [charge(row) for row in payments],
             "payment_intents": [payment_intent(row) for row in payments],
             "refunds": [refund(part, row) for row in payments for part in row.refunds],
+            # no buyer of this world asks a bank for the money back
+            "disputes": [],
             "customers": _customers(journeys, payments),
             "subscriptions": [subscription(row, latest[row.id]) for row in journeys.subscriptions],
             "invoices": [invoice(row, with_payments=True) for row in billed],

@@ -170,7 +170,9 @@ def everything_shopify(transport: Transport) -> None:
 
 
 def everything_stripe(transport: Transport) -> None:
-    Stripe("http://127.0.0.1:9", "t", transport).payments()
+    account = Stripe("http://127.0.0.1:9", "t", transport)
+    account.payments()
+    account.disputes()
 
 
 def everything_tiktok(transport: Transport) -> None:

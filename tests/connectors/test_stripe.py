@@ -111,6 +111,37 @@ def test_only_captured_live_money_is_captured(change: dict[str, Any], status: st
     assert (row["payment_status"], row["payment_ref"]) == (status, "stripe:pi_9")
 
 
+REFUND = {"id": "re_1", "payment_intent": None, "charge": "ch_1", "amount": 5, "currency": "usd", "created": 1}
+
+
+@pytest.mark.parametrize(
+    ("status", "withdrawn"),
+    [("succeeded", False), ("failed", True), ("canceled", True), ("pending", None), ("requires_action", None)],
+)
+def test_a_refund_counts_once_it_succeeded_and_is_withdrawn_if_it_came_to_nothing(
+    status: str, withdrawn: bool | None
+) -> None:
+    row = stripe_module.refund({**REFUND, "status": status})
+    assert (row and (row["_deleted"], row["refunds_payment_ref"], row["refund_kind"])) == (
+        None if withdrawn is None else (withdrawn, "stripe:ch_1", "refund")
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "withdrawn"),
+    [("lost", False), ("won", True), ("warning_closed", True), ("needs_response", None), ("under_review", None)],
+)
+def test_only_a_lost_dispute_takes_the_money_back(status: str, withdrawn: bool | None) -> None:
+    row = stripe_module.lost({**REFUND, "id": "dp_1", "payment_intent": "pi_1", "status": status})
+    assert (row and (row["_deleted"], row["refunds_payment_ref"], row["refund_kind"])) == (
+        None if withdrawn is None else (withdrawn, "stripe:pi_1", "dispute_lost")
+    )
+
+
+def test_money_sent_back_that_no_payment_brought_lowers_none() -> None:
+    assert stripe_module.refund({**REFUND, "charge": None, "status": "succeeded"}) is None
+
+
 @pytest.mark.parametrize(("currency", "value"), [("usd", "12.34"), ("jpy", "1234"), ("kwd", "1.234")])
 def test_amounts_follow_the_currencys_own_digits(currency: str, value: str) -> None:
     charge = {"id": "ch_1", "currency": currency, "amount": 1234, "amount_captured": 1234, "created": 1,

@@ -85,7 +85,7 @@ def given_back(rows: Iterable[Row]) -> Figures:
     return {
         row["conversion_key"]: (row["refunds_payment_ref"], row["value"])
         for row in rows
-        if row["conversion_type"] == "refund_issued"
+        if row["conversion_type"] == "refund_issued" and not row["_deleted"]
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -13,7 +13,7 @@ from api.models import Profile
 from orchestration.lake import Lake
 from orchestration.sync import sync_kind
 from tests.factories import accounts, connected
-from tests.fixtures.processor import Processor, charge
+from tests.fixtures.processor import Processor, charge, returned
 from tests.fixtures.sandbox import served
 from touchledger.settings import Settings
 
@@ -55,9 +55,86 @@ def test_a_payer_with_an_odd_telephone_number_has_paid(
     settings: Settings, lake: Lake, profile: Profile, processor: Processor
 ) -> None:
     typed = {"email": "ada@example.com", "phone": "0151 23456789"}
-    day = date(2026, 11, 1)
+    day = date(2025, 11, 1)
     processor.lists["charges"] = [charge("odd", day, billing_details=typed, metadata={"ad_platform": "Facebook"})]
     pull(settings, lake, day)
     assert lake.quarantined("conversions") == []
     (row,) = told(lake).values()
     assert (row["payment_status"], row["email"], row["phone"]) == ("captured", "ada@example.com", None)
+
+
+def test_what_settles_later_becomes_money(
+    settings: Settings, lake: Lake, profile: Profile, processor: Processor
+) -> None:
+    made = date(2025, 11, 1)
+    by_hand = charge("by_hand", made, captured=False, amount_captured=0)
+    processor.lists["charges"] = [charge("card", made), by_hand, charge("debit", made, status="pending")]
+    processor.lists["refunds"] = [returned("card", made, status="pending")]
+    pull(settings, lake, made)
+    pull(settings, lake, date(2025, 11, 4))
+    states = {key: row["payment_status"] for key, row in told(lake).items()}
+    assert states == {"stripe:pi_card": "captured", "stripe:pi_by_hand": "authorized", "stripe:pi_debit": "authorized"}
+    processor.lists["charges"] = [charge("card", made), charge("by_hand", made), charge("debit", made)]
+    processor.lists["refunds"] = [returned("card", made)]
+    # the last days on which they may settle
+    pull(settings, lake, date(2025, 12, 1))
+    pull(settings, lake, date(2025, 12, 6))
+    found = told(lake)
+    assert {key: row["payment_status"] for key, row in found.items()} == {
+        "stripe:pi_card": "captured", "stripe:pi_by_hand": "captured", "stripe:pi_debit": "captured",
+        "stripe:re_card": None,
+    }  # fmt: skip
+    assert (found["stripe:re_card"]["value"], found["stripe:re_card"]["refunds_payment_ref"]) == (40, "stripe:pi_card")
+
+
+def test_a_refund_that_failed_after_all_is_withdrawn(
+    settings: Settings, lake: Lake, profile: Profile, processor: Processor
+) -> None:
+    made = date(2025, 11, 1)
+    processor.lists["charges"], processor.lists["refunds"] = [charge("card", made)], [returned("card", made)]
+    pull(settings, lake, made)
+    assert "stripe:re_card" in told(lake)
+    processor.lists["refunds"] = [returned("card", made, status="failed")]
+    pull(settings, lake, date(2025, 11, 20))
+    assert list(told(lake)) == ["stripe:pi_card"]
+
+
+def test_a_dispute_lost_after_months_lowers_its_payment_until_it_is_won_after_all(
+    settings: Settings, lake: Lake, profile: Profile, processor: Processor
+) -> None:
+    made, decided = date(2025, 3, 1), date(2025, 8, 1)
+    processor.lists["charges"] = [charge("card", made)]
+    processor.lists["disputes"] = [returned("card", made, id="dp_card", status="under_review")]
+    pull(settings, lake, made)
+    pull(settings, lake, decided)
+    assert list(told(lake)) == ["stripe:pi_card"]
+    processor.lists["disputes"] = [returned("card", made, id="dp_card", status="lost")]
+    pull(settings, lake, decided)
+    assert (told(lake)["stripe:dp_card"]["refund_kind"], told(lake)["stripe:dp_card"]["value"]) == ("dispute_lost", 40)
+    processor.lists["disputes"] = [returned("card", made, id="dp_card", status="won")]
+    pull(settings, lake, decided)
+    assert list(told(lake)) == ["stripe:pi_card"]
+
+
+def test_a_key_that_may_not_read_disputes_still_brings_the_payments(
+    settings: Settings, lake: Lake, profile: Profile, processor: Processor
+) -> None:
+    processor.closed = {"disputes"}
+    processor.lists["charges"] = [charge("card", date(2025, 11, 1))]
+    pull(settings, lake, date(2025, 11, 1))
+    assert list(told(lake)) == ["stripe:pi_card"]
+
+
+def test_weeks_that_did_not_change_are_not_landed_again_and_none_loses_a_row(
+    settings: Settings, lake: Lake, profile: Profile, processor: Processor
+) -> None:
+    days = [date(2025, 11, 2) + timedelta(days=3 * n) for n in range(20)]
+    for day in days:
+        processor.lists.setdefault("charges", []).append(charge(f"{day:%m%d}", day))
+        pull(settings, lake, day)
+    assert set(told(lake)) == {f"stripe:pi_{day:%m%d}" for day in days}
+    seen = {batch.batch: batch.seq for batch in lake.batches("conversions")}
+    processor.lists["charges"].append(charge("last", days[-1]))
+    pull(settings, lake, days[-1])
+    changed = [batch.batch[-10:] for batch in lake.batches("conversions") if seen[batch.batch] != batch.seq]
+    assert changed == [(days[-1] - timedelta(days=days[-1].weekday())).isoformat()]

@@ -12,7 +12,8 @@ from connectors.transport import Answer
 from tests.connectors.test_malformed import GOOGLE_ROW, Scripted
 from tests.fixtures.sandbox import TODAY
 
-BARE = {name: GOOGLE_ROW[name] for name in ("campaign", "adGroup", "adGroupAd", "segments")}
+ROW: dict[str, Any] = GOOGLE_ROW
+BARE = {name: ROW[name] for name in ("campaign", "adGroup", "adGroupAd", "segments")}
 
 
 def customer(*answers: list[dict[str, Any]]) -> GoogleAds:
@@ -57,8 +58,8 @@ def test_a_network_has_what_both_spent_there() -> None:
 
 
 def test_the_ad_itself_is_one_and_is_that_which_may_still_be_shown() -> None:
-    ad = {**GOOGLE_ROW["adGroupAd"], "status": "REMOVED"}
-    rows = [{**GOOGLE_ROW, "adGroup": {**GOOGLE_ROW["adGroup"], "id": "71"}, "adGroupAd": ad}, GOOGLE_ROW]
+    ad = {**ROW["adGroupAd"], "status": "REMOVED"}
+    rows = [{**ROW, "adGroup": {**ROW["adGroup"], "id": "71"}, "adGroupAd": ad}, ROW]
     for found in (rows, rows[::-1]):
         account = GoogleAds("http://127.0.0.1:9", "t", "1", Scripted(_pages(found)), App("c", "s", "d"))
         account._api._access, account._api._good_until = "a", float("inf")
@@ -68,4 +69,4 @@ def test_the_ad_itself_is_one_and_is_that_which_may_still_be_shown() -> None:
 
 def _pages(ads: list[Any]) -> list[Answer]:
     """The account, its campaigns, ad groups, ads and asset groups."""
-    return [Answer(200, {}, {"results": rows}, True) for rows in ([GOOGLE_ROW], [GOOGLE_ROW], [GOOGLE_ROW], ads, [])]
+    return [Answer(200, {}, {"results": rows}, True) for rows in ([ROW], [ROW], [ROW], ads, [])]

@@ -49,12 +49,13 @@ claims as (
     where financial_status in ('paid', 'partially_paid', 'partially_refunded', 'refunded')
 ),
 
--- What is known of an order over all its claims: the payment that names itself, and whether anyone but the store spoke.
+-- What is known of an order over all its claims: the payment that names itself, one that was captured before an attempt
+-- that was not, and whether anyone but the store spoke.
 orders as (
     select
         profile_id,
         order_ref,
-        min(own_ref) as own_ref,
+        coalesce(min(case when is_captured then own_ref end), min(own_ref)) as own_ref,
         min(source_rank) <> 3 or max(source_rank) <> 3 as has_payment_source
     from claims
     where order_ref is not null

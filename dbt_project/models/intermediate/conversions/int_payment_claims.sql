@@ -18,7 +18,8 @@ claims as (
             when 'server_event' then 4
             when 'crm' then 5
             when 'chat' then 6
-            else 7
+            when 'tracker' then 7
+            else 8
         end as source_rank,
         coalesce(payment_status, 'captured') = 'captured' as is_captured,
         occurred_s as ts,

@@ -4,50 +4,50 @@ with profiles as (
     select * from {{ ref('int_profiles') }}
 ),
 
+statements as (
+    select * from {{ ref('int_payment_statements') }}
+),
+
+-- Names of orders that several stores of a profile use, and the store that is meant where nothing tells which: one that does
+-- not know its payment before one that does.
+shared as (
+    select
+        profile_id,
+        order_ref,
+        coalesce(min(case when own_ref is null then connection_ref end), min(connection_ref)) as likely_store
+    from statements
+    where order_ref is not null
+    group by profile_id, order_ref
+    having min(connection_ref) <> max(connection_ref)
+),
+
+-- The store whose order names the payment.
+owners as (
+    select
+        orders.profile_id,
+        orders.order_ref,
+        orders.own_ref,
+        min(orders.connection_ref) as store
+    from statements as orders
+    inner join shared on orders.profile_id = shared.profile_id and orders.order_ref = shared.order_ref
+    where orders.connection_ref is not null
+    group by orders.profile_id, orders.order_ref, orders.own_ref
+),
+
 claims as (
     select
-        profile_id,
-        {{ touch_keys()['stg_app__conversions'] }} as claim_key,
-        conversion_type,
-        case when payment_ref not like 'order:%' then payment_ref end as own_ref,
-        coalesce(order_ref, case when payment_ref like 'order:%' then substr(payment_ref, 7) end) as order_ref,
-        cast(null as {{ dbt.type_string() }}) as store_ref,
-        case source
-            when 'payments' then 1
-            when 'store' then 2
-            when 'server_event' then 4
-            when 'crm' then 5
-            when 'chat' then 6
-            when 'tracker' then 7
-            else 8
-        end as source_rank,
-        coalesce(payment_status, 'captured') = 'captured' as is_captured,
-        occurred_s as ts,
-        value,
-        currency,
-        cast(0 as decimal(18, 4)) as refunded,
-        identity_key
-    from {{ ref('int_events') }}
-    where revenue_type = 'cash'
-
-    union all
-
-    select
-        profile_id,
-        {{ touch_keys()['stg_store__orders'] }} as claim_key,
-        'payment_received' as conversion_type,
-        payment_ref as own_ref,
-        order_ref,
-        'store:' || order_id as store_ref,
-        3 as source_rank,
-        true as is_captured,
-        {{ epoch_seconds('coalesce(processed_at, created_at)') }} as ts,
-        total as value,
-        currency,
-        coalesce(refunded_total, 0) as refunded,
-        identity_key
-    from {{ ref('stg_store__orders') }}
-    where financial_status in ('paid', 'partially_paid', 'partially_refunded', 'refunded')
+        statements.*,
+        case
+            when shared.order_ref is null then ''
+            else coalesce(statements.connection_ref, owners.store, shared.likely_store)
+        end as store
+    from statements
+    left join shared on statements.profile_id = shared.profile_id and statements.order_ref = shared.order_ref
+    left join owners
+        on
+            statements.profile_id = owners.profile_id
+            and statements.order_ref = owners.order_ref
+            and statements.own_ref = owners.own_ref
 ),
 
 -- What is known of an order over all its claims: the payment that names itself, one that was captured before an attempt
@@ -56,11 +56,12 @@ orders as (
     select
         profile_id,
         order_ref,
+        store,
         coalesce(min(case when is_captured then own_ref end), min(own_ref)) as own_ref,
         min(source_rank) <> 3 or max(source_rank) <> 3 as has_payment_source
     from claims
     where order_ref is not null
-    group by profile_id, order_ref
+    group by profile_id, order_ref, store
 )
 
 select
@@ -85,6 +86,4 @@ select
 from claims
 inner join profiles on claims.profile_id = profiles.profile_id
 left join orders
-    on
-        claims.profile_id = orders.profile_id
-        and claims.order_ref = orders.order_ref
+    on claims.profile_id = orders.profile_id and claims.order_ref = orders.order_ref and claims.store = orders.store

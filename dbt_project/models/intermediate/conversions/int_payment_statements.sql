@@ -1,0 +1,57 @@
+{{ config(materialized='view') }}
+
+-- Ids that several stores of a profile have given.
+with shared as (
+    select profile_id as owner_id, order_id as shared_id, min(connection_ref) as first_store
+    from {{ ref('stg_store__orders') }}
+    group by profile_id, order_id
+    having min(connection_ref) <> max(connection_ref)
+)
+
+select
+    profile_id,
+    {{ touch_keys()['stg_app__conversions'] }} as claim_key,
+    conversion_type,
+    case when payment_ref not like 'order:%' then payment_ref end as own_ref,
+    coalesce(order_ref, case when payment_ref like 'order:%' then substr(payment_ref, 7) end) as order_ref,
+    cast(null as {{ dbt.type_string() }}) as connection_ref,
+    cast(null as {{ dbt.type_string() }}) as store_ref,
+    case source
+        when 'payments' then 1
+        when 'store' then 2
+        when 'server_event' then 4
+        when 'crm' then 5
+        when 'chat' then 6
+        when 'tracker' then 7
+        else 8
+    end as source_rank,
+    coalesce(payment_status, 'captured') = 'captured' as is_captured,
+    occurred_s as ts,
+    value,
+    currency,
+    cast(0 as decimal(18, 4)) as refunded,
+    identity_key
+from {{ ref('int_events') }}
+where revenue_type = 'cash'
+
+union all
+
+select
+    profile_id,
+    {{ touch_keys()['stg_store__orders'] }} as claim_key,
+    'payment_received' as conversion_type,
+    payment_ref as own_ref,
+    order_ref,
+    connection_ref,
+    -- the first keeps the short name, which a profile of one store has had all along
+    'store:' || case when first_store < connection_ref then connection_ref || ':' else '' end || order_id as store_ref,
+    3 as source_rank,
+    true as is_captured,
+    {{ epoch_seconds('coalesce(processed_at, created_at)') }} as ts,
+    total as value,
+    currency,
+    coalesce(refunded_total, 0) as refunded,
+    identity_key
+from {{ ref('stg_store__orders') }}
+left join shared on profile_id = owner_id and order_id = shared_id
+where financial_status in ('paid', 'partially_paid', 'partially_refunded', 'refunded')

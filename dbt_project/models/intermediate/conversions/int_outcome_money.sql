@@ -1,5 +1,7 @@
 {{ by_outcome() }}
 
+{% set digits = 'profiles.currency_digits' %}
+
 with profiles as (
     select * from {{ ref('int_profiles') }}
 ),
@@ -17,7 +19,9 @@ foreign_refunds as (
     select
         outcomes.profile_key,
         outcomes.outcome_ref,
-        cast(sum({{ minor_units('refunds.refunded', 'rates.rate', 'profiles.currency_digits') }}) as bigint) as minor,
+        cast(sum({{ minor_units('refunds.refunded', 'rates.rate', digits) }}) as bigint) as minor,
+        coalesce(cast(sum({{ minor_units('refunds.by_hand', 'rates.rate', digits) }}) as bigint), 0) as by_hand,
+        coalesce(max({{ minor_units('outcomes.only_in_total', 'own_rates.rate', digits) }}), 0) as in_total,
         count(*) - count(rates.rate) as unrated
     from {{ ref('int_refunds') }} as refunds
     inner join outcomes
@@ -32,16 +36,21 @@ foreign_refunds as (
             outcomes.day = rates.day
             and refunds.currency = rates.base
             and profiles.currency = rates.quote
+    left join rates as own_rates
+        on
+            outcomes.day = own_rates.day
+            and outcomes.currency = own_rates.base
+            and profiles.currency = own_rates.quote
     group by outcomes.profile_key, outcomes.outcome_ref
 ),
 
 priced as (
     select
         outcomes.*,
-        {{ minor_units('greatest(outcomes.value - outcomes.refunded, 0)', 'rates.rate', 'profiles.currency_digits') }}
-            as minor,
-        {{ minor_units('outcomes.value', 'rates.rate', 'profiles.currency_digits') }} as gross_minor,
-        coalesce(foreign_refunds.minor, 0) as foreign_minor,
+        {{ minor_units('greatest(outcomes.value - outcomes.refunded, 0)', 'rates.rate', digits) }} as minor,
+        {{ minor_units('outcomes.value', 'rates.rate', digits) }} as gross_minor,
+        -- without what the total of the store, which is in the payment's currency, has taken already
+        coalesce(foreign_refunds.minor - least(in_total, foreign_refunds.minor - by_hand), 0) as foreign_minor,
         coalesce(foreign_refunds.unrated, 0) as unrated
     from outcomes
     inner join profiles on outcomes.profile_key = profiles.profile_key

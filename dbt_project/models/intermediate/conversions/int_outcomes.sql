@@ -23,7 +23,8 @@ outcomes as (
         payments.ts,
         payments.value,
         payments.currency,
-        payments.refunded
+        payments.refunded,
+        payments.only_in_total
     from {{ ref('int_payments') }} as payments
     inner join profiles on payments.profile_key = profiles.profile_key
     {{ only_changed_outcomes('profiles.profile_id', true, 'payments.payment_ref') }}
@@ -40,7 +41,8 @@ outcomes as (
         conversions.occurred_s as ts,
         conversions.value,
         conversions.currency,
-        cast(0 as decimal(18, 4)) as refunded
+        cast(0 as decimal(18, 4)) as refunded,
+        cast(0 as decimal(18, 4)) as only_in_total
     from {{ ref('int_events') }} as conversions
     inner join profiles on conversions.profile_id = profiles.profile_id
     {{ only_changed_outcomes('conversions.profile_id', false, 'conversions.conversion_key') }}
@@ -62,7 +64,8 @@ select
     calendar.local_date as day,
     outcomes.value,
     outcomes.currency,
-    outcomes.refunded
+    outcomes.refunded,
+    outcomes.only_in_total
 from outcomes
 inner join profiles on outcomes.profile_key = profiles.profile_key
 inner join calendar on {{ on_local_day('outcomes.ts') }}

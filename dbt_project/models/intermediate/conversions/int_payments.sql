@@ -1,15 +1,29 @@
-{{ compared(['profile_key', 'payment_ref', 'conversion_type', 'person_key', 'ts', 'value', 'currency', 'refunded']) }}
+{{ compared([
+    'profile_key', 'payment_ref', 'conversion_type', 'person_key', 'ts', 'value', 'currency', 'refunded', 'only_in_total'
+]) }}
 
-with people as (
-    select * from {{ ref('int_identity_keys') }}
-),
-
-refunds as (
+with refunds as (
     select * from {{ ref('int_refunds') }}
 ),
 
-payers as (
-    select * from {{ ref('int_payment_payers') }}
+-- The store's own total counts the refunds that others may have sent as rows, so the two are never added. What was entered
+-- by hand the store does not know.
+totals as (
+    select
+        claims.profile_key,
+        claims.payment_ref,
+        claims.currency,
+        greatest(
+            max(claims.refunded) - coalesce(max(refunds.refunded - refunds.by_hand), 0), 0
+        ) as only_in_total
+    from {{ ref('int_payment_claims') }} as claims
+    left join refunds
+        on
+            claims.profile_key = refunds.profile_key
+            and claims.payment_ref = refunds.payment_ref
+            and claims.currency = refunds.currency
+    where claims.refunded > 0
+    group by claims.profile_key, claims.payment_ref, claims.currency
 ),
 
 ranked as (
@@ -33,7 +47,7 @@ ranked as (
                 claims.claim_key
         ) as person_turn
     from {{ ref('int_payment_claims') }} as claims
-    left join people
+    left join {{ ref('int_identity_keys') }} as people
         on
             claims.profile_key = people.profile_key
             and claims.identity_key = people.identity_key
@@ -47,19 +61,11 @@ select
     best.ts,
     best.value,
     best.currency,
-    -- The store's own total counts the refunds that others may have sent as rows, so the two are never added. What was
-    -- entered by hand the store does not know.
-    case
-        when best.source_rank = 3
-            then
-                cast(least(
-                    greatest(best.refunded, coalesce(refunds.refunded - refunds.by_hand, 0))
-                    + coalesce(refunds.by_hand, 0),
-                    99999999999999
-                ) as decimal(18, 4))
-        else coalesce(refunds.refunded, 0)
-    end as refunded,
-    coalesce(refunds.by_hand, 0) as by_hand
+    cast(least(
+        coalesce(refunds.refunded, 0) + coalesce(totals.only_in_total, 0), 99999999999999
+    ) as decimal(18, 4)) as refunded,
+    coalesce(refunds.by_hand, 0) as by_hand,
+    cast(coalesce(totals.only_in_total, 0) as decimal(18, 4)) as only_in_total
 from ranked as best
 inner join ranked as known
     on
@@ -70,7 +76,13 @@ left join refunds
         best.profile_key = refunds.profile_key
         and best.payment_ref = refunds.payment_ref
         and best.currency = refunds.currency
-left join payers
+left join totals
+    on
+        best.source_rank in (2, 3)
+        and best.profile_key = totals.profile_key
+        and best.payment_ref = totals.payment_ref
+        and best.currency = totals.currency
+left join {{ ref('int_payment_payers') }} as payers
     on
         best.profile_key = payers.profile_key
         and best.payment_ref = payers.payment_ref

@@ -38,6 +38,15 @@
     }) }}
 {%- endmacro %}
 
+{# Whether a touch, by the number of its origin, is a conversation that an ad opened. #}
+{% macro is_opened_conversation(origin_no) -%}
+    {{ origin_no }} in (
+        {%- for word in ['conversation_referral', 'partner_ad_referral'] -%}
+        {{ touch_origins().index(word) + 1 }}{{ ', ' if not loop.last }}
+        {%- endfor -%}
+    )
+{%- endmacro %}
+
 {# Where an ad's conversation was seen. #}
 {% macro referral_origin() -%}
     case when seen_live then 'conversation_referral' else 'partner_ad_referral' end

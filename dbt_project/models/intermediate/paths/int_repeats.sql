@@ -4,7 +4,16 @@
 
 -- Only what ranking needs: a visit that names no ad and no click is never a repeat.
 with {{ 'seen' if keeps_own_rows() else 'arrivals' }} as (
-    select person_key, record_no, repeat_key, ts, click_id, {{ named_ad() }} as named_ad, session_id
+    select
+        person_key,
+        record_no,
+        repeat_key,
+        ts,
+        channel_no,
+        click_id,
+        -- A conversation that an ad opened is no page of a visit: it neither repeats the ad nor is repeated.
+        case when not {{ is_opened_conversation('origin_no') }} then {{ named_ad() }} end as named_ad,
+        session_id
     from {{ changed_rows('int_arrivals', 'int_changed_people', since=none) }}
     where repeat_key is not null
 ),
@@ -45,8 +54,7 @@ clicks as (
 ),
 
 clicked as (
-    select person_key, record_no, ts
-    from clicks
+    select * from clicks
     where sight > 1
 ),
 
@@ -56,33 +64,24 @@ pages as (
         record_no,
         ts,
         session_id,
-        lag(ts) over (partition by person_key, named_ad order by ts, repeat_key) as page_before_ts,
-        lag(session_id) over (partition by person_key, named_ad order by ts, repeat_key) as page_before_session
+        lag(ts) over (partition by person_key, named_ad, channel_no order by ts, repeat_key) as page_before_ts,
+        lag(session_id) over (
+            partition by person_key, named_ad, channel_no order by ts, repeat_key
+        ) as page_before_session,
+        row_number() over (partition by person_key, named_ad, channel_no, session_id order by ts, repeat_key) as page
     from arrivals
     where named_ad is not null and record_no not in (select clicked.record_no from clicked)
-),
-
-sessions as (
-    select
-        person_key,
-        record_no,
-        ts,
-        row_number() over (partition by person_key, named_ad, session_id order by ts, repeat_key) as page
-    from arrivals
-    where named_ad is not null and session_id is not null and record_no not in (select clicked.record_no from clicked)
 ),
 
 repeats as (
     select person_key, record_no, ts
     from clicked
-    union
+    union all
     select person_key, record_no, ts
     from pages
-    where (session_id is null or page_before_session is null) and ts - page_before_ts < {{ break_s }}
-    union
-    select person_key, record_no, ts
-    from sessions
-    where page > 1
+    where
+        (session_id is not null and page > 1)
+        or ((session_id is null or page_before_session is null) and ts - page_before_ts < {{ break_s }})
 )
 
 select repeats.*

@@ -9,9 +9,7 @@ with identifiers as (
         value,
         row_number() over (partition by person_key, kind order by first_seen_at nulls last, value) as age
     from {{ changed_rows('int_person_identifiers', 'int_changed_customers', since=none) }}
-    where
-        not is_shared
-        and not {{ is_made_up('value') }}
+    where not is_shared and not {{ is_made_up('value') }}
 ),
 
 named as (
@@ -26,10 +24,9 @@ named as (
     group by profile_key, person_key
 ),
 
-touches as (
+sights as (
     select
         people.person_key,
-        touches.touch_key,
         touches.occurred_s,
         touches.click_id
     from {{ ref('stg_app__touches') }} as touches
@@ -37,15 +34,21 @@ touches as (
     inner join {{ changed_rows('int_identity_keys', 'int_changed_customers', since=none) }} as people
         on profiles.profile_key = people.profile_key and touches.identity_key = people.identity_key
     where touches.click_id_type = 'fbclid' and touches.click_id not like 'erased-%'
+    union all
+    select own.person_key, own.ts as occurred_s, own.click_id
+    from {{ changed_rows('int_own_parameters', 'int_changed_customers', since=none) }} as own
+    where own.click_id_type = 'fbclid' and own.click_id not like 'erased-%'
 ),
 
+-- A click was when it was first seen: a stored id that comes again with every order is none the newer for it.
 clicks as (
     select
         person_key,
         click_id,
-        occurred_s,
-        row_number() over (partition by person_key order by occurred_s desc, touch_key asc) as recency
-    from touches
+        min(occurred_s) as occurred_s,
+        row_number() over (partition by person_key order by min(occurred_s) desc, click_id desc) as recency
+    from sights
+    group by person_key, click_id
 ),
 
 consents as (

@@ -1,17 +1,14 @@
-with profiles as (
-    select * from {{ ref('int_profiles') }}
-),
-
-answers as (
+with answers as (
     select
         profiles.profile_key,
         calendar.local_date as day,
         events.conversion_key,
+        {{ touch_keys()['stg_app__conversions'] }} as claim_key,
         events.occurred_s,
         events.answer_key,
         people.person_key
     from {{ ref('int_events') }} as events
-    inner join profiles on events.profile_id = profiles.profile_id
+    inner join {{ ref('int_profiles') }} as profiles on events.profile_id = profiles.profile_id
     inner join {{ ref('stg_app__calendar') }} as calendar on {{ on_local_day('events.occurred_s') }}
     left join {{ ref('int_identity_keys') }} as people
         on
@@ -28,6 +25,30 @@ ranked as (
     where person_key is not null
 ),
 
+-- The first answer on any record of one conversion.
+own as (
+    select
+        *,
+        row_number() over (
+            partition by profile_key, is_cash, outcome_ref order by occurred_s, conversion_key
+        ) as turn
+    from (
+        select profile_key, false as is_cash, conversion_key as outcome_ref, occurred_s, conversion_key, answer_key
+        from answers
+        union all
+        select
+            answers.profile_key,
+            true as is_cash,
+            claims.payment_ref as outcome_ref,
+            answers.occurred_s,
+            answers.conversion_key,
+            answers.answer_key
+        from answers
+        inner join {{ ref('int_payment_claims') }} as claims
+            on answers.profile_key = claims.profile_key and answers.claim_key = claims.claim_key
+    ) as answered
+),
+
 -- A conversion that was answered with goes by its own answer, any other of the person by the first one they ever gave.
 told as (
     select profile_key, day, answer_key, 1 as answers, 0 as conversions, 0 as cash_minor
@@ -41,15 +62,12 @@ told as (
         1 as conversions,
         coalesce(conversions.cash_minor, 0) as cash_minor
     from {{ ref('int_conversions') }} as conversions
-    inner join {{ ref('int_outcome_names') }} as names
-        on
-            conversions.profile_key = names.profile_key
-            and (conversions.revenue_type = 'cash') = names.is_cash
-            and conversions.outcome_ref = names.outcome_ref
-    left join answers as own
+    left join own
         on
             conversions.profile_key = own.profile_key
-            and names.event_key = own.conversion_key
+            and (conversions.revenue_type = 'cash') = own.is_cash
+            and conversions.outcome_ref = own.outcome_ref
+            and own.turn = 1
     left join ranked as firsts
         on
             conversions.profile_key = firsts.profile_key

@@ -24,7 +24,8 @@ ranked as (
             order by cast(k as double) / cast(n as double) desc, arm_id asc
         ) as place
     from counted
-    where k > 0 and n >= k
+    -- a rate of 0 is none to compare one arm with, but counts among those taken together
+    where n >= k and n > 0 and (k > 0 or controls > 0)
 ),
 
 sides as (

@@ -19,7 +19,7 @@ select
     campaign_id,
     is_direct,
     is_paid,
-    click_id_type,
+    lower(click_id_type) as click_id_type,
     click_id,
     utm_source,
     utm_medium,

@@ -28,7 +28,8 @@ candidates as (
             order by r.rate_date desc, r.route asc, r.source asc, r.numerator asc, r.denominator asc
         ) as choice
     from needed as n
-    inner join ratios as r on n.base = r.base and n.quote = r.quote
+    -- what two rates make together may be beyond what one is held to
+    inner join ratios as r on n.base = r.base and n.quote = r.quote and r.numerator <= 9999999.9999 * r.denominator
     inner join days as d on r.rate_date between d.day - {{ var('fx_max_age_days') }} and d.day
     where n.base <> n.quote
 )

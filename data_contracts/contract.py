@@ -41,7 +41,7 @@ KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a contract; `minimum` and `above` bound numbers, `format` names a kind of text.
+    """One column of a contract; `minimum`, `above` and `maximum` bound numbers, `format` names a kind of text.
 
     `physical` is the type in the warehouse, where the contract fixes it (served tables do).
     """
@@ -57,6 +57,7 @@ class Column:
     allowed: tuple[str, ...] = ()
     minimum: int | None = None
     above: int | None = None
+    maximum: int | None = None
     precision: int = 18
     scale: int = 4
     physical: str | None = None
@@ -152,6 +153,7 @@ def _column(element: SchemaProperty) -> Column:
         allowed=_allowed(element),
         minimum=options.get("minimum"),
         above=options.get("exclusiveMinimum"),
+        maximum=options.get("maximum"),
         precision=precision,
         scale=scale,
         physical=element.physicalType,

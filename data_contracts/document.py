@@ -78,6 +78,8 @@ def _type(column: Column) -> str:
         parts.append(f"from {column.minimum}")
     if column.above is not None:
         parts.append(f"above {column.above}")
+    if column.maximum is not None:
+        parts.append(f"to {column.maximum:,}")
     if column.default is not None:
         default = str(column.default).lower() if isinstance(column.default, bool) else column.default
         parts.append(f"default `{default}`")

@@ -40,10 +40,15 @@ def _of_values(column: Column) -> Iterator[Expectation]:
         yield _expect("column_values_to_match_regex", column=column.name, regex=column.pattern)
     if column.max_length:
         yield _expect("column_value_lengths_to_be_between", column=column.name, max_value=column.max_length)
+    bounds: dict[str, Any] = {}
     if column.above is not None:
-        yield _expect("column_values_to_be_between", column=column.name, min_value=column.above, strict_min=True)
+        bounds |= {"min_value": column.above, "strict_min": True}
     elif column.minimum is not None:
-        yield _expect("column_values_to_be_between", column=column.name, min_value=column.minimum)
+        bounds |= {"min_value": column.minimum}
+    if column.maximum is not None:
+        bounds |= {"max_value": column.maximum}
+    if bounds:
+        yield _expect("column_values_to_be_between", column=column.name, **bounds)
 
 
 def _of_key(contract: Contract) -> Iterator[Expectation]:

@@ -160,6 +160,8 @@ def _bounded(column: Column, number: Any) -> Any:
         raise Refused("negative" if column.minimum == 0 else f"below {column.minimum}")
     if column.above is not None and number <= column.above:
         raise Refused(f"not above {column.above}")
+    if column.maximum is not None and number > column.maximum:
+        raise Refused(f"above {column.maximum}")
     return number
 
 

@@ -79,6 +79,14 @@ def test_negative_spend_is_refused() -> None:
     assert refusal("ad_delivery", spend="-0.01") == ("spend", "negative")
 
 
+def test_counts_that_no_ad_has_in_a_day_are_refused() -> None:
+    most = record("ad_delivery", impressions=10**12, platform_conversions="1000000000")
+    assert judged("ad_delivery", most).rejected == []
+    assert refusal("ad_delivery", impressions=10**12 + 1) == ("impressions", "above 1000000000000")
+    claimed = refusal("ad_delivery", platform_conversions="1000000000.0001")
+    assert claimed == ("platform_conversions", "above 1000000000")
+
+
 def test_identities_are_normalised_by_their_kind() -> None:
     assert row("identities", value_b="A@Example.com")["value_b"] == "a@example.com"
     assert refusal("identities", value_b="nobody") == ("value_b", "not an e-mail address")

@@ -51,6 +51,15 @@ def test_a_row_that_breaks_its_contract_is_seen_and_its_value_is_not_told(
     assert "secret" not in str(summary)
 
 
+def test_a_number_above_its_maximum_is_seen() -> None:
+    made = pd.DataFrame(judged("ad_delivery", record("ad_delivery")).rows)
+    assert check_frame(load("ad_delivery"), made)[0]
+    made["impressions"] = 10**12 + 1
+    kept, summary = check_frame(load("ad_delivery"), made)
+    assert not kept
+    assert [one["column"] for one in summary["broken"]] == ["impressions"]
+
+
 def test_a_missing_column_is_seen() -> None:
     kept, summary = check_frame(load("conversions"), frame().drop(columns=["source"]))
     assert not kept

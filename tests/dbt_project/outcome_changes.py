@@ -45,6 +45,12 @@ def _back(ref: str, case: int, **columns: Any) -> Record:
     return {**_lead(f"back {ref}", case), **back, **columns}
 
 
+def _order(store: str, name: str, case: int, **columns: Any) -> Record:
+    order = {"connection_ref": store, "order_id": name, "order_ref": name, "created_at": _on(case)}
+    paid = {"updated_at": _on(case), "financial_status": "paid", "currency": "EUR", "total": "10.00"}
+    return {**order, **paid, "person_key": "k", **columns}
+
+
 def _rate(project: Project, case: int, rate: str) -> None:
     row = {"rate_date": _on(case)[:10], "base": "EUR", "quote": "USD", "rate": rate}
     project.land("fx_rates", [row], profile_id=None, batch=f"case{case}")
@@ -85,12 +91,18 @@ def land(project: Project) -> None:
             _paid("renewed", 8),
             _paid("assigned", 10),
             _paid("abroad", 14),
+            _paid("failed", 15, order_ref="O2", payment_status="failed"),
+            _back("by order", 15, refunds_payment_ref="order:O2"),
+            _paid("of the first", 16, payment_ref=None, order_ref="O3", source="server_event"),
+            _back("in total", 14, refunds_payment_ref="store:O4"),
             _lead("hers", 11, person_key="m1"),
             _lead("his", 11, person_key="m2"),
         ],
     )
     project.land("conversions", [_lead("goes", 2, person_key="k"), _paid("gone", 2)], batch="goes")
     project.land("conversions", [_paid("leaves", 12)], batch="leaves")
+    shops = [("a", "O2", 15), ("b", "O3", 16), ("a", "O4", 14)]
+    project.land("orders", [_order(*shop) for shop in shops])
     renewal = {"subscription_ref": "s", "sequence_no": 2, "billing_reason": "cycle"}
     project.land("recurring_payments", [{**renewal, "payment_ref": "x:renewed", "first_payment_ref": "x:first"}])
     for profile in ("currency", "zone", "zz"):
@@ -124,9 +136,14 @@ def change(project: Project) -> None:
             _paid("ours", 6, payment_ref="x:named", source="server_event"),
             _paid("order", 7, order_ref="O1"),
             _paid("first", 9),
+            _paid("captured", 15, order_ref="O2"),
         ],
         batch="later",
     )
+    # the first store gets an order of the second one's name, and what was taken back comes into the total
+    now = {"updated_at": "2026-05-20T00:00:00Z"}
+    shops = [_order("a", "O3", 16), _order("a", "O4", 14, refunded_total="2.00", **now)]
+    project.land("orders", shops, batch="later")
     project.land("conversions", [], batch="goes")
     for case in (4, 5):
         _rate(project, case, "1.20")

@@ -69,6 +69,8 @@ def land(project: Project) -> None:
             _seen("turns", "03-01T10:05", **CLICK, ad_id="8", session_id="s"),
             _seen("sits", "03-01T10:00", ad_id="7", session_id="s"),
             _seen("waits", "03-01T10:00", ad_id="7"),
+            _seen("chats", "03-01T10:20", ad_id="7"),
+            _touch("carries", 3),
         ],
         "conversions": [_lead("asks", 3)],
         "orders": [_order("buys", 3)],
@@ -89,6 +91,8 @@ def change(project: Project) -> None:
     # of a touch that is new in two versions, only the newer one has a person
     project.land("touches", [_touch("gains 2", 2), _touch("new", 4)], profile_id=PROFILE, batch="later")
     project.land("conversions", [_buyer("becomes", 4)], profile_id=PROFILE, batch="later")
+    carried = {**_lead("carries", 4), **CLICK, "touch_at": "2026-03-20T12:00:00Z"}
+    project.land("conversions", [carried], profile_id=PROFILE, batch="carries")
     again = [
         _seen("clicks", "03-09T10:00", **CLICK, ad_id="8"),
         _seen("turns", "03-09T10:00", ad_id="8", session_id="s"),
@@ -100,7 +104,7 @@ def change(project: Project) -> None:
     people = [_person("named", first_name="Ann"), _person("agrees", marketing_consent=False)]
     told = {
         "orders": [_order("buys", 2)],
-        "ad_referrals": [_referral("stays")],
+        "ad_referrals": [_referral("stays"), _referral("chats")],
         "people": [*people, _person("moves", email="moved@example.com")],
         "page_events": [_page("10:00"), _page("10:30", consent_marketing=False), _page("11:00")],
     }

@@ -14,8 +14,8 @@
 
 {# Minor units (bigint) of an amount converted at `rate` into a currency with `digits` decimals, rounded half to
    even. The product is exact: 4 decimals of the amount and 12 of the rate fit the 16 kept. Spark keeps them only with
-   spark.sql.decimalOperations.allowPrecisionLoss off. Null from ten trillion on: no such amount is real, and one
-   profile's nonsense must not end everybody's build with an overflow, also where 900,000 such amounts are added up. #}
+   spark.sql.decimalOperations.allowPrecisionLoss off. Null from a hundred trillion on: no such amount is real, and one
+   profile's nonsense must not end everybody's build with an overflow, also where 90,000 such amounts are added up. #}
 {% macro minor_units(amount, rate, digits) -%}
     {%- set scale -%}
         cast(case {{ digits }} when 0 then 1 when 2 then 100 when 3 then 1000 when 4 then 10000 end as decimal(5, 0))
@@ -24,7 +24,7 @@
         (cast({{ amount }} as decimal(18, 4)) * cast({{ rate }} as decimal(19, 12)) * {{ scale }})
     {%- endset -%}
     case
-        when abs(cast({{ amount }} as double)) * cast({{ rate }} as double) * {{ scale }} < 1e13
+        when abs(cast({{ amount }} as double)) * cast({{ rate }} as double) * {{ scale }} < 1e14
             then {{ round_half_even(scaled) }}
     end
 {%- endmacro %}

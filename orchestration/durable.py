@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,6 +34,18 @@ def put_in_place(temporary: Path, final: Path) -> None:
     _sync(temporary)
     temporary.replace(final)
     _sync(final.parent)
+
+
+def remove(*paths: Path) -> None:
+    """Remove what is there of the files, and of the folders with all they hold; a crash brings none of it back."""
+    there = [path for path in paths if path.exists()]
+    for path in there:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    for folder in {path.parent for path in there}:
+        _sync(folder)
 
 
 def checksum(path: Path) -> str:

@@ -18,7 +18,7 @@ import structlog
 
 from api.db import new_id, now, transaction
 from api.models import Run
-from orchestration import durable, increment, pointer, renewal
+from orchestration import database_files, durable, increment, pointer, renewal
 from orchestration.kept_rows import Kept
 from orchestration.limits import limits, threads
 from orchestration.locks import only_writer
@@ -91,8 +91,7 @@ def _publish_file(
         # the failure may have come after the pointer was renamed: a file that it names is never removed
         current = pointer.read(settings.published)
         if current is None or current.file != to.file:
-            final.unlink(missing_ok=True)
-            names.unlink(missing_ok=True)
+            durable.remove(final, names)
         raise
     return to, rows
 
@@ -118,7 +117,7 @@ def _put(
         building.chmod(mode)
         durable.put_in_place(building, final)
     finally:
-        building.unlink(missing_ok=True)
+        durable.remove(*database_files.whole(building))
     return rows
 
 
@@ -153,9 +152,8 @@ def _renewed(
         log.warning(
             "the snapshot before cannot be renewed; all is written anew", file=before.path.name, problem=str(problem)
         )
-        path.unlink(missing_ok=True)
         # what a failed checkpoint left in the log would be taken over into the next file of that name
-        path.with_name(f"{path.name}.wal").unlink(missing_ok=True)
+        durable.remove(*database_files.whole(path))
         return None
     return rows
 
@@ -188,21 +186,23 @@ def _write_snapshot(
 
 def _sweep(published: Path) -> None:
     """Remove what a killed build left; the caller holds the builder's lock, so nobody is writing these."""
-    for path in published.glob("building-*"):
-        path.unlink(missing_ok=True)
+    durable.remove(*published.glob("building-*"))
 
 
 def prune(published: Path, *, keep: int) -> list[str]:
-    """Remove all but the newest `keep` snapshots (their ids sort by time); cursors of older ones have expired."""
+    """Remove all but the current snapshot and the newest `keep - 1` of the others; cursors of those have expired.
+
+    Their ids sort by time, but a clock that was set back gives the current one an older id than those before it. What
+    was spilled beside a file goes with it: it may hold what an erasure took out of the next.
+    """
     current = pointer.read(published)
-    names = sorted(path.name for path in published.glob("served-*.duckdb"))
-    old = [name for name in names[:-keep] if current is None or name != current.file]
-    for name in old:
-        (published / name).unlink(missing_ok=True)
-    kept = {_names_beside(path.name) for path in published.glob("served-*.duckdb")}
-    for path in published.glob("names-*.duckdb"):
-        if path.name not in kept:
-            path.unlink(missing_ok=True)
+    others = sorted(path.name for path in published.glob("served-*.duckdb") if not current or path.name != current.file)
+    staying = keep - 1 if current else keep
+    old = others[: max(len(others) - staying, 0)]
+    kept = {*others[len(old) :], *([current.file] if current else [])}
+    kept |= {_names_beside(name) for name in kept}
+    beside = [path for kind in ("served", "names") for path in published.glob(f"{kind}-*.duckdb*")]
+    durable.remove(*(path for path in beside if f"{path.name.partition('.duckdb')[0]}.duckdb" not in kept))
     return old
 
 

@@ -143,7 +143,12 @@ def test_only_the_newest_snapshots_are_kept(settings: Settings) -> None:
 def test_what_a_killed_build_left_is_swept(settings: Settings) -> None:
     build(settings, "(1, '2026-01-01', 1)")
     settings.published.mkdir()
-    (settings.published / "building-dead.duckdb").write_bytes(b"half")
+    for name in ("building-dead.duckdb", "building-dead.duckdb.wal"):
+        (settings.published / name).write_bytes(b"half")
+    # into which DuckDB spills what does not fit in memory
+    spilled = settings.published / "building-dead.duckdb.tmp"
+    spilled.mkdir()
+    (spilled / "duckdb_temp_storage_DEFAULT-0.tmp").write_bytes(b"people")
     to = run(settings)
     assert files(settings) == {to.file}
 
@@ -162,6 +167,32 @@ def test_what_names_people_goes_to_a_file_that_comes_and_goes_with_its_snapshot(
             tables = connection.execute("select table_name from duckdb_tables()").fetchall()
             found[name.partition("-")[0]] = {table for (table,) in tables}
     assert found == {"served": {"credit", "snapshot"}, "names": {"names", "snapshot"}}
+
+
+def test_what_was_spilled_beside_a_snapshot_goes_with_it(settings: Settings) -> None:
+    build(settings, "(1, '2026-01-01', 1)")
+    before = run(settings)
+    # an API process that was killed, and one whose snapshot is gone already
+    for name in (before.file, f"names-{before.snapshot_id}.duckdb", "names-gone.duckdb"):
+        spilled = settings.published / f"{name}.tmp"
+        spilled.mkdir()
+        (spilled / "duckdb_temp_storage_DEFAULT-0.tmp").write_bytes(b"people")
+    to = run(settings)
+    assert prune(settings.published, keep=1) == [before.file]
+    assert files(settings) == {to.file}
+
+
+def test_a_clock_that_was_set_back_keeps_no_older_snapshot_in_the_place_of_a_newer_one(settings: Settings) -> None:
+    build(settings, "(1, '2026-01-01', 1)")
+    settings.published.mkdir()
+    ahead = [settings.published / f"served-{year}0000-0000-7000-8000-000000000000.duckdb" for year in ("ffff", "fffe")]
+    for path in ahead:
+        path.write_bytes(b"an erased person")
+    current = run(settings).file
+    assert prune(settings.published, keep=2) == [ahead[1].name]
+    assert files(settings) == {current, ahead[0].name}
+    assert prune(settings.published, keep=1) == [ahead[0].name]
+    assert files(settings) == {current}
 
 
 def test_a_build_that_is_not_published_leaves_no_names_behind(settings: Settings) -> None:

@@ -19,7 +19,7 @@ import duckdb
 import pyarrow as pa
 
 from data_contracts.contract import landed, modelled
-from orchestration import durable
+from orchestration import database_files, durable
 from orchestration.batch_file import raw_schema
 from orchestration.dbt_manifest import PROJECT
 from orchestration.limits import limits
@@ -97,11 +97,11 @@ def run_models(settings: Settings, command: Sequence[str]) -> int:
 
 def take_marts(settings: Settings) -> dict[str, int]:
     """Put a warehouse of the marts just built in the place of the old one; gives rows by table."""
-    building = settings.warehouse.with_name(f"building-{settings.warehouse.name}")
-    building.unlink(missing_ok=True)
+    new = building(settings)
+    durable.remove(*database_files.whole(new))
     rows: dict[str, int] = {}
     try:
-        with duckdb.connect(str(building), config={**STORAGE, **limits(settings)}) as connection:
+        with duckdb.connect(str(new), config={**STORAGE, **limits(settings)}) as connection:
             connection.execute("set TimeZone = 'UTC'")
             for relation in wanted():
                 schema, name = relation.split(".")
@@ -111,10 +111,17 @@ def take_marts(settings: Settings) -> dict[str, int]:
                 count = connection.execute(f"select count(*) from {relation}").fetchone()  # noqa: S608
                 rows[name] = int(count[0]) if count else 0
             connection.execute("checkpoint")
-        durable.put_in_place(building, settings.warehouse)
+        # the log of a build that was killed would be taken for the new file's, which then nobody can open
+        durable.remove(*database_files.beside(settings.warehouse))
+        durable.put_in_place(new, settings.warehouse)
     finally:
-        building.unlink(missing_ok=True)
+        durable.remove(*database_files.whole(new))
     return rows
+
+
+def building(settings: Settings) -> Path:
+    """Where the new warehouse is until it takes the old one's place."""
+    return settings.warehouse.with_name(f"building-{settings.warehouse.name}")
 
 
 def _kinds(name: str) -> str:

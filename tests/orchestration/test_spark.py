@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import uuid
 from pathlib import Path
 
@@ -19,6 +21,14 @@ from touchledger.cli import main
 from touchledger.settings import Settings
 
 MASTER = "spark://cluster:7077"
+KILLED = """
+import os, signal, sys
+import duckdb
+connection = duckdb.connect(sys.argv[1])
+connection.execute("create schema marts; create table marts.old as select 1 as one; checkpoint")
+connection.execute("create or replace table marts.entities as select 42 as one")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 @pytest.fixture
@@ -85,6 +95,18 @@ def test_the_marts_take_the_place_of_the_old_warehouse_and_leave_nobody_behind(t
         schemas = connection.execute("select distinct schema_name from duckdb_tables() order by 1").fetchall()
     assert schemas == [("intermediate",), ("marts",)]
     assert not spark.marts_folder(told).parent.exists()
+
+
+def test_the_log_of_a_build_that_was_killed_is_not_taken_for_the_new_warehouses(told: Settings) -> None:
+    for path in (told.warehouse, told.warehouse.with_name(f"building-{told.warehouse.name}")):
+        subprocess.run([sys.executable, "-c", KILLED, path], check=False)
+        assert path.with_name(f"{path.name}.wal").exists()
+    _hand_over(told)
+    spark.take_marts(told)
+    with duckdb.connect(str(told.warehouse), read_only=True) as connection:
+        assert connection.execute("select count(*) from marts.entities").fetchall() == [(1,)]
+        assert connection.execute("select * from duckdb_tables() where table_name = 'old'").fetchall() == []
+    assert [path.name for path in told.home.glob("*warehouse.duckdb*")] == ["warehouse.duckdb"]
 
 
 def test_ids_come_back_as_ids_though_spark_has_texts_only(told: Settings) -> None:

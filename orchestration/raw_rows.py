@@ -97,12 +97,17 @@ class RawRows:
         return connection
 
 
+def spill_folder(settings: Settings) -> Path:
+    """Where rows go that do not fit in memory; a killed process leaves them there."""
+    return settings.home / "raw.tmp"
+
+
 @lru_cache(maxsize=1)
 def _database(settings: Settings) -> duckdb.DuckDBPyConnection:
     """An empty database in memory for every set of a run: to make one costs as much as reading a small set does."""
     config: Config = {
         **limits(settings),
-        "temp_directory": str(settings.home / "raw.tmp"),
+        "temp_directory": str(spill_folder(settings)),
         # it would hold what was read of the lake while the models want the memory
         "enable_external_file_cache": False,
     }

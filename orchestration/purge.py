@@ -36,11 +36,16 @@ def purge_waiting(settings: Settings, lake: Lake) -> list[str]:
     """Remove the files of archived profiles; gives whose purge it was.
 
     The caller holds the right to write the warehouse, has landed what was sent, and builds and publishes next;
-    `complete_purges` then ends them. What a pull landed after an archive goes with the build after it.
+    `complete_purges` then ends them. What a pull landed after a purge opens it again, for a build may have read that.
     """
     url = settings.operational_url
     with transaction(url) as session:
         archived = session.scalars(sa.select(Profile.id).where(Profile.archived_at.is_not(None))).all()
+        for profile_id in archived:
+            if _has_landed(lake, profile_id):
+                # before its files go: killed in between, the next build does the rest
+                session.merge(Purge(profile_id=profile_id, files_removed_at=None, completed_at=None))
+        session.flush()
         open_ones = session.scalars(sa.select(Purge.profile_id).where(Purge.files_removed_at.is_(None))).all()
     _remove_files(settings, lake, archived)
     if not open_ones:
@@ -66,6 +71,10 @@ def complete_purges(settings: Settings) -> list[str]:
         prune(settings.published, keep=1)
         compact(settings.operational_url)
     return [purge.profile_id for purge in done]
+
+
+def _has_landed(lake: Lake, profile_id: str) -> bool:
+    return any(True for dataset in landed() for _ in (lake.raw / dataset / profile_id).glob("*/*.parquet"))
 
 
 def _remove_files(settings: Settings, lake: Lake, profile_ids: Sequence[str]) -> None:

@@ -84,11 +84,38 @@ def test_what_came_in_beside_the_archive_goes_too(settings: Settings, lake: Lake
     with db.transaction(settings.operational_url) as session:
         assert session.scalars(sa.select(IngestedRecord)).all() == []
     assert files_of(settings, profile) == set()
-    # a pull that ended after the purge
+
+
+def test_what_a_pull_landed_after_the_purge_opens_it_again(settings: Settings, lake: Lake) -> None:
+    profile = accounts.profile(settings.operational_url)
+    archive(settings, profile)
+    purge.purge_waiting(settings, lake)
+    assert purge.complete_purges(settings) == [profile.id]
+    older = served.publish(settings.published, {}, token=1)
     lake.land(dataset="touches", profile_id=profile.id, source="late", batch="b", records=[])
-    assert files_of(settings, profile) == {"raw"}
-    assert purge.purge_waiting(settings, lake) == []
+    # a build that read it
+    settings.warehouse.write_text("pages of rows that were deleted")
+    assert purge.purge_waiting(settings, lake) == [profile.id]
     assert files_of(settings, profile) == set()
+    assert not settings.warehouse.exists()
+    served.publish(settings.published, {}, token=2, snapshot_id="ffffffff-0000-4000-8000-000000000000")
+    assert purge.complete_purges(settings) == [profile.id]
+    assert not (settings.published / f"served-{older}.duckdb").exists()
+    assert purges(settings) == [(True, True)]
+
+
+def test_a_file_that_was_only_dropped_for_an_archived_profile_costs_no_warehouse(
+    settings: Settings, lake: Lake
+) -> None:
+    profile = accounts.profile(settings.operational_url)
+    archive(settings, profile)
+    purge.purge_waiting(settings, lake)
+    dropped = settings.inbox / profile.id / "touches" / "late.csv"
+    dropped.parent.mkdir(parents=True)
+    dropped.write_text("touch_key\n")
+    settings.warehouse.write_text("whatever was built")
+    assert purge.purge_waiting(settings, lake) == []
+    assert settings.warehouse.exists() and not dropped.exists()
 
 
 def test_a_publication_ends_the_purges_it_was_built_without_and_drops_older_snapshots(

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import uuid_utils
 
 from orchestration import durable
+from orchestration.dbt_commands import FULL_REFRESH, fully, is_whole, judges, writes
 from orchestration.dbt_manifest import PROJECT, fingerprint
 from orchestration.lake_changes import KEYS, tell_changes
 from orchestration.landed_facts import read_facts, withdraws
@@ -25,18 +26,6 @@ from touchledger.settings import Settings
 MANY = 200_000
 # builds that keep rows before one makes everything anew: each leaves some space of its deleted rows unused
 MOST = 200
-FULL_REFRESH = "--full-refresh"
-# What may be said beside `build` or `run` while every model is still built, and with which values; None is any. What is
-# not here may leave models out, or make them of other rows, so that nothing could be kept of them.
-HARMLESS: dict[str, set[str] | None] = {
-    "--select": {"fqn:*"},
-    "--exclude": {"resource_type:unit_test"},
-    "--exclude-resource-type": {"test", "unit_test"},
-    FULL_REFRESH: set(),
-    "--no-write-json": set(),
-    "--quiet": set(),
-    **dict.fromkeys(("--project-dir", "--profiles-dir", "--target-path", "--log-path", "--log-format-file"), None),
-}
 
 
 @dataclass(frozen=True)
@@ -70,58 +59,51 @@ class Base:
     judged: bool = False
 
 
-def is_whole(arguments: Sequence[str]) -> bool:
-    """Whether dbt, called so, builds every model."""
-    if not arguments or arguments[0] not in ("build", "run"):
-        return False
-    allowed: set[str] | None = set()
-    for argument in arguments[1:]:
-        if argument.startswith("-"):
-            if argument not in HARMLESS:
-                return False
-            allowed = HARMLESS[argument]
-        elif allowed is not None and argument not in allowed:
-            return False
-    return True
-
-
-def judges(arguments: Sequence[str]) -> bool:
-    """Whether dbt, called so, runs the data tests of what it builds."""
-    return "build" in arguments[:1] and "test" not in arguments
-
-
 def begin(settings: Settings, arguments: Sequence[str]) -> tuple[list[str], Base | None]:
     """The arguments dbt is to be called with, and the base that its success makes; None where it makes none.
 
     The base before is gone from here on, so that a run that does not end well is followed by a whole build. Where the
     build can be an increment, the warehouse's schema `changes` tells what is new.
     """
-    if not arguments or arguments[0] not in ("build", "run"):
+    if not writes(arguments):
         return list(arguments), None
     before = _take_base(settings)
-    now = _base(settings, before.files if before else {}, judged=judges(arguments))
-    if now is None or not is_whole(arguments):
-        return _fully(arguments), None
-    if before is None or before.models != now.models or FULL_REFRESH in arguments or not settings.warehouse.exists():
-        return _fully(arguments), now
-    if before.increments >= MOST:
-        return _fully(arguments), now
-    # the tests of a build that keeps rows look at what came with it
-    if now.judged and not before.judged:
-        return _fully(arguments), now
-    new = {path: file for path, file in now.files.items() if before.files.get(path) != file}
-    if any(is_much(_rows(new, dataset), _rows(before.files, dataset)) for dataset in KEYS):
-        return _fully(arguments), now
-    gone = {path: file for path, file in before.files.items() if now.files.get(path) != file}
-    tell_changes(
-        settings,
-        list(new),
-        sorted({file.seq for file in gone.values()}),
-        withdrew={path.split("/")[1] for path, file in gone.items() if file.withdraws},
-    )
+    files = _files(settings, before.files if before else {}) if is_whole(arguments) else None
+    if files is None:
+        return fully(arguments), None
+    build = str(uuid_utils.uuid7())
+    models = f"{fingerprint(PROJECT, settings)}:{version('duckdb')}"
+    now = Base(models, files, whole=build, build=build, judged=judges(arguments))
+    if before is None or FULL_REFRESH in arguments or not _can_follow(settings, now, before):
+        return fully(arguments), now
+    _tell(settings, now, before)
     return list(arguments), replace(
         now, increments=before.increments + 1, whole=before.whole or now.whole, before=before.build
     )
+
+
+def _can_follow(settings: Settings, now: Base, before: Base) -> bool:
+    if before.models != now.models or not settings.warehouse.exists() or before.increments >= MOST:
+        return False
+    # the tests of a build that keeps rows look at what came with it
+    if now.judged and not before.judged:
+        return False
+    new = _unlike(now.files, before.files)
+    return not any(is_much(_rows(new, dataset), _rows(before.files, dataset)) for dataset in KEYS)
+
+
+def _tell(settings: Settings, now: Base, before: Base) -> None:
+    gone = _unlike(before.files, now.files)
+    tell_changes(
+        settings,
+        list(_unlike(now.files, before.files)),
+        sorted({file.seq for file in gone.values()}),
+        withdrew={path.split("/")[1] for path, file in gone.items() if file.withdraws},
+    )
+
+
+def _unlike(files: dict[str, Landed], others: dict[str, Landed]) -> dict[str, Landed]:
+    return {path: file for path, file in files.items() if others.get(path) != file}
 
 
 def is_much(new: int, known: int) -> bool:
@@ -167,15 +149,11 @@ def builds(settings: Settings) -> Builds:
 
 def forget(settings: Settings) -> None:
     """Make the next build a whole one."""
-    _path(settings).unlink(missing_ok=True)
+    durable.remove(_path(settings))
 
 
 def _path(settings: Settings) -> Path:
     return settings.home / "warehouse.base"
-
-
-def _fully(arguments: Sequence[str]) -> list[str]:
-    return [*arguments] if FULL_REFRESH in arguments else [arguments[0], FULL_REFRESH, *arguments[1:]]
 
 
 def _take_base(settings: Settings) -> Base | None:
@@ -183,20 +161,26 @@ def _take_base(settings: Settings) -> Base | None:
     if not path.exists():
         return None
     told = json.loads(path.read_text())
-    path.unlink()
-    files = {name: Landed(*facts) for name, facts in told["files"].items()}
-    return Base(
-        told["models"],
-        files,
-        told.get("increments", 0),
-        told.get("whole", ""),
-        told.get("build", ""),
-        judged=told.get("judged", False),
-    )
+    forget(settings)
+    try:
+        return Base(
+            told["models"],
+            {name: Landed(*facts) for name, facts in told["files"].items()},
+            told.get("increments", 0),
+            told.get("whole", ""),
+            told.get("build", ""),
+            judged=told.get("judged", False),
+        )
+    except (KeyError, TypeError):
+        # a newer release, which was taken back, told other things of a file
+        return None
 
 
-def _base(settings: Settings, known: dict[str, Landed], *, judged: bool) -> Base | None:
-    """None where a file does not tell its landing: it was not landed by us, and nobody knows when it changes."""
+def _files(settings: Settings, known: dict[str, Landed]) -> dict[str, Landed] | None:
+    """The files that are followed; those that are as known are not read.
+
+    None where a file does not tell its landing: it was not landed by us, and nobody knows when it changes.
+    """
     files = {}
     for path in sorted(path for one in KEYS for path in (settings.lake / "raw" / one).glob("*/*/*.parquet")):
         name, status = str(path.relative_to(settings.lake)), path.stat()
@@ -208,6 +192,4 @@ def _base(settings: Settings, known: dict[str, Landed], *, judged: bool) -> Base
                 return None
             same = Landed(status.st_size, status.st_mtime_ns, facts.seq, facts.rows_loaded, withdraws(path))
         files[name] = same
-    build = str(uuid_utils.uuid7())
-    models = f"{fingerprint(PROJECT, settings)}:{version('duckdb')}"
-    return Base(models, files, whole=build, build=build, judged=judged)
+    return files

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -13,68 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestration import increment
-from orchestration.lake import Lake
+from tests.orchestration.followed_lake import BUILD, built, convert, land, told
 from touchledger.settings import Settings
-
-AT = "2026-03-01T00:00:00Z"
-BUILD = ["build", "--no-write-json"]
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """A lake of two landings of touches and one of conversions, and a warehouse that a build just made of them."""
-    found = Settings(home=tmp_path)
-    Lake(found.lake).prepare()
-    convert(found, "lead")
-    land(found, "one", ["a", "b"])
-    land(found, "two", ["c"])
-    found.warehouse.parent.mkdir(parents=True, exist_ok=True)
-    with duckdb.connect(str(found.warehouse)) as connection:
-        connection.execute("create schema staging")
-        connection.execute(
-            "create table staging.stg_app__touches as select _profile_id as profile_id, touch_key,"
-            " _seq * 4294967296 + _line as record_no, 'person_key:' || person_key as identity_key,"
-            " epoch(occurred_at)::bigint as occurred_s"
-            f" from read_parquet('{found.lake}/raw/touches/**/*.parquet', union_by_name = true)"
-        )
-        connection.execute(
-            "create table staging.stg_app__conversions as select _profile_id as profile_id, conversion_key,"
-            " _seq * 4294967296 + _line as record_no"
-            f" from read_parquet('{found.lake}/raw/conversions/**/*.parquet', union_by_name = true)"
-        )
-    arguments, base = increment.begin(found, BUILD)
-    assert arguments == ["build", "--full-refresh", "--no-write-json"] and base is not None
-    increment.end(found, base)
-    return found
-
-
-def land(settings: Settings, batch: str, keys: Sequence[str], *, channel: str = "web", withdraws: bool = False) -> None:
-    """Land touches of these keys, each of a person of that name, or what withdraws them."""
-    rows = [
-        {
-            "touch_key": key,
-            "occurred_at": AT,
-            "person_key": key,
-            "channel": channel,
-            "origin": "web",
-            "_deleted": withdraws,
-        }
-        for key in keys
-    ]
-    Lake(settings.lake).land(dataset="touches", profile_id="p", source="test", batch=batch, records=rows)
-
-
-def convert(settings: Settings, batch: str, *keys: str) -> None:
-    """Land leads of these keys, each of a person of that name."""
-    lead = {"occurred_at": AT, "conversion_type": "lead_created"}
-    rows = [{**lead, "conversion_key": key, "person_key": key} for key in keys or ("lead",)]
-    Lake(settings.lake).land(dataset="conversions", profile_id="p", source="test", batch=batch, records=rows)
-
-
-def told(settings: Settings, sql: str) -> list[tuple[Any, ...]]:
-    """Rows of the warehouse, in order."""
-    with duckdb.connect(str(settings.warehouse)) as connection:
-        return sorted(connection.execute(sql).fetchall())
+    return built(tmp_path)
 
 
 def test_nothing_new_tells_no_change(settings: Settings) -> None:
@@ -112,6 +56,14 @@ def test_a_base_of_an_older_release_gets_an_id_with_the_next_increment(settings:
     increment.end(settings, base)
     now = increment.builds(settings)
     assert now.whole and now.newest and not now.before
+
+
+def test_a_base_of_a_newer_release_counts_for_nothing(settings: Settings) -> None:
+    path = settings.home / "warehouse.base"
+    told = json.loads(path.read_text())
+    path.write_text(json.dumps({**told, "files": {name: [*facts, "more"] for name, facts in told["files"].items()}}))
+    arguments, base = increment.begin(settings, BUILD)
+    assert "--full-refresh" in arguments and base is not None
 
 
 def test_after_many_builds_that_keep_rows_one_is_whole(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,10 +224,24 @@ def test_a_fifth_of_the_history_at_once_is_built_whole(new: int, known: int, muc
     assert increment.is_much(new, known) is much
 
 
+@pytest.mark.parametrize("flags", [["--quiet"], ["--log-path", "run"]])
+def test_flags_before_the_command_change_nothing(settings: Settings, flags: list[str]) -> None:
+    arguments, base = increment.begin(settings, [*flags, *BUILD])
+    assert arguments == [*flags, *BUILD] and base is not None
+    assert increment.begin(settings, [*flags, *BUILD])[0] == [*flags, "build", "--full-refresh", "--no-write-json"]
+
+
+@pytest.mark.parametrize("command", ["retry", "seed", "snapshot", "clone", "run-operation"])
+def test_whatever_may_write_the_warehouse_makes_the_next_build_whole(settings: Settings, command: str) -> None:
+    assert increment.begin(settings, ["--debug", command, "name"]) == (["--debug", command, "name"], None)
+    assert "--full-refresh" in increment.begin(settings, BUILD)[0]
+
+
 def test_a_wish_for_a_whole_build_is_kept(settings: Settings) -> None:
     assert increment.begin(settings, [*BUILD, "--full-refresh"])[0] == [*BUILD, "--full-refresh"]
 
 
-def test_other_commands_are_left_alone(settings: Settings) -> None:
-    assert increment.begin(settings, ["docs", "generate"]) == (["docs", "generate"], None)
+@pytest.mark.parametrize("command", [["docs", "generate"], ["--quiet", "parse"], ["test", "--select", "int_touches"]])
+def test_other_commands_are_left_alone(settings: Settings, command: list[str]) -> None:
+    assert increment.begin(settings, command) == (command, None)
     assert increment.begin(settings, BUILD)[0] == BUILD

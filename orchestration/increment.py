@@ -26,6 +26,8 @@ from touchledger.settings import Settings
 MANY = 200_000
 # builds that keep rows before one makes everything anew: each leaves some space of its deleted rows unused
 MOST = 200
+# looks at a lake into which somebody lands meanwhile, before a build does without knowing what is new
+LOOKS = 5
 
 
 @dataclass(frozen=True)
@@ -76,10 +78,18 @@ def begin(settings: Settings, arguments: Sequence[str]) -> tuple[list[str], Base
     now = Base(models, files, whole=build, build=build, judged=judges(arguments))
     if before is None or FULL_REFRESH in arguments or not _can_follow(settings, now, before):
         return fully(arguments), now
-    _tell(settings, now, before)
-    return list(arguments), replace(
-        now, increments=before.increments + 1, whole=before.whole or now.whole, before=before.build
-    )
+    for _ in range(LOOKS):
+        _tell(settings, now, before)
+        # dbt reads the lake's touches and conversions in what was told, which must be what the base says, no more
+        files = _files(settings, now.files)
+        if files == now.files:
+            return list(arguments), replace(
+                now, increments=before.increments + 1, whole=before.whole or now.whole, before=before.build
+            )
+        if files is None:
+            return fully(arguments), None
+        now = replace(now, files=files)
+    return fully(arguments), now
 
 
 def _can_follow(settings: Settings, now: Base, before: Base) -> bool:
@@ -116,7 +126,13 @@ def _rows(files: dict[str, Landed], dataset: str) -> int:
 
 
 def end(settings: Settings, base: Base) -> None:
-    """Keep what the finished build was made from."""
+    """Keep what the finished build was made from.
+
+    A whole build reads the lake itself, at no single moment. Where something landed meanwhile nobody knows what of it
+    was read, nor whose rows are to go when it is replaced: no base is kept, and the next build is whole too.
+    """
+    if base.increments == 0 and _files(settings, base.files) != base.files:
+        return
     told = {
         "models": base.models,
         "increments": base.increments,

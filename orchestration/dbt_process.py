@@ -10,6 +10,7 @@ from importlib import import_module
 from importlib.metadata import version
 
 from orchestration import dbt_events, dbt_order, templates
+from orchestration.dbt_commands import writes
 from orchestration.dbt_manifest import KEPT, STATE
 from orchestration.garbage import search_seldom
 from orchestration.limits import threads
@@ -125,15 +126,22 @@ def _spark(settings: Settings, arguments: list[str]) -> int:
 
 
 def _local(settings: Settings, arguments: list[str]) -> None:
-    """Run dbt on DuckDB; a build computes anew what is new since the one before, where that one left its base."""
-    from orchestration import increment
+    """Run dbt on DuckDB; a build computes anew what is new since the one before, where that one left its base.
 
+    A command that may write and does not end well leaves the warehouse unfinished, also when a person called it.
+    """
+    from orchestration import increment, warehouse_state
+
+    finished = warehouse_state.begin(settings) if writes(arguments) else None
     arguments, base = increment.begin(settings, arguments)
     try:
         _dbt(arguments)
     except SystemExit as ended:
-        if base and not ended.code:
-            increment.end(settings, base)
+        if not ended.code:
+            if base:
+                increment.end(settings, base)
+            if finished is not None:
+                warehouse_state.end(settings, finished)
         raise
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from orchestration import durable
 from touchledger.settings import Settings
 
 
@@ -23,12 +24,23 @@ def rebuilding(settings: Settings, *, token: int, whole: bool) -> Iterator[None]
 
     A block that raises leaves it so. A `whole` build finishes it; a part of one only if it was finished before.
     """
-    mark = _mark(settings)
-    finished_before = mark.exists()
-    mark.unlink(missing_ok=True)
+    finished_before = begin(settings)
     yield
-    if whole or finished_before:
-        mark.write_text(str(token))
+    if whole or finished_before is not None:
+        end(settings, str(token))
+
+
+def begin(settings: Settings) -> str | None:
+    """Mark the warehouse unfinished; gives what told that it was finished, for `end`, or None where it was not."""
+    mark = _mark(settings)
+    said = mark.read_text() if mark.exists() else None
+    durable.remove(mark)
+    return said
+
+
+def end(settings: Settings, said: str) -> None:
+    """Mark the warehouse finished."""
+    _mark(settings).write_text(said)
 
 
 def require_finished(settings: Settings) -> None:

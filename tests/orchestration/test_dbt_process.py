@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from orchestration.dbt_manifest import KEPT, STATE, ensure_manifest
+from orchestration.warehouse_state import UnfinishedWarehouseError, rebuilding, require_finished
+from tests.dbt_project.project import Project
 from touchledger.settings import Settings
 
 ASKED = """
@@ -47,6 +49,33 @@ print(sum(len(parsed.nodes) for parsed in found))
 def ready(kept: Path) -> int:
     """How many nodes of what is kept there dbt has read once it is ready."""
     return int(subprocess.run([sys.executable, "-c", READY, kept], capture_output=True, text=True, check=True).stdout)
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Project:
+    """A deployment whose warehouse is built to its end."""
+    found = Project(Settings(home=tmp_path))
+    with rebuilding(found.settings, token=7, whole=True):
+        pass
+    return found
+
+
+def test_a_command_that_fails_leaves_the_warehouse_unfinished_whoever_called_it(finished: Project) -> None:
+    with pytest.raises(AssertionError, match="no_such_macro"):
+        finished.dbt("run-operation", "no_such_macro")
+    with pytest.raises(UnfinishedWarehouseError):
+        require_finished(finished.settings)
+    # nor does one that ends well finish what another began
+    finished.dbt("--quiet", "seed")
+    with pytest.raises(UnfinishedWarehouseError):
+        require_finished(finished.settings)
+
+
+@pytest.mark.parametrize("command", [["seed"], ["list", "--resource-type", "seed"]])
+def test_a_command_that_ends_well_leaves_the_warehouse_as_it_was(finished: Project, command: list[str]) -> None:
+    finished.dbt("--quiet", *command)
+    require_finished(finished.settings)
+    assert (finished.settings.home / "warehouse.built").read_text() == "7"
 
 
 def test_dbt_seldom_searches_for_garbage() -> None:

@@ -132,6 +132,11 @@ class Lake:
         """Whether that batch is landed."""
         return (self.raw / _place(dataset, profile_id, source, batch).file).exists()
 
+    def named(self, *, dataset: str, profile_id: str | None, source: str, beginning: str) -> list[Path]:
+        """The landed files of one source whose batches' names begin so, in the order of their names."""
+        folder = self.raw / _place(dataset, profile_id, source, beginning).folder
+        return sorted(folder.glob(f"{beginning}*.parquet"))
+
     @contextmanager
     def _writing(self) -> Iterator[None]:
         durable.make_folder(self.raw)

@@ -40,17 +40,27 @@ class Known:
     today: date
     history_days: int = HISTORY_DAYS
 
-    def wanted(self, revised_days: int) -> DayRange:
-        """All of its history the first time; later the days that the platform may still revise."""
+    def wanted(self, days: DayRange) -> DayRange:
+        """What a run over `days` asks this account for: those days, and before them whatever is not landed yet.
+
+        All of its history the first time. An account behind the run is asked from what its platform may still have
+        revised when it was last pulled. Days that have not begun there are its newest ones.
+        """
+        ahead = max(days.last - self.today, timedelta())
+        first, last = days.first - ahead, days.last - ahead
         if self.through is None:
-            return DayRange(self.today - timedelta(days=self.history_days - 1), self.today)
-        return DayRange(min(self.through, self.today) - timedelta(days=revised_days - 1), self.today)
+            first, last = min(first, self.today - timedelta(days=self.history_days - 1)), self.today
+        elif self.through < first - timedelta(days=1):
+            first = self.through - timedelta(days=REVISED_DAYS - 1)
+        return DayRange(max(FIRST_DAY, first), last)
 
 
-def days_to_pull(known: Iterable[Known], *, now: date, revised_days: int = REVISED_DAYS) -> DayRange:
-    """The range that serves every account; without any, the day `now`."""
-    ranges = [one.wanted(revised_days) for one in known] or [DayRange(now, now)]
-    return DayRange(max(FIRST_DAY, min(one.first for one in ranges)), max(one.last for one in ranges))
+def days_to_pull(todays: Iterable[date], *, now: date, revised_days: int = REVISED_DAYS) -> DayRange:
+    """The days that a run is over: the newest `revised_days` of the account that is furthest; without any, `now`."""
+    last = max(todays, default=None)
+    if last is None:
+        return DayRange(now, now)
+    return DayRange(max(FIRST_DAY, last - timedelta(days=revised_days - 1)), last)
 
 
 def days_ahead(today: date, demo_today: date) -> int:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
 
+import pyarrow.parquet as pq
 import structlog
 
 from api.models import Connection
-from connectors.ad_platform import AdPlatform, Row, last_of_month, reach_windows
+from connectors.ad_platform import AdPlatform, Row, days_of, last_of_month, reach_windows
 from connectors.ad_platforms import PLATFORMS, opened
 from connectors.errors import ConnectorError, Refused
 from connectors.payments import Payments
@@ -35,9 +37,10 @@ BREAKDOWN_DAYS = 28
 
 @dataclass
 class Pull:
-    """One connection being pulled: what it gave so far, and the last day that is landed whole.
+    """One connection being pulled: what it gave so far, and the last day that is landed whole, as are those before it.
 
-    `today` is the day it is at the provider; `days` bounds the delivery of an ad platform.
+    `today` is the day it is at the provider; `days` bounds the delivery of an ad platform, `delivered` are those of
+    them that came.
     """
 
     settings: Settings
@@ -46,6 +49,7 @@ class Pull:
     today: date
     days: DayRange
     through: date | None = None
+    delivered: list[date] = field(default_factory=list)
     landings: list[Landing] = field(default_factory=list)
     failure: ConnectorError | None = None
 
@@ -60,6 +64,23 @@ class Pull:
         )
         self.landings.append(landing)
 
+    def landed(self, dataset: str) -> dict[str, Path]:
+        """The connection's landed batches of a data set, by what their names add to its id, in order."""
+        found = self.lake.named(
+            dataset=dataset,
+            profile_id=self.connection.profile_id,
+            source=self.connection.provider,
+            beginning=f"{self.connection.id}-",
+        )
+        return {path.stem.removeprefix(f"{self.connection.id}-"): path for path in found}
+
+    def delivery_came(self, day: date) -> None:
+        """Note that a day is landed; one after a gap does not hide the gap from the next pull."""
+        self.delivered.append(day)
+        # without any day landed before, the first pull begins with the history
+        if self.through is None or self.through < day <= self.through + timedelta(days=1):
+            self.through = day
+
     @property
     def since(self) -> datetime | None:
         """Changes from here on are asked for; None asks for all there is."""
@@ -69,7 +90,7 @@ class Pull:
 
 
 def pull_ads(pull: Pull) -> None:
-    """Entities whole, delivery day by day, the reach of windows, breakdowns; a day lands only when all of it came."""
+    """Entities whole, delivery day by day, breakdowns, the reach of windows; a day lands only when all of it came."""
     first, last = pull.days.first, min(pull.days.last, pull.today)
     connection = pull.connection
     with Transport() as transport:
@@ -78,17 +99,15 @@ def pull_ads(pull: Pull) -> None:
             pull.land(dataset, rows)
         for day, rows in platform.delivery(first, last):
             pull.land("ad_delivery", rows, f"-{day.isoformat()}")
-            pull.through = max(day, pull.through or day)
-        # whole months, so that a month's batch always holds all of its windows
-        until = min(last_of_month(last), pull.today)
-        for month, rows in _by_month(platform.reach(reach_windows(first.replace(day=1), until))):
-            pull.land("entity_reach", rows, f"-{month}")
-        # whole weeks, for the same reason
+            pull.delivery_came(day)
+        # whole weeks, so that a week's batch always holds all of its days
         newest = max(first, last - timedelta(days=BREAKDOWN_DAYS - 1))
         until = min(_monday(last) + timedelta(days=6), pull.today)
         for week, rows in _by_week(platform.breakdowns(_monday(newest), until)):
             pull.land("ad_delivery_breakdowns", rows, f"-{week}")
         _land_studies(pull, platform)
+        # the last, for it takes most of the requests: months that do not come now are asked for by the next pull
+        _land_reach(pull, platform, first, min(last_of_month(last), pull.today))
 
 
 def _land_studies(pull: Pull, platform: AdPlatform) -> None:
@@ -100,6 +119,33 @@ def _land_studies(pull: Pull, platform: AdPlatform) -> None:
         return
     for dataset, rows in studies.items():
         pull.land(dataset, rows)
+
+
+def _land_reach(pull: Pull, platform: AdPlatform, first: date, until: date) -> None:
+    # weeks far from the newest window it is asked for may be left out by a platform, so that one is always among them
+    newest = (until - timedelta(days=27), until)
+    for month in _months_due(pull, first, until):
+        # whole months, so that a month's batch always holds all of its windows
+        windows = reach_windows(month, min(last_of_month(month), until))
+        rows = [row for row in platform.reach(sorted({*windows, newest})) if row["date_to"].replace(day=1) == month]
+        pull.land("entity_reach", rows, f"-{month:%Y-%m}")
+
+
+def _months_due(pull: Pull, first: date, until: date) -> list[date]:
+    """The months whose reach is due, by their first days, newest first: those pulled, and earlier ones that lack."""
+    due, landed = {day.replace(day=1) for day, _ in days_of(first, until)}, pull.landed("entity_reach")
+    delivered = {date.fromisoformat(f"{day[:7]}-01") for day in pull.landed("ad_delivery")}
+    before = {month for month in delivered - due if month < first}
+    due |= {month for month in before if not _is_whole(landed.get(f"{month:%Y-%m}"), month)}
+    return sorted(due, reverse=True)
+
+
+def _is_whole(batch: Path | None, month: date) -> bool:
+    """Whether the batch was landed when the month was over; one that tells of no window from its first day is."""
+    if batch is None:
+        return False
+    ends = pq.read_table(batch, columns=["date_to"], filters=[("date_from", "=", month)])["date_to"].to_pylist()
+    return not ends or last_of_month(month) in ends
 
 
 def pull_store(pull: Pull) -> None:
@@ -153,13 +199,6 @@ def _by_week_made(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
     for row in rows:
         weeks.setdefault(_monday(row["occurred_at"].date()), []).append(row)
     yield from ((f"-{week.isoformat()}", found) for week, found in sorted(weeks.items()))
-
-
-def _by_month(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
-    months: dict[str, list[Row]] = {}
-    for row in rows:
-        months.setdefault(f"{row['date_to']:%Y-%m}", []).append(row)
-    yield from sorted(months.items())
 
 
 def _by_week(rows: Iterable[Row]) -> Iterator[tuple[date, list[Row]]]:

@@ -38,12 +38,9 @@ def connections(settings: Settings, kind: str) -> list[Connection]:
 
 
 def pull_range(settings: Settings, *, revised_days: int = REVISED_DAYS) -> DayRange:
-    """The days of delivery that a run started now should pull."""
-    known = [
-        Known(one.synced_through, today(settings, one), settings.demo_days if one.is_sandbox else HISTORY_DAYS)
-        for one in connections(settings, "ad_platform")
-    ]
-    return days_to_pull(known, now=datetime.now(UTC).date(), revised_days=revised_days)
+    """The days of delivery that a run started now is over; an account that lacks earlier ones is asked for them too."""
+    todays = [today(settings, one) for one in connections(settings, "ad_platform")]
+    return days_to_pull(todays, now=datetime.now(UTC).date(), revised_days=revised_days)
 
 
 def newest_queued_sync(settings: Settings) -> str | None:
@@ -53,8 +50,9 @@ def newest_queued_sync(settings: Settings) -> str | None:
 
 
 def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None = None) -> list[Pull]:
-    """Pull every connection of a kind, and note on each how it went."""
+    """Pull every connection of a kind, each over its own days, and note on each how it went."""
     found = connections(settings, kind)
+    days = days or pull_range(settings)
     syncs = [_begin(settings, one) for one in found]
     pulls = [
         Pull(
@@ -62,7 +60,7 @@ def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None =
             connection,
             lake,
             today(settings, connection),
-            _widened(days or pull_range(settings), sync),
+            _widened(_known(settings, connection).wanted(days), sync),
             connection.synced_through,
         )
         for connection, sync in zip(found, syncs, strict=True)
@@ -89,6 +87,11 @@ def _begin(settings: Settings, connection: Connection) -> ConnectionSync:
             session.add(sync)
         sync.status, sync.started_at = "running", now()
     return sync
+
+
+def _known(settings: Settings, connection: Connection) -> Known:
+    history = settings.demo_days if connection.is_sandbox else HISTORY_DAYS
+    return Known(connection.synced_through, today(settings, connection), history)
 
 
 def _widened(days: DayRange, sync: ConnectionSync) -> DayRange:

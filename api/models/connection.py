@@ -31,8 +31,9 @@ class Connection(Base):
 
     `token` is sealed in the database; "" where there is none. `external_account_id` is "" until an account was chosen
     from `candidates`.
-    `synced_through` is the last account day that was landed whole. `login_kind` of a social account is page_linked or
-    direct. `reached_through` is the account above it that providers who want it are told with each call.
+    `synced_through` is the last account day that was landed whole, with no gap before it. `login_kind` of a social
+    account is page_linked or direct. `reached_through` is the account above it that providers who want it are told with
+    each call.
     """
 
     __tablename__ = "connections"

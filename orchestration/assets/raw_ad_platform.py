@@ -21,9 +21,15 @@ from orchestration.sync import sync_kind
     freshness_policy=dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=26)),
 )
 def landing_ad_platform(context: dg.AssetExecutionContext, deployment: Deployment) -> dg.MaterializeResult[None]:
-    """Accounts, campaigns, ad sets, ads and creatives as they are now; delivery and reach of the run's days."""
+    """Accounts, campaigns, ad sets, ads and creatives as they are now; delivery and reach of the run's days.
+
+    An account that lacks earlier days brings them too; those are told as partitions of their own.
+    """
     started = time.monotonic()
     keys = context.partition_key_range
     days = DayRange(date.fromisoformat(keys.start), date.fromisoformat(keys.end))
     pulls = sync_kind(deployment.settings, deployment.lake, "ad_platform", days)
-    return dg.MaterializeResult(metadata=sync_metadata(pulls, started))
+    metadata = sync_metadata(pulls, started)
+    for day in sorted({day for pull in pulls for day in pull.delivered if not days.first <= day <= days.last}):
+        context.log_event(dg.AssetMaterialization(context.asset_key, metadata=metadata, partition=day.isoformat()))
+    return dg.MaterializeResult(metadata=metadata)

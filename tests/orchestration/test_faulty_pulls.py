@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -69,7 +69,8 @@ def delivered(lake: Lake) -> dict[date, truths.Figures]:
 def test_an_ad_platform_that_fails_midway_leaves_whole_days_and_the_next_pull_the_rest(
     settings: Settings, small: RunningSandbox, lake: Lake, profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    connection = connected.to_meta(settings.operational_url, profile, small.url)
+    before = SYNC_SINCE - timedelta(days=1)
+    connection = connected.to_meta(settings.operational_url, profile, small.url, synced_through=before)
     # the reach of a whole month has many rows
     monkeypatch.setattr(meta_graph, "PAGE", 500)
     small.plan({"route": "/insights$", "after": 1, "times": None, "kind": "revoked"})

@@ -7,24 +7,15 @@ from datetime import date
 from orchestration.partitions import DayRange, Known, days_ahead, days_to_pull
 
 TODAY = date(2026, 11, 16)
+HOURLY = DayRange(date(2026, 11, 14), TODAY)
 
 
-def test_a_synced_account_is_pulled_for_the_days_that_may_still_be_revised() -> None:
-    assert days_to_pull([Known(TODAY, TODAY)], now=TODAY) == DayRange(date(2026, 10, 20), TODAY)
+def test_a_run_is_over_the_days_that_may_still_be_revised_whatever_an_account_lacks() -> None:
+    assert days_to_pull([TODAY, date(2026, 11, 10)], now=TODAY) == DayRange(date(2026, 10, 20), TODAY)
 
 
-def test_an_account_left_alone_for_a_month_is_pulled_from_before_its_gap() -> None:
-    behind = Known(date(2026, 10, 1), TODAY)
-    assert days_to_pull([behind], now=TODAY) == DayRange(date(2026, 9, 4), TODAY)
-
-
-def test_a_new_account_is_pulled_for_its_history() -> None:
-    assert days_to_pull([Known(None, TODAY, history_days=120)], now=TODAY) == DayRange(date(2026, 7, 20), TODAY)
-
-
-def test_one_range_serves_every_account() -> None:
-    accounts = [Known(TODAY, TODAY), Known(None, date(2026, 11, 10), history_days=60)]
-    assert days_to_pull(accounts, now=TODAY) == DayRange(date(2026, 9, 12), TODAY)
+def test_the_hourly_run_pulls_three_days() -> None:
+    assert days_to_pull([TODAY], now=TODAY, revised_days=3) == HOURLY
 
 
 def test_without_accounts_the_range_is_one_day() -> None:
@@ -32,11 +23,33 @@ def test_without_accounts_the_range_is_one_day() -> None:
 
 
 def test_the_range_never_begins_before_the_first_partition() -> None:
-    assert days_to_pull([Known(None, date(2024, 2, 1))], now=TODAY).first == date(2024, 1, 1)
+    early = date(2024, 1, 20)
+    assert days_to_pull([early], now=TODAY).first == date(2024, 1, 1)
+    assert Known(None, early).wanted(DayRange(early, early)).first == date(2024, 1, 1)
 
 
-def test_the_hourly_run_pulls_three_days() -> None:
-    assert days_to_pull([Known(TODAY, TODAY)], now=TODAY, revised_days=3).first == date(2026, 11, 14)
+def test_an_account_that_lacks_nothing_before_a_run_is_asked_for_the_runs_days() -> None:
+    for through in (TODAY, date(2026, 11, 13)):
+        assert Known(through, TODAY).wanted(HOURLY) == HOURLY
+    earlier = DayRange(date(2026, 3, 1), date(2026, 3, 31))
+    assert Known(TODAY, TODAY).wanted(earlier) == earlier
+
+
+def test_an_account_left_alone_for_a_month_is_pulled_from_before_its_gap() -> None:
+    behind = Known(date(2026, 10, 1), TODAY)
+    assert behind.wanted(HOURLY) == behind.wanted(DayRange(TODAY, TODAY)) == DayRange(date(2026, 9, 4), TODAY)
+
+
+def test_a_new_account_is_pulled_for_its_history_by_any_run() -> None:
+    new = Known(None, TODAY, history_days=120)
+    for days in (HOURLY, DayRange(TODAY, TODAY), DayRange(date(2026, 8, 1), date(2026, 8, 2))):
+        assert new.wanted(days) == DayRange(date(2026, 7, 20), TODAY)
+    assert new.wanted(DayRange(date(2026, 5, 1), date(2026, 5, 2))) == DayRange(date(2026, 5, 1), TODAY)
+
+
+def test_an_account_where_a_runs_days_have_not_begun_is_asked_for_its_newest_ones() -> None:
+    june = date(2026, 6, 10)
+    assert Known(june, june).wanted(HOURLY) == DayRange(date(2026, 6, 8), june)
 
 
 def test_a_demo_ahead_of_the_machine_has_partitions_for_its_days() -> None:

@@ -28,8 +28,8 @@ def lake(settings: Settings) -> Lake:
     return lake
 
 
-def connect(settings: Settings, sandbox: RunningSandbox, **changes: str) -> list[str]:
-    """Connect both ad accounts of the sandbox; gives the connections' ids."""
+def connect(settings: Settings, sandbox: RunningSandbox, **changes: Any) -> list[str]:
+    """Connect both ad accounts of the sandbox, landed until before `DAYS`; gives the connections' ids."""
     with transaction(settings.operational_url) as session:
         workspace = Workspace(name="w")
         session.add(workspace)
@@ -43,8 +43,9 @@ def connect(settings: Settings, sandbox: RunningSandbox, **changes: str) -> list
         return [connection.id for connection in made]
 
 
-def _connection(profile: Profile, sandbox: RunningSandbox, account: str, **changes: str) -> Connection:
-    columns = {"token": TOKENS["meta"], "base_url": f"{sandbox.url}/meta", **changes}
+def _connection(profile: Profile, sandbox: RunningSandbox, account: str, **changes: Any) -> Connection:
+    landed = {"synced_through": DAYS.first - timedelta(days=1)}
+    columns = {"token": TOKENS["meta"], "base_url": f"{sandbox.url}/meta", **landed, **changes}
     return Connection(
         profile_id=profile.id,
         provider="meta",
@@ -105,7 +106,7 @@ def test_a_backfill_leaves_the_windows_and_breakdowns_of_later_days_of_the_same_
 def test_breakdowns_are_asked_for_the_newest_four_weeks_only(
     settings: Settings, sandbox: RunningSandbox, lake: Lake
 ) -> None:
-    first, _ = connect(settings, sandbox)
+    first, _ = connect(settings, sandbox, synced_through=date(2026, 9, 19))
     sync_kind(settings, lake, "ad_platform", DayRange(date(2026, 9, 20), TODAY))
     weeks = [batch.batch[-10:] for batch in lake.batches("ad_delivery_breakdowns") if batch.batch.startswith(first)]
     assert sorted(weeks) == ["2026-10-19", "2026-10-26", "2026-11-02", "2026-11-09", "2026-11-16"]
@@ -145,13 +146,13 @@ def test_a_refused_pull_leaves_the_connection_active_with_its_reason(
     sandbox.plan({"route": f"act_{ACCOUNTS[0].id}", "kind": "status", "status": 400, "code": "100", "times": None})
     sync_kind(settings, lake, "ad_platform", DAYS)
     failed = reload(settings, first)
-    assert (failed.status, failed.status_reason, failed.synced_through) == ("active", "bad_parameter", None)
+    before = DAYS.first - timedelta(days=1)
+    assert (failed.status, failed.status_reason, failed.synced_through) == ("active", "bad_parameter", before)
 
 
 def test_a_run_pulls_the_demo_by_the_demo_clock(settings: Settings, sandbox: RunningSandbox) -> None:
     connect(settings, sandbox)
-    assert pull_range(settings).last == settings.demo_today
-    assert (settings.demo_today - pull_range(settings).first).days == settings.demo_days - 1
+    assert pull_range(settings) == DayRange(settings.demo_today - timedelta(days=27), settings.demo_today)
 
 
 def syncs(settings: Settings, connection_id: str) -> list[ConnectionSync]:

@@ -17,7 +17,7 @@ from api.webhooks.telling import import_finished
 from data_contracts.contract import Contract, inbound
 from orchestration.door import admitted
 from orchestration.lake import Lake, Landing
-from orchestration.readers import FileRejectedError, Record, read_records
+from orchestration.readers import FileRejectedError, Record, legible, read_records
 
 SOURCE = "file"
 SHARED = "_shared"
@@ -51,7 +51,9 @@ def import_file(url: str, lake: Lake, *, dataset: str, path: Path, profile_id: s
     if earlier is not None and earlier.status == "loaded":
         return earlier
     # landed before it is recorded: a crash in between lands the same batch again, which changes nothing
-    outcome = Import(profile_id=profile_id, scope=scope, dataset=dataset, file_name=path.name[:255], sha256=digest)
+    outcome = Import(
+        profile_id=profile_id, scope=scope, dataset=dataset, file_name=legible(path.name)[:255], sha256=digest
+    )
     _load(url, lake, contract, path, outcome)
     with transaction(url) as session:
         recorded = _record(session, outcome)
@@ -127,7 +129,7 @@ def _unmoved(contract: Contract, path: Path, digest: str) -> Iterator[Record]:
     """The records, provided that the file is still the one whose bytes were hashed when the last was read."""
     yield from read_records(contract, path)
     if digest_of(path) != digest:
-        raise FileRejectedError(f"{path.name}: the file changed while it was read")
+        raise FileRejectedError(f"{legible(path.name)}: the file changed while it was read")
 
 
 def _record(session: Session, outcome: Import) -> Import:

@@ -13,6 +13,7 @@ from api.db import transaction
 from api.models import Import
 from orchestration.importer import SHARED, CannotImportError, digest_of, import_file
 from orchestration.lake import Lake
+from orchestration.readers import legible
 from touchledger.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -32,8 +33,18 @@ class Dropped:
 
 def dropped(inbox: Path) -> list[Dropped]:
     """The files of the inbox, in the order of their paths; hidden and half-copied files are not looked at."""
-    paths = sorted(path for path in inbox.glob("*/*/*") if path.is_file() and not _is_unfinished(path.name))
-    return [Dropped(path.parts[-3], path.parts[-2], digest_of(path), path) for path in paths]
+    paths = sorted(path for path in inbox.glob("*/*/*") if not _is_unfinished(path.name))
+    return [file for file in map(_looked_at, paths) if file is not None]
+
+
+def _looked_at(path: Path) -> Dropped | None:
+    scope, dataset = map(legible, path.parts[-3:-1])
+    try:
+        return Dropped(scope, dataset, digest_of(path), path) if path.is_file() else None
+    except OSError as error:
+        # gone since it was listed, or nothing that we may read: the other files are imported all the same
+        log.warning("file in the inbox not looked at", file=legible(path), reason=str(error))
+        return None
 
 
 def _is_unfinished(name: str) -> bool:
@@ -72,5 +83,5 @@ def scan_inbox(settings: Settings, lake: Lake) -> list[Import]:
                 import_file(settings.operational_url, lake, dataset=file.dataset, path=file.path, profile_id=profile_id)
             )
         except (CannotImportError, OSError) as error:
-            log.warning("file in the inbox not imported", file=str(file.path), reason=str(error))
+            log.warning("file in the inbox not imported", file=legible(file.path), reason=str(error))
     return imports

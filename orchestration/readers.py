@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -31,16 +32,26 @@ class FileRejectedError(ValueError):
     """The whole file cannot be taken; the message says why, to the person who made it."""
 
 
+def legible(path: Path | str) -> str:
+    """A path as text that can be stored and shown; bytes of a name that are no UTF-8 become replacement characters."""
+    return os.fsencode(path).decode("utf-8", "replace")
+
+
+def reader_of(name: str) -> Reader | None:
+    """What reads a file of that name; None where its ending is none of ours."""
+    plain = name.lower()
+    suffix = Path(plain.removesuffix(".gz")).suffix
+    return None if suffix == ".parquet" and plain.endswith(".gz") else READERS.get(suffix)
+
+
 def read_records(contract: Contract, path: Path) -> Iterator[Record]:
     """The file's records, read as they are asked for. Raises FileRejectedError, at any point of the file."""
-    name = path.name.lower()
-    suffix = Path(name.removesuffix(".gz")).suffix
-    reader = READERS.get(suffix)
-    if reader is None or (suffix == ".parquet" and name.endswith(".gz")):
-        raise FileRejectedError(f"{path.name}: not a .csv, .jsonl, .csv.gz, .jsonl.gz or .parquet file")
+    name, reader = legible(path.name), reader_of(path.name)
+    if reader is None:
+        raise FileRejectedError(f"{name}: not a .csv, .jsonl, .csv.gz, .jsonl.gz or .parquet file")
     if path.stat().st_size == 0:
-        raise FileRejectedError(f"{path.name}: the file is empty")
-    with _told(path.name):
+        raise FileRejectedError(f"{name}: the file is empty")
+    with _told(name):
         yield from reader(contract, path)
 
 

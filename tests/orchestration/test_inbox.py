@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,23 @@ def test_a_file_in_a_folder_of_nobody_is_left_alone(settings: Settings, lake: La
 
 def test_an_absent_inbox_is_an_empty_one(settings: Settings, lake: Lake) -> None:
     assert scan_inbox(settings, lake) == []
+
+
+def test_a_name_that_is_no_text_is_imported_with_the_others(settings: Settings, lake: Lake) -> None:
+    good = drop(settings, "good.csv", f"{HEADER}\n{ROW}\n")
+    for name, content in ((b"Ums\xe4tze.csv", f"{HEADER}\n{ROW.replace('t1', 't2')}\n"), (b"b\xe4d.csv", "nonsense\n")):
+        good.with_name(os.fsdecode(name)).write_text(content)
+    drop(settings, "lost.csv", f"{HEADER}\n{ROW}\n", scope=os.fsdecode(b"n\xe4mand"))
+    assert [(one.file_name, one.status) for one in scan_inbox(settings, lake)] == [
+        ("Ums\ufffdtze.csv", "loaded"),
+        ("b\ufffdd.csv", "rejected"),
+        ("good.csv", "loaded"),
+    ]
+    assert [file.scope for file in waiting_files(settings)] == ["n\ufffdmand"]
+
+
+def test_a_file_that_cannot_be_read_keeps_no_other_from_being_imported(settings: Settings, lake: Lake) -> None:
+    good = drop(settings, "good.csv", f"{HEADER}\n{ROW}\n")
+    # a file whose first byte nobody can read, not even root
+    good.with_name("a.csv").symlink_to("/proc/self/mem")
+    assert [one.file_name for one in scan_inbox(settings, lake)] == ["good.csv"]

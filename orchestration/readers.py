@@ -66,7 +66,10 @@ def _told(name: str) -> Iterator[None]:
         raise FileRejectedError(f"{name}: the gzip data is cut short or damaged") from None
     except csv.Error as error:
         raise FileRejectedError(f"{name}: not a CSV file ({error})") from None
-    except pa.ArrowException:
+    except (pa.ArrowException, OSError) as error:
+        # damaged pages are told as OSError too; what the disk itself refuses has a number
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise FileRejectedError(f"{name}: not a readable Parquet file") from None
     except FileRejectedError as error:
         raise FileRejectedError(f"{name}: {error}") from None

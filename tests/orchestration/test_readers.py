@@ -127,6 +127,22 @@ def test_a_broken_file_says_what_is_wrong(tmp_path: Path, name: str, content: st
     assert told(written(tmp_path, name, content)) == message
 
 
+def test_a_parquet_file_with_a_damaged_page_says_so(tmp_path: Path) -> None:
+    pq.write_table(pa.Table.from_pylist([record("touches")] * 100), tmp_path / "t.parquet")
+    content = bytearray((tmp_path / "t.parquet").read_bytes())
+    # the first page, behind the four bytes that every Parquet file begins with; its index at the end is whole
+    content[4:40] = b"\xa5" * 36
+    assert told(written(tmp_path, "t.parquet", bytes(content))) == "t.parquet: not a readable Parquet file"
+
+
+def test_what_the_disk_refuses_is_not_the_files_fault(tmp_path: Path) -> None:
+    gone = written(tmp_path, "t.parquet", b"PAR1")
+    records = read_records(load("touches"), gone.rename(tmp_path / "u.parquet"))
+    (tmp_path / "u.parquet").unlink()
+    with pytest.raises(FileNotFoundError):
+        next(iter(records))
+
+
 def test_a_cell_of_a_megabyte_reaches_the_judge(tmp_path: Path) -> None:
     path = written(tmp_path, "t.csv", f"{HEADER}\n{ROW}\n{ROW.replace('p1', 'x' * 1_000_000)}\n")
     verdict = judge(load("touches"), read_records(load("touches"), path), now=NOW)

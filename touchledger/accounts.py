@@ -20,13 +20,16 @@ from data_contracts.formats import currency_digits
 from touchledger.settings import Settings
 
 OWN_WORKSPACE = "Touchledger"
+LONGEST_NAME = 120
 
 
 def create_profile(settings: Settings, *, name: str, timezone: str, currency: str) -> str:
     """A new profile in the deployment's own workspace; gives its id.
 
-    Raises BadParameter for an unknown time zone or currency.
+    Raises BadParameter for a name of no length or over 120 characters, and for an unknown time zone or currency.
     """
+    if not 0 < len(name.strip()) <= LONGEST_NAME:
+        raise click.BadParameter(f"a name has 1 to {LONGEST_NAME} characters", param_hint="--name")
     if timezone not in zoneinfo.available_timezones():
         near = difflib.get_close_matches(timezone, zoneinfo.available_timezones(), n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
@@ -35,7 +38,7 @@ def create_profile(settings: Settings, *, name: str, timezone: str, currency: st
         raise click.BadParameter(f"{currency!r} is not an ISO 4217 currency", param_hint="--currency")
     with transaction(settings.operational_url) as session:
         workspace = _own_workspace(session)
-        profile = Profile(workspace_id=workspace.id, name=name, timezone=timezone, reporting_currency=currency)
+        profile = Profile(workspace_id=workspace.id, name=name.strip(), timezone=timezone, reporting_currency=currency)
         session.add(profile)
         session.flush()
         return profile.id

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
+from rich.markup import escape
 
 from orchestration.garbage import search_seldom
 from touchledger.output import Output, speaking
@@ -57,7 +58,7 @@ def create_profile(output: Output, name: str, timezone: str, currency: str) -> N
     from touchledger.accounts import create_profile as create
 
     profile_id = create(_prepared(), name=name, timezone=timezone, currency=currency.upper())
-    output.result(profile_id, {"profile_id": profile_id}, f"Profile {name} was created: [bold]{profile_id}[/]")
+    output.result(profile_id, {"profile_id": profile_id}, f"Profile {escape(name)} was created: [bold]{profile_id}[/]")
 
 
 @main.group()
@@ -74,7 +75,7 @@ def set_plan(output: Output, workspace_id: str, plan: str) -> None:
     from touchledger.accounts import grant_plan
 
     data = grant_plan(_prepared(), workspace_id=workspace_id, plan=plan)
-    output.result(data["plan"], data, f"Workspace {data['name']} is on [bold]{data['plan']}[/].")
+    output.result(data["plan"], data, f"Workspace {escape(data['name'])} is on [bold]{data['plan']}[/].")
 
 
 @main.group()

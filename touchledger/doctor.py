@@ -15,6 +15,7 @@ from typing import Literal
 
 import duckdb
 import sqlalchemy as sa
+from rich.markup import escape
 
 from api.db import engine_for
 from api.migrate import check
@@ -44,7 +45,7 @@ def examine(output: Output, settings: Settings) -> int:
     lines = []
     for one in findings:
         hint = f" - {one.way_out}" if one.way_out else ""
-        lines.append(f"[{COLOURS[one.verdict]}]{one.verdict:<4}[/] {one.subject}: {one.found}{hint}")
+        lines.append(f"[{COLOURS[one.verdict]}]{one.verdict:<4}[/] {escape(f'{one.subject}: {one.found}{hint}')}")
     output.result("fail" if failed else "ok", [asdict(one) for one in findings], "\n".join(lines))
     return int(failed)
 

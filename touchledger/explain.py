@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 from rich.table import Table
+from rich.text import Text
 
 from api.served import MODELS, ProfileFacts, Reader, profile_facts
 from api.snapshot import snapshots
@@ -123,7 +124,7 @@ def _weights(data: Mapping[str, Any]) -> Table:
         when = datetime.fromisoformat(touch["occurred_at"]).strftime("%Y-%m-%d %H:%M:%S")
         weights = (_weight(touch["weights"][model]) for model in MODELS)
         table.add_row(
-            str(touch["position"]), when, touch["channel"], touch["to"], _days(touch["age_seconds"]), *weights
+            str(touch["position"]), when, touch["channel"], Text(touch["to"]), _days(touch["age_seconds"]), *weights
         )
     sums = (f"{sum(touch['weights'][model] for touch in data['touches']):g}" for model in MODELS)
     table.add_row("", "", "", "sum", "", *sums, style="bold")
@@ -133,7 +134,7 @@ def _weights(data: Mapping[str, Any]) -> Table:
 def _money(profile: ProfileFacts, data: Mapping[str, Any]) -> Table:
     table = _table(f"Money, {profile.currency}", ("credit goes to",))
     for part in data["destinations"]:
-        table.add_row(part["to"], *(_plain(part["cents"][model], profile) for model in MODELS))
+        table.add_row(Text(part["to"]), *(_plain(part["cents"][model], profile) for model in MODELS))
     sums = (_plain(sum(part["cents"][model] for part in data["destinations"]), profile) for model in MODELS)
     table.add_row("sum", *sums, style="bold")
     return table

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from api.models import Import
 from orchestration.importer import CannotImportError, import_file
 from orchestration.lake import Lake
+from orchestration.readers import legible
 from touchledger.output import Output
 from touchledger.settings import Settings
 
@@ -22,7 +24,7 @@ def run(output: Output, settings: Settings, *, dataset: str, files: Sequence[Pat
     lake, imports = Lake(settings.lake), []
     for path in files:
         try:
-            with output.working(f"Import {path.name}"):
+            with output.working(f"Import {escape(legible(path.name))}"):
                 imports.append(
                     import_file(settings.operational_url, lake, dataset=dataset, path=path, profile_id=profile_id)
                 )

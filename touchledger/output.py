@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 from rich.console import Console, RenderableType
+from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 
@@ -43,7 +44,7 @@ class Output:
         elif self.quiet:
             sys.stdout.write(bare + "\n" if bare else "")
         else:
-            for part in shown or (bare,):
+            for part in shown or (escape(bare),):
                 self.console.print(part, soft_wrap=isinstance(part, str))
 
     @contextmanager

@@ -74,6 +74,24 @@ def test_a_profile_of_no_zone_or_currency_is_refused(home: Path, changed: dict[s
     assert words in run(*arguments, code=2).stderr
 
 
+@pytest.mark.parametrize("name", ["", "  ", "x" * 121])
+def test_a_profile_without_a_name_that_can_be_stored_is_refused(home: Path, name: str) -> None:
+    assert "1 to 120 characters" in run(*CREATE, "--name", name, code=2).stderr
+
+
+def test_brackets_in_a_name_are_printed_and_not_obeyed(settings: Settings, tmp_path: Path) -> None:
+    created = run(*CREATE[:-1], "--name", "Acme [/uk] [bold]").stdout
+    assert created.startswith("Profile Acme [/uk] [bold] was created: ")
+    profile_id = created.split()[-1]
+    with transaction(settings.operational_url) as session:
+        workspace = session.get_one(Workspace, session.get_one(Profile, profile_id).workspace_id)
+        workspace.name = "Shops [/x]"
+    assert "Workspace Shops [/x] is on growth." in run("workspace", "plan", workspace.id, "growth").stdout
+    path = tmp_path / "touches [bold].csv"
+    path.write_text(TOUCHES)
+    assert "Import touches [bold].csv" in run("import", "touches", str(path), "--profile", profile_id).stdout
+
+
 def test_a_minted_key_is_printed_once_and_stored_as_a_digest(settings: Settings, profile_id: str) -> None:
     secret = run("key", "mint", "--profile", profile_id, "--quiet").stdout.strip()
     assert PATTERN.fullmatch(secret)

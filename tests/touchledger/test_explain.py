@@ -66,6 +66,17 @@ def test_a_person_reads_weights_and_money_that_add_up(told: Path) -> None:
     assert last[1:5] == ["2026-01-14 12:00:00", "chatapp", "B / B one ad", "1 d"]
 
 
+def test_brackets_in_the_name_of_a_campaign_are_printed_and_not_obeyed(told: Path) -> None:
+    tables = served.from_csv(GOLDEN)
+    for row in tables["entities"]:
+        if row["level"] == "campaign":
+            row["name"] = f"Sale [/50 off] [bold] {row['name']}"
+    served.publish(load().published, tables)
+    path, money = explain("sale-1", "--profile", PROFILE).stdout.split("Money, USD")
+    assert "Sale [/50 off] [bold] A" in path
+    assert "Sale [/50 off] [bold] A" in money
+
+
 def test_a_renewal_names_its_first_payment_and_keeps_that_ones_ages(told: Path) -> None:
     data = json.loads(explain("stripe:pi_2", "--json").stdout)
     assert [touch["age_seconds"] // 86_400 for touch in data["touches"]] == [9, 6, 3, 2, 1]

@@ -17,7 +17,7 @@ from api.webhooks.telling import import_finished
 from data_contracts.contract import Contract, inbound
 from orchestration.door import admitted
 from orchestration.lake import Lake, Landing
-from orchestration.readers import FileRejectedError, Record, legible, read_records
+from orchestration.readers import FileRejectedError, Record, legible, read_records, reader_of
 
 SOURCE = "file"
 SHARED = "_shared"
@@ -137,6 +137,9 @@ def _record(session: Session, outcome: Import) -> Import:
     if earlier is None:
         session.add(outcome)
         return outcome
+    if reader_of(earlier.file_name) is None:
+        # it has been given a name that says how to read it
+        earlier.file_name = outcome.file_name
     for name in ("status", "reason", "rows_in", "rows_loaded", "rows_quarantined"):
         setattr(earlier, name, getattr(outcome, name))
     earlier.errors = outcome.errors or []

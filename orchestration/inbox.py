@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,12 +13,13 @@ from api.db import transaction
 from api.models import Import
 from orchestration.importer import SHARED, CannotImportError, digest_of, import_file
 from orchestration.lake import Lake
-from orchestration.readers import legible
+from orchestration.readers import legible, reader_of
 from touchledger.settings import Settings
 
 log = structlog.get_logger(__name__)
 
-Known = Set[tuple[str, str, str]]
+# (scope, dataset, sha256) of what was imported, loaded or rejected; True where only the file's name was refused
+Known = Mapping[tuple[str, str, str], bool]
 
 
 @dataclass(frozen=True, order=True)
@@ -52,19 +53,24 @@ def _is_unfinished(name: str) -> bool:
 
 
 def new_files(files: Iterable[Dropped], known: Known) -> list[Dropped]:
-    """The files whose (scope, dataset, sha256) was never imported; of equal ones the first."""
+    """The files that were never imported, and those now named for a reader; of equal ones the first so named."""
     first: dict[tuple[str, str, str], Dropped] = {}
-    for file in files:
-        first.setdefault((file.scope, file.dataset, file.sha256), file)
-    return [file for key, file in first.items() if key not in known]
+    for file in sorted(files, key=lambda one: reader_of(one.path.name) is None):
+        key = (file.scope, file.dataset, file.sha256)
+        if key not in known or (known[key] and reader_of(file.path.name) is not None):
+            first.setdefault(key, file)
+    return list(first.values())
 
 
 def known_imports(url: str) -> Known:
-    """(scope, dataset, sha256) of every import that ended, loaded or rejected."""
-    ended = sa.select(Import.scope, Import.dataset, Import.sha256).where(Import.status.in_(("loaded", "rejected")))
+    """Every import that ended."""
+    names = (Import.scope, Import.dataset, Import.sha256, Import.status, Import.file_name)
+    ended = sa.select(*names).where(Import.status.in_(("loaded", "rejected")))
     with transaction(url) as session:
-        rows = session.execute(ended)
-        return {(row.scope, row.dataset, row.sha256) for row in rows}
+        return {
+            (row.scope, row.dataset, row.sha256): row.status == "rejected" and reader_of(row.file_name) is None
+            for row in session.execute(ended)
+        }
 
 
 def waiting_files(settings: Settings) -> list[Dropped]:

@@ -15,6 +15,7 @@ from orchestration import purge
 from orchestration.erasure import waiting
 from orchestration.inbox import Dropped, waiting_files
 from orchestration.jobs import BUILD, NIGHTLY
+from orchestration.readers import legible
 from orchestration.recomputes import fail_abandoned, newest_queued
 from orchestration.sync import newest_queued_sync, pull_range
 from touchledger.settings import LOOK_EVERY_SECONDS, Settings, load
@@ -27,7 +28,7 @@ INTERVAL_SECONDS = LOOK_EVERY_SECONDS
 def decide(unlanded: int, files: Iterable[str], last: str | None, *, asked: int = 0) -> str | None:
     """The key of a build that is due, or None.
 
-    From the newest unlanded record's id, the waiting files' hashes and the newest queued request's time. The key is
+    From the newest unlanded record's id, the waiting files and the newest queued request's time. The key is
     the state that was seen. A state starts one build: one that fails is not started for ever.
     """
     waiting = hashlib.sha256("".join(sorted(files)).encode()).hexdigest()[:16] if files else ""
@@ -38,8 +39,18 @@ def decide(unlanded: int, files: Iterable[str], last: str | None, *, asked: int 
 
 
 def settled(files: Iterable[Dropped], at: float) -> list[str]:
-    """Hashes of the files that nobody has changed for a while before `at` (epoch seconds)."""
-    return [file.sha256 for file in files if at - file.path.stat().st_mtime >= SETTLE_SECONDS]
+    """Where and what the files are that nobody has changed for a while before `at` (epoch seconds).
+
+    A file that failed is another one once it was moved or renamed.
+    """
+    return [f"{legible(file.path)} {file.sha256}" for file in files if _is_settled(file, at)]
+
+
+def _is_settled(file: Dropped, at: float) -> bool:
+    try:
+        return at - file.path.stat().st_mtime >= SETTLE_SECONDS
+    except FileNotFoundError:
+        return False
 
 
 def newest_unlanded(settings: Settings) -> int:

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from api.db import transaction
+from api.models import Import
+from orchestration.importer import digest_of
 from orchestration.inbox import Dropped, dropped, new_files, scan_inbox, waiting_files
 from orchestration.lake import Lake
 from tests.orchestration.test_importer import PROFILE, with_profile
@@ -32,7 +35,13 @@ def drop(settings: Settings, name: str, content: str, scope: str = PROFILE, data
 def test_of_equal_files_the_first_is_new_and_known_ones_are_not() -> None:
     files = [Dropped("p", "touches", digest, Path(name)) for digest, name in [("1", "a"), ("1", "b"), ("2", "c")]]
     files.append(Dropped("p", "people", "2", Path("d")))
-    assert new_files(files, {("p", "touches", "2")}) == [files[0], files[3]]
+    assert new_files(files, {("p", "touches", "2"): False}) == [files[0], files[3]]
+
+
+def test_of_equal_files_the_one_that_can_be_read_by_its_name_is_new() -> None:
+    files = [Dropped("p", "touches", "1", Path(name)) for name in ("a.txt", "b.csv")]
+    assert new_files(files, {}) == new_files(files, {("p", "touches", "1"): True}) == [files[1]]
+    assert new_files(files[:1], {("p", "touches", "1"): True}) == []
 
 
 def test_hidden_and_half_copied_files_are_not_seen(settings: Settings) -> None:
@@ -88,3 +97,34 @@ def test_a_file_that_cannot_be_read_keeps_no_other_from_being_imported(settings:
     # a file whose first byte nobody can read, not even root
     good.with_name("a.csv").symlink_to("/proc/self/mem")
     assert [one.file_name for one in scan_inbox(settings, lake)] == ["good.csv"]
+
+
+def test_a_file_refused_for_its_name_is_imported_once_it_has_another(settings: Settings, lake: Lake) -> None:
+    wrong = drop(settings, "touches.txt", f"{HEADER}\n{ROW}\n")
+    empty = drop(settings, "empty.txt", "nonsense\n")
+    assert [one.status for one in scan_inbox(settings, lake)] == ["rejected", "rejected"]
+    assert scan_inbox(settings, lake) == []
+    wrong.rename(wrong.with_suffix(".csv"))
+    empty.rename(empty.with_suffix(".csv"))
+    found = [(one.file_name, one.status, one.rows_loaded) for one in scan_inbox(settings, lake)]
+    assert found == [("empty.csv", "rejected", 0), ("touches.csv", "loaded", 1)]
+    # what the name hid was wrong too: that is told, and not tried for ever
+    assert scan_inbox(settings, lake) == []
+
+
+def test_an_uploaded_file_that_was_rejected_keeps_its_name_and_is_not_tried_again(
+    settings: Settings, lake: Lake
+) -> None:
+    stored = drop(settings, "stored.csv", "nonsense\n")
+    upload = Import(
+        profile_id=PROFILE,
+        scope=PROFILE,
+        dataset="touches",
+        file_name="mine.csv",
+        sha256=digest_of(stored),
+        status="queued",
+    )
+    with transaction(settings.operational_url) as session:
+        session.add(upload)
+    assert [(one.file_name, one.status) for one in scan_inbox(settings, lake)] == [("mine.csv", "rejected")]
+    assert scan_inbox(settings, lake) == []

@@ -55,7 +55,16 @@ def test_a_file_that_was_just_written_is_left_alone(tmp_path: Path) -> None:
     os.utime(path, (100.0, 100.0))
     file = Dropped("_shared", "fx_rates", "f" * 64, path)
     assert settled([file], at=105.0) == []
-    assert settled([file], at=111.0) == ["f" * 64]
+    assert len(settled([file], at=111.0)) == 1
+
+
+def test_a_file_that_was_renamed_or_moved_is_another_state_and_one_that_is_gone_is_none(tmp_path: Path) -> None:
+    files = [Dropped("_shared", "fx_rates", "f" * 64, tmp_path / name) for name in ("a.txt", "a.csv", "gone.csv")]
+    for file in files[:2]:
+        file.path.write_text("x")
+        os.utime(file.path, (100.0, 100.0))
+    first, second = settled(files, at=111.0)
+    assert decide(0, [second], decide(0, [first], None)) is not None
 
 
 def test_the_sensor_asks_for_one_run_per_new_state(settings: Settings) -> None:

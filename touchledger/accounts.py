@@ -73,13 +73,15 @@ def _own_workspace(session: Session) -> Workspace:
 def mint_key(settings: Settings, *, profile_id: str, scopes: Sequence[str], name: str, app: str | None = None) -> str:
     """A new API key in plain text, which is kept nowhere; with the name of an `app` it is that app's partner key.
 
-    An app is made by its first key. Raises BadParameter for an unknown profile or scope, and a suspended app.
+    An app is made by its first key. Raises BadParameter for an unknown or archived profile, an unknown scope and a
+    suspended app.
     """
     unknown = [scope for scope in scopes if scope not in set(Scope)]
     if unknown:
         raise click.BadParameter(f"{', '.join(unknown)}: known are {', '.join(Scope)}", param_hint="--scope")
     with transaction(settings.operational_url) as session:
-        if session.get(Profile, profile_id) is None:
+        profile = session.get(Profile, profile_id)
+        if profile is None or profile.archived_at is not None:
             raise click.BadParameter(f"there is no profile {profile_id!r}", param_hint="--profile")
         app_id = _app_named(session, app).id if app else None
         _, secret = mint_api_key(

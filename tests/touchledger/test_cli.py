@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
 from api.credentials import PATTERN
-from api.db import transaction
+from api.db import now, transaction
 from api.models import ApiKey, AuditEntry, Profile, Subscription, Workspace
 from api.scopes import DEFAULT_SCOPES
 from touchledger.cli import main
@@ -137,6 +137,14 @@ def test_no_plan_is_given_to_nobody_or_over_what_is_paid(settings: Settings, pro
 def test_an_unknown_scope_and_an_unknown_profile_are_refused(settings: Settings, profile_id: str) -> None:
     assert "known are" in run("key", "mint", "--profile", profile_id, "--scope", "all", code=2).stderr
     assert "there is no profile" in run("key", "mint", "--profile", "nobody", code=2).stderr
+
+
+def test_an_archived_profile_gets_no_key(settings: Settings, profile_id: str) -> None:
+    with transaction(settings.operational_url) as session:
+        session.get_one(Profile, profile_id).archived_at = now()
+    assert "there is no profile" in run("key", "mint", "--profile", profile_id, code=2).stderr
+    with transaction(settings.operational_url) as session:
+        assert session.scalars(sa.select(ApiKey)).all() == []
 
 
 def test_an_import_counts_and_the_second_is_the_first(settings: Settings, profile_id: str, tmp_path: Path) -> None:

@@ -67,9 +67,13 @@ def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None =
     ]
     # providers are waited for, not computed: their waits overlap
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
-        list(pool.map(_attempt, pulls))
-    for pull, sync in zip(pulls, syncs, strict=True):
-        _note(settings, pull, sync)
+        attempts = [pool.submit(_attempt, pull) for pull in pulls]
+    # one that broke on a fault of our own fails the run, once it is noted how the others went
+    for pull, sync, attempt in zip(pulls, syncs, attempts, strict=True):
+        if attempt.exception() is None:
+            _note(settings, pull, sync)
+    for attempt in attempts:
+        attempt.result()
     return pulls
 
 

@@ -192,3 +192,18 @@ def test_a_pull_that_fails_says_why_and_what_a_dead_run_left_is_over(
     sync_kind(settings, lake, "ad_platform", DAYS)
     found = [(one.status, one.error) for one in syncs(settings, first)]
     assert found == [("failed", "abandoned"), ("failed", "connection_revoked")]
+
+
+def test_what_breaks_in_one_pull_keeps_no_other_from_being_noted(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    first, second = connect(settings, sandbox)
+    with transaction(settings.operational_url) as session:
+        # a provider that no pull knows
+        session.get_one(Connection, first).provider = "nobody"
+    with pytest.raises(KeyError):
+        sync_kind(settings, lake, "ad_platform", DayRange(TODAY, TODAY))
+    # told as abandoned by the next pull, as of any run that died
+    assert [one.status for one in syncs(settings, first)] == ["running"]
+    assert [one.status for one in syncs(settings, second)] == ["done"]
+    assert reload(settings, second).synced_through == TODAY

@@ -34,6 +34,13 @@ class Output:
         if not self.is_bare:
             self.console.print(text)
 
+    def warn(self, text: str) -> None:
+        """What did not go well, to whoever reads: a script finds it beside its result, on standard error."""
+        if self.is_bare:
+            click.echo(text, err=True)
+        else:
+            self.console.print(f"[yellow]{escape(text)}[/]")
+
     def result(self, bare: str, data: Any, *shown: RenderableType) -> None:
         """The command's result: bare for --quiet, `data` for --json, else `shown` (or the bare text).
 

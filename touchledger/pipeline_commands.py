@@ -36,7 +36,7 @@ def run_shown(
             f"Its log: {settings.home / 'logs' / 'pipeline.log'}"
         )
     for connection, reason in failed_connections(outcome).items():
-        output.say(f"[yellow]{connection} was not pulled: {reason}[/]")
+        output.warn(f"{connection} was not pulled: {reason}")
     return outcome
 
 

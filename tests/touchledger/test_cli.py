@@ -16,6 +16,8 @@ from api.credentials import PATTERN
 from api.db import now, transaction
 from api.models import ApiKey, AuditEntry, Profile, Subscription, Workspace
 from api.scopes import DEFAULT_SCOPES
+from tests.factories import connected
+from tests.fixtures.sandbox import RunningSandbox
 from touchledger.cli import main
 from touchledger.settings import Settings
 
@@ -145,6 +147,15 @@ def test_an_archived_profile_gets_no_key(settings: Settings, profile_id: str) ->
     assert "there is no profile" in run("key", "mint", "--profile", profile_id, code=2).stderr
     with transaction(settings.operational_url) as session:
         assert session.scalars(sa.select(ApiKey)).all() == []
+
+
+@pytest.mark.parametrize("option", ["--quiet", "--json"])
+def test_a_sync_names_the_connection_that_failed(
+    settings: Settings, sandbox: RunningSandbox, profile_id: str, option: str
+) -> None:
+    profile = Profile(id=profile_id)
+    made = connected.to_meta(settings.operational_url, profile, sandbox.url, token="dead")
+    assert f"meta {made.id} was not pulled: connection_revoked" in run("sync", option, code=1).stderr
 
 
 def test_an_import_counts_and_the_second_is_the_first(settings: Settings, profile_id: str, tmp_path: Path) -> None:

@@ -125,11 +125,10 @@ def _forget_visits(session: Session, person: Person) -> None:
 
 def _rename_payments(session: Session, person: Person) -> None:
     """Let what people entered about payments follow the names that the payments have now."""
-    for model in (PaymentPayer, ManualRefund):
-        for entered in session.scalars(sa.select(model).where(model.profile_id == person.profile_id)):
-            entered.payment_ref = person.text(entered.payment_ref)
-            if isinstance(entered, ManualRefund):
-                entered.note = entered.note and person.text(entered.note)
+    for payer in session.scalars(sa.select(PaymentPayer).where(PaymentPayer.profile_id == person.profile_id)):
+        payer.payment_ref = person.text(payer.payment_ref)
+    for refund in session.scalars(sa.select(ManualRefund).where(ManualRefund.profile_id == person.profile_id)):
+        refund.payment_ref, refund.note = person.text(refund.payment_ref), refund.note and person.text(refund.note)
 
 
 def _forget_answers(session: Session, person: Person) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from decimal import Decimal
 
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from api import db
 from api.models import IngestedRecord, ManualRefund
@@ -17,10 +19,10 @@ def test_a_refund_withdrawn_twice_at_once_is_withdrawn_once(database_url: str) -
     profile, begun, late = accounts.profile(database_url), threading.Event(), list[bool]()
     with db.transaction(database_url) as session:
         refund = ManualRefund(profile_id=profile.id, payment_ref="bank:1", currency="USD", refunded_at=db.now())
-        refund.amount = 5
+        refund.amount = Decimal(5)
         session.add(refund)
 
-    def withdraw(session: db.Session) -> bool:
+    def withdraw(session: Session) -> bool:
         found = refunds.standing(session, profile.id, ["bank:1"], locked=True).get("bank:1")
         if found is not None:
             refunds.withdraw(session, found)

@@ -180,8 +180,13 @@ class TikTokAds:
             yield from rows
 
     def _reported(self, level: Level, metrics: Sequence[str], since: date, until: date, *parts: str) -> list[Row]:
-        """The rows of a report on a level, cut into `parts`: by day, by country."""
+        """The rows of a report on a level, cut into `parts`: by day, by country; of what was deleted since, too."""
         dimensions = [f"{NOUNS[level]}_id", *parts]
+        of_any_state = {
+            "field_name": f"{NOUNS[level]}_status",
+            "filter_type": "IN",
+            "filter_value": packed(["STATUS_ALL"]),
+        }
         asked = {
             "advertiser_id": self.account_id,
             "service_type": "AUCTION",
@@ -189,6 +194,7 @@ class TikTokAds:
             "data_level": f"AUCTION_{NOUNS[level].upper()}",
             "dimensions": packed(dimensions),
             "metrics": packed(metrics),
+            "filtering": packed([of_any_state]),
             "start_date": since.isoformat(),
             "end_date": until.isoformat(),
         }

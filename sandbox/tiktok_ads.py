@@ -59,7 +59,11 @@ def blueprint(holder: WorldHolder, presences: Presences, live: Live) -> Blueprin
     @face.get(f"/{VERSION}/report/integrated/get/")
     def read_report() -> Response:
         asked = tiktok_report.read(request.args)
-        return _page(tiktok_report.rows(presences.of(holder.world), holder.world, asked))
+        presence = presences.of(holder.world)
+        known = tiktok_entities.listed(presence, asked.id_name.removesuffix("_id"), live.changed())
+        gone = {row[asked.id_name] for row in known if row["secondary_status"].endswith("_DELETE")}
+        rows = tiktok_report.rows(presence, holder.world, asked)
+        return _page([row for row in rows if asked.deleted or row["dimensions"][asked.id_name] not in gone])
 
     @face.post(f"/{VERSION}/<any(campaign, adgroup, ad):noun>/status/update/")
     def update_status(noun: str) -> Response:

@@ -32,7 +32,7 @@ class BadReportError(ValueError):
 
 @dataclass(frozen=True)
 class Asked:
-    """One checked request for a report."""
+    """One checked request for a report; `deleted` asks for the rows of deleted objects too."""
 
     advertiser_id: str
     id_name: str
@@ -42,6 +42,7 @@ class Asked:
     metrics: tuple[str, ...]
     since: date
     until: date
+    deleted: bool = False
 
 
 def read(params: Mapping[str, str]) -> Asked:
@@ -63,8 +64,23 @@ def read(params: Mapping[str, str]) -> Asked:
     if not 0 <= (until - since).days < longest:
         raise BadReportError(f"The time span must be within {longest} days")
     return Asked(
-        params.get("advertiser_id", ""), id_name, own_name, DAY in parts, PLACE in parts, metrics, since, until
+        params.get("advertiser_id", ""), id_name, own_name, DAY in parts, PLACE in parts, metrics, since, until,
+        _deleted(params, id_name.removesuffix("_id")),
     )  # fmt: skip
+
+
+def _deleted(params: Mapping[str, str], noun: str) -> bool:
+    """Whether objects of every state are asked for; only those of the level can be."""
+    try:
+        found = [
+            (one["field_name"], one["filter_type"], *json.loads(one["filter_value"]))
+            for one in json.loads(params.get("filtering", "[]"))
+        ]
+    except (ValueError, TypeError, KeyError):
+        raise BadReportError("filtering: must be a list of filters") from None
+    if found and found != [(f"{noun}_status", "IN", "STATUS_ALL")]:
+        raise BadReportError(f"filtering: not supported on the level of the {noun}")
+    return bool(found)
 
 
 def rows(presence: Presence, world: World, asked: Asked) -> list[Row]:

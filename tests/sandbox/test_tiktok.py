@@ -46,6 +46,12 @@ def test_claims_are_sales_of_the_world_and_no_more_than_there_were(sandbox: Runn
     assert 0 < claimed < captured / 2
 
 
+def state(noun: str) -> str:
+    """The filter of a report by which objects of every state are asked for."""
+    value = json.dumps(["STATUS_ALL"])
+    return json.dumps([{"field_name": f"{noun}_status", "filter_type": "IN", "filter_value": value}])
+
+
 @pytest.mark.parametrize(
     ("path", "params", "code"),
     [
@@ -59,6 +65,8 @@ def test_claims_are_sales_of_the_world_and_no_more_than_there_were(sandbox: Runn
         ("report/integrated/get/", {**REPORT, "dimensions": '["stat_time_day"]'}, 40002),
         ("report/integrated/get/", {**REPORT, "dimensions": '["ad_id","country_code"]'}, 40002),
         ("report/integrated/get/", {**REPORT, "data_level": "AD"}, 40002),
+        ("report/integrated/get/", {**REPORT, "filtering": "ad_status"}, 40002),
+        ("report/integrated/get/", {**REPORT, "filtering": state("campaign")}, 40002),
         ("report/integrated/get/", {**REPORT, "end_date": "today"}, 40002),
     ],
 )
@@ -91,3 +99,16 @@ def test_what_is_deleted_is_told_only_to_those_who_ask_for_it(sandbox: RunningSa
     assert statuses() == statuses(primary_status="STATUS_NOT_DELETE")
     assert "CAMPAIGN_STATUS_DELETE" not in statuses()
     assert statuses(primary_status="STATUS_ALL") - statuses() == {"CAMPAIGN_STATUS_DELETE"}
+
+
+def test_reports_leave_out_what_is_deleted_unless_every_state_is_asked_for(sandbox: RunningSandbox) -> None:
+    def ads(**filtering: str) -> set[str]:
+        found = ask(sandbox, "report/integrated/get/", **long, page_size=1000, **filtering)["data"]["list"]
+        return {row["dimensions"]["ad_id"] for row in found}
+
+    long = {**REPORT, "dimensions": '["ad_id"]', "start_date": str(TODAY - timedelta(days=59))}
+    whole = build(sandbox.world).tree
+    removed = {row.id for row in whole.campaigns if row.status == "DELETED"}
+    gone = ads(filtering=state("ad")) - ads()
+    assert gone
+    assert gone <= {row.id for row in whole.ads if row.campaign_id in removed}

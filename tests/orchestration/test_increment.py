@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestration import increment
+from orchestration.dbt_commands import FULL_REFRESH
 from tests.orchestration.followed_lake import BUILD, built, convert, land, told
 from touchledger.settings import Settings
 
@@ -31,7 +32,7 @@ def test_nothing_new_tells_no_change(settings: Settings) -> None:
 
 def test_increments_know_the_whole_build_they_go_back_to(settings: Settings) -> None:
     found = [increment.builds(settings)]
-    for options in ([], [], [increment.FULL_REFRESH], []):
+    for options in ([], [], [FULL_REFRESH], []):
         _, base = increment.begin(settings, [*BUILD, *options])
         assert base is not None
         assert increment.builds(settings) == ("", "", ""), "a build that does not end may have done anything"
@@ -73,7 +74,7 @@ def test_after_many_builds_that_keep_rows_one_is_whole(settings: Settings, monke
         arguments, base = increment.begin(settings, BUILD)
         assert base is not None
         increment.end(settings, base)
-        said.append(increment.FULL_REFRESH in arguments)
+        said.append(FULL_REFRESH in arguments)
     assert said == [False, False, True, False, False, True]
 
 

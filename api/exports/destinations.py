@@ -77,7 +77,10 @@ def refuse_conflict(session: Session, destination: ExportDestination) -> None:
 
 
 def switch_on(session: Session, destination: ExportDestination) -> int:
-    """Switch it on with a clean sheet, and queue again what failed in the last seven days; gives how much that was."""
+    """Switch it on with a clean sheet, and queue again what failed in the last seven days; gives how much that was.
+
+    What failed of a type that it no longer takes stays failed.
+    """
     at = now()
     destination.is_enabled, destination.disabled_reason = True, None
     destination.consecutive_failures, destination.failing_since, destination.failing_reason = 0, None, None
@@ -85,6 +88,7 @@ def switch_on(session: Session, destination: ExportDestination) -> int:
     again = sa.update(ExportRow).where(
         ExportRow.destination_id == destination.id, ExportRow.status == "failed", ExportRow.failed_at > at - REQUEUED
     )
+    again = again.where(ExportRow.conversion_type.in_(destination.conversion_types))
     again = again.values(status="queued", reason=None, attempts=0, next_attempt_at=at, failed_at=None)
     return _changed(session, again)
 

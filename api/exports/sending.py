@@ -151,8 +151,11 @@ def _held(claim: Claim, one: Candidate | None) -> str | None:
     """Why it does not go; what the snapshot no longer tells was taken back, or its person was erased."""
     if one is None:
         return "retracted"
-    reason = gates.skip_reason(claim.situation, one)
-    return reason or (None if claim.situation.lets(one) else "destination_disabled")
+    if reason := gates.skip_reason(claim.situation, one):
+        return reason
+    # the types may have been changed after the row was written
+    is_asked_for = one.type in claim.destination.conversion_types and claim.situation.lets(one)
+    return None if is_asked_for else "destination_disabled"
 
 
 def _reported(

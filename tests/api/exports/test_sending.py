@@ -214,6 +214,20 @@ def test_a_type_that_is_taken_out_of_the_open_list_no_longer_goes(exporting: Exp
     assert set(exporting.ledger().values()) == {("skipped", "destination_disabled")}
 
 
+def test_a_type_that_is_taken_out_of_the_destination_no_longer_goes_even_when_it_is_tried_again(
+    exporting: Exporting,
+) -> None:
+    queue(exporting, "one")
+    exporting.sandbox.plan({**DOWN, "times": 1})
+    exporting.send()
+    exporting.change(ExportDestination, exporting.destination.id, conversion_types=["lead_created"])
+    with time_machine.travel(db.now() + timedelta(minutes=3), tick=False):
+        exporting.match()
+        assert exporting.send() == 1
+    assert set(exporting.ledger().values()) == {("skipped", "destination_disabled")}
+    assert exporting.sandbox.pixel()["received"] == 0
+
+
 def test_five_failures_in_a_row_are_failing_one_sent_is_well_and_a_day_of_it_is_the_end(exporting: Exporting) -> None:
     names = [str(number) for number in range(5)]
     queue(exporting, *names)

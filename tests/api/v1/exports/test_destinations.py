@@ -113,6 +113,19 @@ def test_switched_off_it_skips_what_waits_and_on_again_it_tries_what_failed(
     assert [(row.status, row.attempts) for row in exports.rows(url)] == [("skipped", 0), ("queued", 0), ("failed", 0)]
 
 
+def test_what_failed_of_a_type_that_it_no_longer_takes_is_not_queued_again(
+    key: Caller, url: str, profile: Profile, via: Connection
+) -> None:
+    found = exports.destination(url, profile, via)
+    failed = {"status": "failed", "failed_at": db.now(), "reason": "bad_parameter", "next_attempt_at": None}
+    exports.row(url, found, conversion_type="payment_received", **failed)
+    exports.row(url, found, conversion_type="lead_created", **failed)
+    path, only_leads = f"{PATH}/{found.id}", ["lead_created"]
+    data(key("PATCH", path, json={"enabled": True, "conversion_types": only_leads}))
+    kept = {row.conversion_type: (row.status, row.reason) for row in exports.rows(url)}
+    assert kept == {"payment_received": ("failed", "bad_parameter"), "lead_created": ("queued", None)}
+
+
 def test_a_lost_connection_blocks_until_it_is_back(key: Caller, url: str, profile: Profile, via: Connection) -> None:
     exports.destination(url, profile, via)
     for status, told in (("reconnect_required", "blocked"), ("active", "ok")):

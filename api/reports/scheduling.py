@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from datetime import time as clock
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from api import db, mail, plans
 from api.models import Profile, Report, ReportSchedule, Workspace
@@ -17,6 +18,8 @@ from api.windows import DateRange
 from touchledger.settings import Settings
 
 LONGEST_GAP_DAYS = 62
+# what a row that refers to another takes of it anyway
+KEPT = {"read": True, "key_share": True}
 
 
 def next_run(schedule: ReportSchedule, zone: str, after: datetime) -> datetime:
@@ -28,11 +31,26 @@ def next_run(schedule: ReportSchedule, zone: str, after: datetime) -> datetime:
     day = after.astimezone(local).date()
     for _ in range(LONGEST_GAP_DAYS + 1):
         if _is_day(schedule, day):
-            at = datetime.combine(day, clock(schedule.hour), local).astimezone(after.tzinfo)
+            at = _instant(schedule, day, local)
             if at > after:
                 return at
         day += timedelta(days=1)
     raise ValueError(f"schedule {schedule.id} names no day")
+
+
+def move_to_zone(session: Session, profile_id: str, before: str, after: str) -> None:
+    """Plan the next runs of a profile's schedules by its new clock.
+
+    Each keeps its day, and with it what it tells, so no period is told twice or left out; a run whose hour has passed
+    by the new clock is due at once.
+    """
+    planned = sa.select(ReportSchedule).where(
+        ReportSchedule.profile_id == profile_id, ReportSchedule.next_run_at.is_not(None)
+    )
+    for schedule in session.scalars(planned.order_by(ReportSchedule.id).with_for_update()):
+        if schedule.next_run_at is not None:
+            day = schedule.next_run_at.astimezone(ZoneInfo(before)).date()
+            schedule.next_run_at = _instant(schedule, day, ZoneInfo(after))
 
 
 def window_at(schedule: ReportSchedule, zone: str, at: datetime) -> DateRange:
@@ -73,11 +91,14 @@ def _run(settings: Settings, seen: ReportSchedule, profile: Profile, at: datetim
     window = window_at(seen, profile.timezone, planned)
     tells = has_data(settings, [profile.id], window)[profile.id]
     with db.transaction(settings.operational_url) as session:
+        # locked in the order in which a profile's settings are changed: each would wait for the other otherwise
+        workspace = session.get_one(Workspace, seen.workspace_id, with_for_update=KEPT)
+        zone = session.get_one(Profile, profile.id, with_for_update=KEPT).timezone
         schedule = session.get(ReportSchedule, seen.id, with_for_update=True)
-        if schedule is None or not schedule.enabled or schedule.next_run_at != seen.next_run_at:
+        is_as_seen = schedule is not None and schedule.enabled and schedule.next_run_at == seen.next_run_at
+        if schedule is None or not is_as_seen or zone != profile.timezone:
             # changed meanwhile, or run by another process
             return False
-        workspace = session.get_one(Workspace, schedule.workspace_id)
         schedule.last_run_at, schedule.next_run_at = at, following
         if not tells or not _plan_includes(settings, workspace):
             schedule.last_status = "skipped"
@@ -109,6 +130,10 @@ def _last_missed(schedule: ReportSchedule, zone: str, at: datetime) -> tuple[dat
     while (following := next_run(schedule, zone, planned)) <= at:
         planned = following
     return planned, following
+
+
+def _instant(schedule: ReportSchedule, day: date, zone: ZoneInfo) -> datetime:
+    return datetime.combine(day, clock(schedule.hour), zone).astimezone(UTC)
 
 
 def _plan_includes(settings: Settings, workspace: Workspace) -> bool:

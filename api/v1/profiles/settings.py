@@ -18,6 +18,7 @@ from api.body_fields import Currency, TimeZone
 from api.guard import PEOPLE, guarded
 from api.http import Blueprint
 from api.models import Profile, Workspace
+from api.reports import scheduling
 from api.roles import Role
 from api.scopes import Scope
 from api.v1.attribution.asking import ask_anew
@@ -103,6 +104,8 @@ def change_profile(body: dict[str, Any], profile_id: str) -> dict[str, Any]:
     changed = {name: value for name, value in body.items() if before[name] != value}
     for name, value in changed.items():
         setattr(profile, name, value)
+    if "timezone" in changed:
+        scheduling.move_to_zone(session(), profile.id, before["timezone"], profile.timezone)
     target = {"kind": "profile", "id": profile.id, "label": profile.name}
     details = {
         "target": target,

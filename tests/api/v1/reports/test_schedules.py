@@ -12,6 +12,7 @@ import time_machine
 from api import db, mail_delivery
 from api.models import Profile, Report, ReportSchedule
 from api.reports import making, scheduling
+from api.roles import Role
 from api.windows import DateRange
 from tests.api.v1.reports.conftest import Ask, change
 from tests.api.v1.reports.test_reports import code, hub
@@ -39,6 +40,20 @@ def counts(data: dict[str, Any]) -> tuple[int, int, int]:
 def reports(settings: Settings) -> list[Report]:
     with db.transaction(settings.operational_url) as session:
         return list(session.scalars(sa.select(Report).order_by(Report.created_at)))
+
+
+def move(ask: Ask, profile: Profile, zone: str, at: datetime) -> None:
+    with time_machine.travel(at, tick=False):
+        answer = ask("PATCH", f"/api/v1/profiles/{profile.id}", role=Role.ADMIN, json={"timezone": zone})
+        assert answer.status_code == 200, answer.text
+
+
+def run_at(settings: Settings, at: datetime) -> list[tuple[date, date]]:
+    """The windows that the schedules order at an instant."""
+    before = {one.id for one in reports(settings)}
+    with time_machine.travel(at, tick=False):
+        scheduling.run_due(settings)
+    return [(one.date_from, one.date_to) for one in reports(settings) if one.id not in before]
 
 
 def schedule(cadence: str, hour: int, day: int) -> ReportSchedule:
@@ -130,6 +145,33 @@ def test_missed_runs_run_once_and_tell_the_last_of_them(
         assert row["last_run_at"].startswith("2026-03-04T09:00")
         assert row["last_status"] == "sent"
     assert mailbox.recipients == ["a@example.com"]
+
+
+def test_another_zone_tells_no_month_twice_and_runs_by_its_own_clock(
+    ask: Ask, settings: Settings, profile: Profile
+) -> None:
+    move(ask, profile, "Asia/Tokyo", datetime(2026, 2, 20, tzinfo=UTC))
+    with time_machine.travel(datetime(2026, 2, 20, tzinfo=UTC), tick=False):
+        apply(ask, profile, **{**WEEKLY, "cadence": "monthly"})
+    assert run_at(settings, datetime(2026, 2, 28, 23, tzinfo=UTC)) == [(date(2026, 2, 1), date(2026, 2, 28))]
+    # still February in Los Angeles; what is planned is April 1 all the same, which tells March
+    move(ask, profile, "America/Los_Angeles", datetime(2026, 3, 1, 1, tzinfo=UTC))
+    assert hub(ask)["schedules"][0]["next_run_at"].startswith("2026-04-01T15:00")
+    assert run_at(settings, datetime(2026, 4, 1, 14, 59, tzinfo=UTC)) == []
+    assert run_at(settings, datetime(2026, 4, 1, 15, tzinfo=UTC)) == [(date(2026, 3, 1), date(2026, 3, 31))]
+
+
+def test_a_zone_whose_hour_has_passed_already_loses_no_week(ask: Ask, settings: Settings, profile: Profile) -> None:
+    with time_machine.travel(datetime(2026, 2, 25, tzinfo=UTC), tick=False):
+        apply(ask, profile, **WEEKLY)
+        off = apply(ask, profile, **{**WEEKLY, "template": "pacing", "enabled": False})["schedules"][0]
+    # Monday, one in the morning in New York and three in the afternoon in Tokyo
+    moved = datetime(2026, 3, 2, 6, tzinfo=UTC)
+    move(ask, profile, "Asia/Tokyo", moved)
+    assert run_at(settings, moved) == [(date(2026, 2, 23), date(2026, 3, 1))]
+    planned = {row["schedule_id"]: row["next_run_at"] for row in hub(ask)["schedules"]}
+    assert planned.pop(off["schedule_id"]) is None
+    assert next(iter(planned.values())).startswith("2026-03-08T23:00")
 
 
 def test_a_run_with_nothing_to_tell_or_beyond_the_plan_is_skipped(

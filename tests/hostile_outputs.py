@@ -25,7 +25,7 @@ import structlog
 
 from api import db, logs, mail_writing
 from api.mail import on_one_line
-from api.models import Import, OutgoingMail, WebhookEvent
+from api.models import Import, OutgoingMail, Profile, WebhookEvent
 from api.reports import figures
 from api.reports.document import Brand, Order, render
 from api.reports.figures import Figures
@@ -135,8 +135,9 @@ def _figures(home: Path, names: Told) -> Figures:
         assert reader is not None
         facts = profile_facts(reader, PROFILE)
         assert facts is not None
+        of = Profile(name="Shop", timezone=facts.time_zone, reporting_currency=facts.currency)
         window = DateRange(date.fromisoformat(WINDOW["date_from"]), date.fromisoformat(WINDOW["date_to"]))
-        found = figures.gather(reader, facts, window, level="campaign", monthly_budget=None)
+        found = figures.gather(reader, facts, window, level="campaign", of=of)
     snapshots(settings).close()
     return replace(found, entities=[{**found.entities[0], "campaign_name": name} for name in names.values()])
 

@@ -123,9 +123,8 @@ def _pacing(figures: Figures, words: Words, colors: tuple[str, str]) -> Content:
     for row in figures.month_days:
         total += row["spend"]
         added.append(total)
-    days, gone = len(figures.month.days()), len(added)
-    budget = float(figures.monthly_budget) if figures.monthly_budget is not None else None
-    expected = budget * gone / days if budget is not None else None
+    told = figures.pacing
+    spent, budget = told["spend_mtd"], told["budget"]
     picture = charts.pace(
         [words.short_day(day) for day in figures.month.days()],
         (words("spent"), added),
@@ -135,16 +134,17 @@ def _pacing(figures: Figures, words: Words, colors: tuple[str, str]) -> Content:
     )
     headlines = [
         Headline(words("budget"), money(budget)),
-        Headline(words("spent"), money(total), _share(total, budget, words)),
-        Headline(words("expected"), money(expected)),
-        Headline(words("projected"), money(total / gone * days)),
+        Headline(words("spent"), money(spent), _share(spent, budget, words)),
+        Headline(words("expected"), money(told["expected_spend"])),
+        Headline(words("projected"), money(told["projected_spend"])),
     ]
     rows = [
         [words.day(row["date"]), amount(row["spend"]), amount(sum_), amount(row["revenue"])]
         for row, sum_ in zip(figures.month_days, added, strict=True)
     ]
     table = Table(words("day_by_day"), _columns(("day", "spend", "spent", "revenue"), figures, words), rows)
-    notes = [words("no_budget")] if budget is None else []
+    missing = words("foreign_budget" if figures.has_foreign_budget else "no_budget")
+    notes = [missing] if budget is None else []
     return Content(
         headlines,
         [(words("cumulative"), picture)],

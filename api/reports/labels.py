@@ -47,6 +47,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "day": ("Day", "Día"),
     "day_by_day": ("Day by day", "Día a día"),
     "no_budget": ("No monthly budget is set.", "No hay presupuesto mensual definido."),
+    "foreign_budget": (
+        "The monthly budget is in another currency than these figures; it is left out until they follow.",
+        "El presupuesto mensual está en otra moneda que estas cifras; se omite hasta que se recalculen.",
+    ),
     "no_rows": ("Nothing ran in this window.", "No hubo actividad en este periodo."),
     "compared": ("Changes are against {0}.", "Los cambios son respecto a {0}."),
     "shown": ("The best {0} of {1} are shown.", "Se muestran los {0} mejores de {1}."),

@@ -6,7 +6,6 @@ import os
 import secrets
 from dataclasses import dataclass
 from datetime import timedelta
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +46,7 @@ class _Job:
 
     report: Report
     order: Order
-    monthly_budget: Decimal | None
+    profile: Profile
 
 
 def make_due(settings: Settings) -> int:
@@ -107,7 +106,7 @@ def _claim(settings: Settings, report_id: str) -> _Job | None:
         workspace = session.get_one(Workspace, report.workspace_id)
         brand = _brand(settings, workspace, session.get(Branding, workspace.id))
         order = Order(report.template, report.locale, report.format, profile.name, brand)
-        return _Job(report, order, profile.monthly_budget)
+        return _Job(report, order, profile)
 
 
 def _brand(settings: Settings, workspace: Workspace, row: Branding | None) -> Brand:
@@ -147,7 +146,7 @@ def _figures(settings: Settings, job: _Job) -> figures.Figures:
         if reader is None or facts is None or not figures.has_any(reader, facts, window):
             raise NoData
         level = LEVELS[job.report.template]
-        return figures.gather(reader, facts, window, level=level, monthly_budget=job.monthly_budget)
+        return figures.gather(reader, facts, window, level=level, of=job.profile)
 
 
 def _kept(settings: Settings, report: Report, content: bytes) -> str:

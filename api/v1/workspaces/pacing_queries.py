@@ -23,7 +23,7 @@ from profiles where profile_id = any($profile_ids)
 # a profile's month ends with its delivery: later spend is not complete, and cash is compared with what was spent
 _SUMS = f"""
 with asked as (
-    select profile_key, delivery_through, least($date_to, coalesce(delivery_through, $date_to)) as until
+    select profile_key, least($date_to, coalesce(delivery_through, $date_to)) as until
     from profiles where profile_key = any($keys)
 )
 select profile_key, sum(spend) as spend_minor, sum(recent) as recent_minor, sum(cash) as cash_minor,
@@ -31,11 +31,11 @@ select profile_key, sum(spend) as spend_minor, sum(recent) as recent_minor, sum(
 from (
     select profile_key,
         case when day between $date_from and until then spend_minor else 0 end as spend,
-        case when day > delivery_through - {RECENT} and day <= delivery_through then spend_minor else 0 end as recent,
+        case when day > until - {RECENT} and day <= until then spend_minor else 0 end as recent,
         0 as cash, 0 as payments, 0 as conversions
     from delivery_daily
     join asked using (profile_key)
-    where level = 'campaign' and day between least($date_from, delivery_through - {RECENT}) and $latest
+    where level = 'campaign' and day between least($date_from, until - {RECENT}) and $date_to
     union all
     select profile_key, 0, 0, cash_minor, {PAYMENTS}, {ALL_OUTCOMES}
     from credit_daily
@@ -60,7 +60,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums of the month in minor units; `recent_minor` is the spend of the last days with complete delivery."""
+    """Sums of the month in minor units; `recent_minor` is the spend of the last days of it with complete delivery."""
 
     spend_minor: int = 0
     recent_minor: int = 0
@@ -81,8 +81,7 @@ def _facts(row: dict[str, Any]) -> Facts:
 
 
 def sums_of(reader: Reader, facts: Sequence[Facts], month: DateRange) -> dict[int, Sums]:
-    """By profile key; a profile without rows is absent."""
-    through = [one.delivery_through for one in facts if one.delivery_through]
+    """By profile key; a profile without rows is absent. `month` may end before its last day."""
     bound: dict[str, Any] = {"date_from": month.date_from, "date_to": month.date_to, "model": MODEL}
-    bound |= {"keys": [one.profile_key for one in facts], "latest": max([month.date_to, *through])}
+    bound |= {"keys": [one.profile_key for one in facts]}
     return {row.pop("profile_key"): Sums(**row) for row in reader.dicts(_SUMS, bound)}

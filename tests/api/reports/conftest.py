@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from api.models import Profile
 from api.reports import LEVELS, figures
 from api.reports.figures import Figures
 from api.served import profile_facts
@@ -34,6 +35,8 @@ def gather(tmp_path: Path) -> Iterator[Gather]:
         *,
         name: str | None = None,
         budget: Decimal | None = None,
+        currency: str = "USD",
+        window: DateRange = WINDOW,
         scores: Sequence[Mapping[str, object]] = (),
     ) -> Figures:
         tables = {**served.from_csv(GOLDEN), "ad_scores": [dict(row) for row in scores]}
@@ -45,7 +48,8 @@ def gather(tmp_path: Path) -> Iterator[Gather]:
             assert reader is not None
             facts = profile_facts(reader, PROFILE)
             assert facts is not None
-            return figures.gather(reader, facts, WINDOW, level=LEVELS[template], monthly_budget=budget)
+            of = Profile(name="Shop", timezone=facts.time_zone, reporting_currency=currency, monthly_budget=budget)
+            return figures.gather(reader, facts, window, level=LEVELS[template], of=of)
 
     yield gathered
     snapshots(settings).close()

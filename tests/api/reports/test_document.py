@@ -11,6 +11,7 @@ import threading
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date
 from decimal import Decimal
 from html.parser import HTMLParser
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -20,6 +21,7 @@ import pytest
 
 from api.reports import TEMPLATES, pdf
 from api.reports.document import Brand, Order, neutral, render
+from api.windows import DateRange
 from tests.api.reports.conftest import Gather
 
 PLAIN = Order("performance_summary", "en", "html", "Shop", Brand("Agency"))
@@ -178,8 +180,8 @@ def test_every_template_has_its_own_sections(gather: Gather) -> None:
         shown[template] = Seen(render(order, gather(template, budget=Decimal("310")))).words
     assert "Where conversions came from" in shown["performance_summary"]
     assert "Ad set" in shown["creative_review"]
-    # 38.50 in two of 31 days, of a budget of 310.00
-    for expected in ("USD 310.00", "12.4 %", "USD 20.00", "USD 596.75"):
+    # 38.50 in two of 31 days, of a budget of 310.00; 1038.49 in the seven days through the second, and 29 days left
+    for expected in ("USD 310.00", "12.4 %", "USD 20.00", "USD 4,340.82"):
         assert expected in shown["pacing"]
 
 
@@ -199,6 +201,35 @@ def test_the_creative_review_shows_scores_and_marks_the_provisional(gather: Gath
     assert lines[0].endswith("cac,composite_score,maturity_stage")
     assert {line.rsplit(",", 2)[-2] + line.rsplit(",", 2)[-1] for line in lines[1:]} >= {"83.4calibrated", "50.0cold"}
     assert "Provisional" not in Seen(render(order, gather("creative_review"))).words
+
+
+@pytest.mark.parametrize(
+    ("date_to", "spent", "expected", "projected"),
+    [
+        # a day before the last whole one: the seven through it had 1012.99, and 30 days are left
+        (date(2026, 3, 1), "13.00", "10.00", "4,354.39"),
+        # delivery is complete through March 2; what came on the third is no whole day
+        (date(2026, 3, 20), "38.50", "20.00", "4,340.82"),
+        # no day of April is there yet: 1038.49 in seven days, and 30 days
+        (date(2026, 4, 5), "0.00", "0.00", "4,450.67"),
+    ],
+)
+def test_pacing_ends_with_the_last_day_of_complete_delivery(
+    gather: Gather, date_to: date, spent: str, expected: str, projected: str
+) -> None:
+    found = gather("pacing", budget=Decimal("310"), window=DateRange(date_to.replace(day=1), date_to))
+    words = Seen(render(replace(PLAIN, template="pacing"), found)).words
+    for amount in (spent, expected, projected):
+        assert f"USD {amount}" in words
+    assert [row["date"] for row in found.month_days] == [day for day in found.window.days() if day <= date(2026, 3, 2)]
+
+
+def test_a_budget_in_another_currency_than_the_figures_is_left_out(gather: Gather) -> None:
+    found = gather("pacing", budget=Decimal("310"), currency="EUR")
+    for locale, note in (("en", "in another currency"), ("es", "en otra moneda")):
+        words = Seen(render(replace(PLAIN, template="pacing", locale=locale), found)).words
+        assert "310" not in words
+        assert note in words
 
 
 def test_pacing_without_a_budget_says_so(gather: Gather) -> None:

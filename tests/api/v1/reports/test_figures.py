@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
+import pytest
+
+from api import db
 from api.models import Profile
 from api.reports import document, making
 from tests.api.v1.reports.conftest import Ask
@@ -9,6 +14,25 @@ from tests.api.v1.reports.test_reports import WINDOW, generate, hub, path_of
 from tests.factories import accounts
 from tests.factories.deployments import application
 from touchledger.settings import Settings
+
+
+@pytest.mark.parametrize("currency", ["USD", "EUR"])
+def test_a_report_on_pacing_tells_what_the_workspace_is_told(
+    ask: Ask, settings: Settings, profile: Profile, currency: str
+) -> None:
+    with db.transaction(settings.operational_url) as session:
+        kept = session.get_one(Profile, profile.id)
+        kept.monthly_budget, kept.reporting_currency = Decimal(3100), currency
+    month = {"template": "pacing", "date_from": "2026-03-01", "date_to": "2026-03-31"}
+    generate(ask, profile, **month)
+    making.make_due(settings)
+    (ready,) = hub(ask)["reports"]
+    page = ask("GET", path_of(ready)).text
+    (row,) = ask("GET", "/pacing?month=2026-03").get_json()["data"]["profiles"]
+    assert (row["budget"] is None) == (currency == "EUR")
+    for name in ("budget", "spend_mtd", "expected_spend", "projected_spend"):
+        assert row[name] is None or f"USD {row[name]:,.2f}" in page
+    assert ("3,100" in page) == (currency == "USD")
 
 
 def test_figures_of_a_report_are_those_of_the_overview(ask: Ask, settings: Settings, profile: Profile) -> None:

@@ -6,14 +6,16 @@ import re
 from calendar import monthrange
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from marshmallow import Schema, ValidationError, fields, post_load
 
 from api import errors
 
 MOST_DAYS = 366
+EARLIEST, LATEST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
@@ -29,6 +31,14 @@ class DateRange:
         """Every day of the window, in order."""
         return [self.date_from + timedelta(days=n) for n in range((self.date_to - self.date_from).days + 1)]
 
+    def instants(self, zone: str) -> tuple[datetime, datetime]:
+        """When its first day begins in a time zone and when its last one is over, in UTC; the second is not in it.
+
+        An end for which there is no such instant is the first, or the last, that there is.
+        """
+        begin = _midnight(self.date_from, zone, days=0, instead=EARLIEST)
+        return begin, _midnight(self.date_to, zone, days=1, instead=LATEST)
+
     def months(self) -> Iterator[DateRange]:
         """Each calendar month of the window in order, clipped to it."""
         start = self.date_from
@@ -40,6 +50,14 @@ class DateRange:
     def is_whole_months(self) -> bool:
         """Whether it begins with a month and ends with one."""
         return self.date_from.day == 1 and self.date_to == last_of_month(self.date_to)
+
+
+def _midnight(day: date, zone: str, *, days: int, instead: datetime) -> datetime:
+    """When a day so many days later begins."""
+    try:
+        return datetime.combine(day + timedelta(days=days), time.min, ZoneInfo(zone)).astimezone(UTC)
+    except OverflowError:
+        return instead
 
 
 def last_of_month(day: date) -> date:

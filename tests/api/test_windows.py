@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 
 import pytest
 from marshmallow import ValidationError
@@ -47,6 +47,19 @@ def test_months_follow_each_other_clipped_to_the_window_up_to_the_last_day_there
     assert [month.is_whole_months() for month in window.months()] == [False, True, True]
     assert list(_load("9999-12-02", "9999-12-31").months()) == [DateRange(date(9999, 12, 2), date(9999, 12, 31))]
     assert list(_load("2024-02-29", "2024-02-29").months()) == [DateRange(date(2024, 2, 29), date(2024, 2, 29))]
+
+
+def test_a_day_begins_and_ends_by_its_zone_as_far_as_there_are_instants() -> None:
+    assert _load("2026-03-08", "2026-03-08").instants("America/New_York") == (
+        datetime(2026, 3, 8, 5, tzinfo=UTC),
+        datetime(2026, 3, 9, 4, tzinfo=UTC),
+    )
+    first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+    for zone in ("UTC", "Asia/Tokyo", "America/New_York"):
+        assert _load("9999-12-31", "9999-12-31").instants(zone)[1] == last
+    assert _load("9999-12-30", "9999-12-30").instants("UTC")[1] == datetime(9999, 12, 31, tzinfo=UTC)
+    assert _load("0001-01-01", "0001-01-01").instants("Asia/Tokyo")[0] == first
+    assert _load("0001-01-01", "0001-01-01").instants("America/New_York")[0] > first
 
 
 def test_an_optional_window_is_both_dates_or_neither() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -22,7 +21,6 @@ from api.v1.credentials.mcp_schemas import AgentSettings, AgentSettingsBody, Wri
 from api.windows import DateRange, OptionalDateRangeQuery
 from api.writing import actor, idempotent, session
 
-ONE_DAY = timedelta(days=1)
 NAMES = ("pii_mode", "mcp_writeback_enabled")
 ORDER = [By(Writeback.at, lambda row: row.at, descending=True), By(Writeback.id, lambda row: row.id)]
 
@@ -80,9 +78,8 @@ def writeback_list(window: DateRange | None, query: dict[str, Any], workspace_id
     if query["outcome"] is not None:
         chosen = chosen.where(Writeback.outcome == query["outcome"])
     if window is not None:
-        chosen = chosen.where(
-            Writeback.at >= _midnight(window.date_from), Writeback.at < _midnight(window.date_to + ONE_DAY)
-        )
+        start, end = window.instants("UTC")
+        chosen = chosen.where(Writeback.at >= start, Writeback.at < end)
         filters["days"] = [window.date_from, window.date_to]
         context.meta(date_from=window.date_from, date_to=window.date_to)
     with db.transaction(context.settings().operational_url, durable=False) as reading:
@@ -91,10 +88,6 @@ def writeback_list(window: DateRange | None, query: dict[str, Any], workspace_id
         )
     columns = [name for name in WritebackRow().fields if name != "audit_id"]
     return [{"audit_id": row.id, **{name: getattr(row, name) for name in columns}} for row in rows]
-
-
-def _midnight(day: date) -> datetime:
-    return datetime.combine(day, time(), UTC)
 
 
 def _told(reading: Session, workspace: Workspace) -> dict[str, Any]:

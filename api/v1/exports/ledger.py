@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, time, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
@@ -53,17 +51,12 @@ def export_ledger(window: DateRange | None, query: dict[str, Any]) -> list[dict[
     if window is not None:
         context.meta(date_from=window.date_from, date_to=window.date_to)
         filters |= {"date_from": str(window.date_from), "date_to": str(window.date_to)}
-        start, end = _instants(window, profile.timezone)
+        start, end = window.instants(profile.timezone)
         wanted = wanted.where(ExportRow.created_at >= start, ExportRow.created_at < end)
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         rows = op_lists.page(reading, wanted, _ORDER, query, route="/exports", owner=profile.id, filters=filters)
     keys = _event_keys(profile.id, [row.conversion_id for row in rows])
     return [_told(row, keys.get(row.conversion_id)) for row in rows]
-
-
-def _instants(window: DateRange, zone: str) -> tuple[datetime, datetime]:
-    info, last = ZoneInfo(zone), window.date_to + timedelta(days=1)
-    return datetime.combine(window.date_from, time.min, info), datetime.combine(last, time.min, info)
 
 
 def _event_keys(profile_id: str, conversion_ids: Sequence[str]) -> dict[str, str]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, time, timedelta
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 
@@ -77,7 +75,7 @@ def _page(
     filters = {**filters, "profile_id": only, "date_from": None, "date_to": None}
     if window is not None:
         context.meta(date_from=window.date_from, date_to=window.date_to)
-        start, end = _instants(window, caller.workspace.timezone)
+        start, end = window.instants(caller.workspace.timezone)
         wanted = wanted.where(model.at >= start, model.at < end)
         filters |= {"date_from": window.date_from, "date_to": window.date_to}
     order = (
@@ -89,11 +87,6 @@ def _page(
             reading, wanted, order, query, route=route, owner=caller.workspace.id, filters=filters
         )  # fmt: skip
         return rows, actors.told(reading, {(row.actor_kind, row.actor_id) for row in rows})
-
-
-def _instants(window: DateRange, zone: str) -> tuple[datetime, datetime]:
-    info, last = ZoneInfo(zone), window.date_to + timedelta(days=1)
-    return datetime.combine(window.date_from, time.min, info), datetime.combine(last, time.min, info)
 
 
 def _change(entry: AuditEntry, actor: Mapping[str, Any]) -> dict[str, Any]:

@@ -169,6 +169,7 @@ def test_the_list_is_narrowed_to_days_and_profiles_and_paged(
     day = owner.get(f"{path}?date_from=2026-03-02&date_to=2026-03-02").get_json()
     assert [row["audit_id"] for row in day["data"]] == [kept[2], kept[1]]
     assert day["meta"]["date_to"] == "2026-03-02"
+    assert data(owner.get(f"{path}?date_from=9999-12-31&date_to=9999-12-31")) == []
     assert [row["audit_id"] for row in data(owner.get(f"{path}?profile_id={sibling.id}"))] == [other]
     first = owner.get(f"{path}?limit=3").get_json()
     rest = owner.get(f"{path}?limit=3&cursor={first['pagination']['cursor']}").get_json()

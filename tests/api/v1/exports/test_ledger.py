@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from api import db
 from api.models import Profile
 from api.scopes import Scope
 from tests.api.conftest import Caller
@@ -38,6 +39,16 @@ def test_rows_come_newest_first_in_pages_and_by_filter(key: Caller, url: str, pr
     assert ids(key.get(f"/exports?destination_id={other.id}")) == [second.id]
     assert ids(key.get("/exports?date_from=2026-11-02&date_to=2026-11-02")) == [second.id]
     assert key.get("/exports?status=lost").status_code == 400
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/New_York"])
+def test_the_first_and_the_last_day_there_is_are_days_too(key: Caller, url: str, profile: Profile, zone: str) -> None:
+    with db.transaction(url) as session:
+        session.get_one(Profile, profile.id).timezone = zone
+    exports.row(url, exports.destination(url, profile))
+    for day in ("0001-01-01", "9999-12-31"):
+        answer = key.get(f"/exports?date_from={day}&date_to={day}")
+        assert (answer.status_code, ids(answer)) == (200, [])
 
 
 def test_the_callers_own_key_comes_from_the_snapshot(

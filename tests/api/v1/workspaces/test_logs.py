@@ -127,6 +127,7 @@ def test_categories_profiles_and_days_narrow_the_trail(
     assert told(f"profile_id={sibling.id}") == ["c"]
     assert told("date_from=2026-11-10&date_to=2026-11-10") == ["e"]
     assert told("date_from=2026-11-09&date_to=2026-11-10") == ["d", "e"]
+    assert told("date_from=9999-12-30&date_to=9999-12-31") == []
     half = ask("GET", f"{w}/audit?date_from=2026-11-10", session)
     assert refusal(half) == (400, "invalid_date_range", None)
     assert refusal(ask("GET", f"{w}/audit?category=money", session)) == (400, "invalid_parameter", None)
@@ -170,6 +171,7 @@ def test_reads_of_personal_data_are_told_by_person_and_day(
         "pii_level": "masked",
     }
     assert (row["profile_id"], row["customer_key"]) == (profile.id, None)
+    assert data(ask("GET", f"{w}/pii-access-log?date_from=9999-12-31&date_to=9999-12-31", session)) == []
     days = ask("GET", f"{w}/pii-access-log?date_from=2026-11-11&date_to=2026-11-11", session)
     assert [one["actor"]["kind"] for one in data(days)] == ["api_key"]
     assert days.get_json()["meta"] == {

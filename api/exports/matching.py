@@ -17,6 +17,7 @@ from api import db
 from api.exports import candidates, gates
 from api.exports.candidates import Candidate
 from api.models import Event, ExportDestination, ExportRow, Profile
+from api.one_by_one import one_by_one
 from api.served import Reader, profile_facts
 from api.snapshot import snapshots
 from api.webhooks.telling import exports_ended
@@ -36,8 +37,8 @@ def match_all(settings: Settings) -> int:
         if reader is None:
             return 0
         with db.transaction(settings.operational_url, durable=False) as session:
-            waiting = list(session.scalars(_unmatched(reader.snapshot_id)))
-        return sum(_match(settings, reader, one) for one in waiting)
+            waiting = {one.id: one for one in session.scalars(_unmatched(reader.snapshot_id))}
+    return one_by_one("match_conversions", waiting, lambda one: _match(settings, one))
 
 
 def _unmatched(snapshot_id: str) -> sa.Select[ExportDestination]:
@@ -51,7 +52,13 @@ def _unmatched(snapshot_id: str) -> sa.Select[ExportDestination]:
     )
 
 
-def _match(settings: Settings, reader: Reader, found: ExportDestination) -> int:
+def _match(settings: Settings, found: ExportDestination) -> int:
+    # a reader of its own: the time that one destination takes is not taken from those behind it
+    with snapshots(settings).reader() as reader:
+        return _matched(settings, reader, found) if reader else 0
+
+
+def _matched(settings: Settings, reader: Reader, found: ExportDestination) -> int:
     at, url = db.now(), settings.operational_url
     begin = max(found.created_at - gates.OLDEST, at - REVISED)
     facts = profile_facts(reader, found.profile_id)

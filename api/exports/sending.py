@@ -19,6 +19,7 @@ from api.exports import candidates, destinations, gates, matching
 from api.exports.candidates import Candidate
 from api.models import Connection, ExportDestination, ExportRow, Profile
 from api.models.connection import OWNERS_CALL
+from api.one_by_one import one_by_one
 from api.served import ProfileFacts, Reader, profile_facts
 from api.snapshot import snapshots
 from api.webhooks.telling import connection_changed, exports_ended
@@ -64,8 +65,8 @@ class Claim:
 def send_due(settings: Settings) -> int:
     """Send one batch of every destination that has something due; gives how many rows were settled."""
     with db.transaction(settings.operational_url, durable=False) as session:
-        due = session.execute(_due(db.now())).all()
-    return sum(_send(settings, row.destination_id, row.profile_id) for row in due)
+        due = {row.destination_id: row for row in session.execute(_due(db.now()))}
+    return one_by_one("send_conversions", due, lambda row: _send(settings, row.destination_id, row.profile_id))
 
 
 def give_up(settings: Settings) -> int:

@@ -15,6 +15,7 @@ from api.audit import Attempt, target
 from api.erased import digest
 from api.erased_records import erased_digests
 from api.models import Connection, Handoff, IngestedRecord, Profile, StoreDelivery, StorePurge
+from api.one_by_one import one_by_one
 from api.served import profile_facts
 from api.snapshot import snapshots
 from api.v1.customers import erasing
@@ -40,12 +41,15 @@ def settle_due(settings: Settings) -> int:
     waiting = sa.select(StoreDelivery.id).where(StoreDelivery.processed_at.is_(None))
     with db.transaction(settings.operational_url, durable=False) as session:
         found = session.scalars(waiting.order_by(StoreDelivery.received_at, StoreDelivery.id).limit(AT_ONCE)).all()
-    for one in found:
-        with db.transaction(settings.operational_url) as session:
-            delivery = session.get(StoreDelivery, one, with_for_update=True)
-            if delivery is not None and delivery.processed_at is None:
-                _settle(settings, session, delivery)
-    return len(found)
+    return one_by_one("settle_store_deliveries", {one: one for one in found}, lambda one: _settled(settings, one))
+
+
+def _settled(settings: Settings, delivery_id: str) -> int:
+    with db.transaction(settings.operational_url) as session:
+        delivery = session.get(StoreDelivery, delivery_id, with_for_update=True)
+        if delivery is not None and delivery.processed_at is None:
+            _settle(settings, session, delivery)
+    return 1
 
 
 def _settle(settings: Settings, session: Session, delivery: StoreDelivery) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from api import db
 from api.models import Profile, Recommendation, RecommendationLook
 from api.money import amount
+from api.one_by_one import one_by_one
 from api.recommendations.facts import WINDOW, running_ads
 from api.recommendations.rules import KINDS, Ad, called_for
 from api.served import profile_facts
@@ -33,12 +34,7 @@ def raise_due(settings: Settings) -> int:
         if reader is None:
             return 0
         unseen = _unseen(settings, reader.snapshot_id)
-        for profile_id in unseen:
-            facts = profile_facts(reader, profile_id)
-            ads = running_ads(reader, facts) if facts else None
-            digits = facts.digits if facts else 0
-            _look(settings, profile_id, reader.snapshot_id, ads, digits)
-    return len(unseen)
+    return one_by_one("raise_recommendations", {one: one for one in unseen}, lambda one: _look_at(settings, one))
 
 
 def expire(settings: Settings) -> None:
@@ -54,6 +50,16 @@ def _unseen(settings: Settings, snapshot_id: str) -> list[str]:
     wanted = sa.select(Profile.id).where(Profile.archived_at.is_(None), Profile.id.not_in(looked))
     with db.transaction(settings.operational_url, durable=False) as session:
         return list(session.scalars(wanted.order_by(Profile.id).limit(AT_ONCE)))
+
+
+def _look_at(settings: Settings, profile_id: str) -> int:
+    with snapshots(settings).reader() as reader:
+        if reader is None:
+            return 0
+        facts = profile_facts(reader, profile_id)
+        ads = running_ads(reader, facts) if facts else None
+        _look(settings, profile_id, reader.snapshot_id, ads, facts.digits if facts else 0)
+    return 1
 
 
 def _look(settings: Settings, profile_id: str, snapshot_id: str, ads: Sequence[Ad] | None, digits: int) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 
 from api import db, mail, plans
 from api.models import Profile, Report, ReportSchedule, Workspace
+from api.one_by_one import one_by_one
 from api.reports import figures
 from api.served import profile_facts
 from api.snapshot import snapshots
@@ -73,8 +74,8 @@ def run_due(settings: Settings) -> int:
         .order_by(ReportSchedule.next_run_at, ReportSchedule.id)
     )
     with db.transaction(settings.operational_url, durable=False) as session:
-        found = [(schedule, profile) for schedule, profile in session.execute(chosen)]
-    return sum(_run(settings, schedule, profile, at) for schedule, profile in found)
+        found = {schedule.id: (schedule, profile) for schedule, profile in session.execute(chosen)}
+    return one_by_one("run_schedules", found, lambda one: _run(settings, *one, at))
 
 
 def has_data(settings: Settings, profile_ids: list[str], window: DateRange) -> dict[str, bool]:

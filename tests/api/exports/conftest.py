@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -32,6 +32,8 @@ class Exporting:
     connection: Connection
     sandbox: RunningSandbox
     token: int = 0
+    # more profiles that a snapshot knows, from profile key 2 on
+    beside: list[Profile] = field(default_factory=list)
 
     @property
     def url(self) -> str:
@@ -39,13 +41,16 @@ class Exporting:
 
     def publish(self, *conversions: dict[str, Any], **person: Any) -> None:
         """A snapshot with these conversions of one person, who has an e-mail address unless `person` says otherwise."""
-        facts = {"profile_key": 1, "profile_id": self.profile.id, "time_zone": "UTC", "currency": "EUR"}
-        facts |= {"currency_digits": 2, "settings_version": "v"}
+        facts = {"time_zone": "UTC", "currency": "EUR", "currency_digits": 2, "settings_version": "v"}
+        profiles = [
+            {"profile_key": key, "profile_id": one.id, **facts}
+            for key, one in enumerate((self.profile, *self.beside), start=1)
+        ]
         known = {"profile_key": 1, "person_key": 1, "email_sha256": HASH, "is_refused": False, **person}
         named = {"profile_key": 1, "person_key": 1, "person_ref": uuid_v8(self.profile.id, "person", "ann")}
         named |= {"alias_ref": named["person_ref"], "identifier_id": self.identifier}
         tables = {
-            **{"profiles": [facts], "conversions": conversions, "match_keys": [known]},
+            **{"profiles": profiles, "conversions": conversions, "match_keys": [known]},
             "person_identifiers": [named],
         }
         self.token += 1

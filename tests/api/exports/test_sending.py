@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 import time_machine
+from structlog.testing import capture_logs
 
 from api import db
 from api.exports import catalog, destinations, sending
@@ -16,7 +17,7 @@ from api.models import AuditEntry, Connection, ExportDestination, ExportRow, Pro
 from api.v1.customers import erasing
 from tests.api.exports.conftest import HASH, Exporting
 from tests.api.webhooks.conftest import subscribed
-from tests.factories import exports
+from tests.factories import accounts, connected, exports
 
 DOWN = {"route": "/events$", "kind": "status", "status": 503, "times": None}
 
@@ -265,6 +266,22 @@ def test_the_destination_decides_whether_values_go_with_it(exporting: Exporting,
     exporting.send()
     (event,) = exporting.sandbox.pixel()["events"]
     assert ("custom_data" in event) is send_value
+
+
+def test_a_profile_whose_figures_cannot_be_read_holds_up_no_other(exporting: Exporting, profile: Profile) -> None:
+    other = accounts.profile(exporting.url, name="Other")
+    via = connected.to_meta(exporting.url, other, exporting.sandbox.url)
+    # the other's comes first in every order
+    first = exports.destination(exporting.url, other, via, id="00000000-0000-7000-8000-000000000001")
+    exporting.beside = [other]
+    unreadable = {"profile_key": 2, "conversion_id": db.new_id(), "ts": 10**15}
+    waiting = exports.row(exporting.url, first, conversion_id=unreadable["conversion_id"])
+    exporting.publish(exporting.conversion("one"), exporting.conversion("two", **unreadable))
+    with capture_logs() as told:
+        assert (exporting.match(), exporting.send()) == (1, 1)
+    failed = [(one["chore"], one["of"]) for one in told if one["event"] == "chore_failed"]
+    assert failed == [("match_conversions", first.id), ("send_conversions", first.id)]
+    assert exporting.ledger() == {waiting.conversion_id: ("queued", None), exporting.id_of("one"): ("sent", None)}
 
 
 def test_subscribers_learn_of_what_was_sent_and_what_was_skipped_as_batches(exporting: Exporting) -> None:

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 import sqlalchemy as sa
 import time_machine
+from structlog.testing import capture_logs
 
 from api import db, purge
 from api.models import Profile, Recommendation, RecommendationLook, WebhookEvent
@@ -16,6 +17,7 @@ from api.recommendations.raising import raise_due
 from api.served import profile_facts
 from api.snapshot import snapshots
 from tests.api.webhooks.conftest import subscribed
+from tests.factories import accounts
 from tests.factories.scored import THROUGH, Scored, ad_id
 from touchledger.settings import Settings
 
@@ -56,6 +58,21 @@ def test_a_snapshot_is_looked_at_once_for_each_profile(scored: Scored, settings:
     scored.ad(1, 10.0, layers=LOSER)
     scored.publish()
     assert [raise_due(settings) for _ in range(3)] == [1, 0, 0]
+    assert told(settings) == [("1", "pause", "open")]
+
+
+def test_a_profile_whose_figures_cannot_be_told_holds_up_no_other(scored: Scored, settings: Settings) -> None:
+    other = accounts.profile(settings.operational_url, profile_id="00000000-0000-7000-8000-000000000001")
+    scored.ad(1, 10.0, layers=LOSER)
+    scored.ad(2, 10.0, layers=LOSER)
+    for row in (row for rows in scored.rows.values() for row in rows if row.get("entity_key") == 2):
+        row["profile_key"] = 2
+    facts = {"time_zone": "UTC", "currency": "USD", "currency_digits": None, "settings_version": "v"}
+    scored.rows["profiles"].append({"profile_key": 2, "profile_id": other.id, **facts})
+    scored.publish()
+    with capture_logs() as logged:
+        assert [raise_due(settings) for _ in range(2)] == [1, 0]
+    assert [one["of"] for one in logged if one["event"] == "chore_failed"] == [other.id, other.id]
     assert told(settings) == [("1", "pause", "open")]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 import time_machine
+from structlog.testing import capture_logs
 
 from api import db, mail_delivery
 from api.models import Profile, Report, ReportSchedule
@@ -186,6 +187,25 @@ def test_a_run_with_nothing_to_tell_or_beyond_the_plan_is_skipped(
     with time_machine.travel(datetime(2026, 3, 4, tzinfo=UTC), tick=False):
         assert scheduling.run_due(settings) == 0
     assert reports(settings) == []
+
+
+def test_a_schedule_that_cannot_be_run_holds_up_no_other_and_is_tried_again(
+    ask: Ask, settings: Settings, profile: Profile, second: Profile
+) -> None:
+    with time_machine.travel(datetime(2026, 2, 25, tzinfo=UTC), tick=False):
+        apply(ask, profile, second, **WEEKLY)
+    with db.transaction(settings.operational_url) as session:
+        session.get_one(Profile, second.id).timezone = "Nowhere/Nothing"
+    with time_machine.travel(datetime(2026, 3, 2, 23, tzinfo=UTC), tick=False):
+        with capture_logs() as told:
+            assert scheduling.run_due(settings) == 1
+        (of,) = [one["of"] for one in told if one["event"] == "chore_failed"]
+        status = {row["schedule_id"]: row["last_status"] for row in hub(ask)["schedules"]}
+        assert (status.pop(of), list(status.values())) == (None, ["queued"])
+        with db.transaction(settings.operational_url) as session:
+            session.get_one(Profile, second.id).timezone = "UTC"
+        assert scheduling.run_due(settings) == 0
+        assert {row["schedule_id"]: row["last_status"] for row in hub(ask)["schedules"]}[of] == "skipped"
 
 
 def test_an_archived_profile_runs_no_schedules(ask: Ask, settings: Settings, profile: Profile) -> None:

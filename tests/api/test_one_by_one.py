@@ -1,0 +1,31 @@
+"""One tenant's trouble is told with its id, and is nobody else's."""
+
+from __future__ import annotations
+
+import pytest
+from structlog.testing import capture_logs
+
+from api.one_by_one import one_by_one
+
+
+def test_one_that_fails_is_told_and_the_others_are_done() -> None:
+    done: list[int] = []
+
+    def do(number: int) -> int:
+        done.append(12 // number)
+        return done[-1]
+
+    with capture_logs() as told:
+        assert one_by_one("divide", {"a": 3, "b": 0, "c": 4}, do) == 7
+    assert done == [4, 3]
+    assert [(one["event"], one["log_level"], one["chore"], one["of"]) for one in told] == [
+        ("chore_failed", "error", "divide", "b")
+    ]
+
+
+def test_who_ends_the_process_is_not_held_up() -> None:
+    def end(_: int) -> int:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        one_by_one("end", {"a": 1, "b": 2}, end)

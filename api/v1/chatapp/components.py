@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from api import errors
 
@@ -17,7 +18,7 @@ BUTTON_MEMBERS = ("type", "text", "url", "phone_number", "flow_id", "navigate_sc
 def definition(body: Mapping[str, Any], *, header: tuple[str, str] | None = None) -> dict[str, Any]:
     """The template to hand in. `header` is the kind of a sample, IMAGE, VIDEO or DOCUMENT, and its handle.
 
-    422 validation_error for placeholders of two kinds or with other names than the platform takes.
+    422 validation_error for placeholders of two kinds, with other names than the platform takes or a number left out.
     """
     texts = {"body_text": body["body_text"], "header_text": body.get("header_text") or ""}
     names = {field: _placeholders(field, text) for field, text in texts.items()}
@@ -29,7 +30,7 @@ def definition(body: Mapping[str, Any], *, header: tuple[str, str] | None = None
     if body.get("footer_text"):
         parts.append({"type": "FOOTER", "text": body["footer_text"]})
     if body.get("buttons"):
-        parts.append({"type": "BUTTONS", "buttons": [_button(one) for one in body["buttons"]]})
+        parts.append({"type": "BUTTONS", "buttons": [_button(body, one) for one in body["buttons"]]})
     told = {name: body[name] for name in ("name", "category", "language")}
     return {**told, "parameter_format": "POSITIONAL" if numbered else "NAMED", "components": parts}
 
@@ -39,7 +40,14 @@ def _placeholders(field: str, text: str) -> list[str]:
     for name in found:
         if not NAMED.fullmatch(name) and not NUMBERED.fullmatch(name):
             raise errors.VALIDATION_ERROR(f"{field}: {{{{{name[:40]}}}}} is no placeholder such as {{{{first_name}}}}.")
-    return found
+    if not _are_numbered(found):
+        return found
+    # the platform matches examples with numbers by their place in the list, and takes no text with a number left out
+    counted = [str(number) for number in range(1, len(found) + 1)]
+    for name in counted:
+        if name not in found:
+            raise errors.VALIDATION_ERROR(f"{field}: {{{{{name}}}}} is missing; numbers begin with 1 and have no gap.")
+    return counted
 
 
 def _are_numbered(names: list[str]) -> bool:
@@ -76,5 +84,7 @@ def _example(body: Mapping[str, Any], name: str) -> str:
     return str(body["examples"].get(name) or name.replace("_", " "))
 
 
-def _button(button: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: button[name] for name in BUTTON_MEMBERS if name in button}
+def _button(body: Mapping[str, Any], button: Mapping[str, Any]) -> dict[str, Any]:
+    shown = [quote(_example(body, name)) for name in PLACEHOLDER.findall(button.get("url", ""))]
+    told = {name: button[name] for name in BUTTON_MEMBERS if name in button}
+    return {**told, "example": shown} if shown else told

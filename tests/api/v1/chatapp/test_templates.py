@@ -69,9 +69,32 @@ def test_numbered_placeholders_keep_their_numbers(business: Business) -> None:
     assert seen["components"][0]["example"] == {"body_text": [["Ada", "2"]]}
 
 
+def test_examples_of_numbered_placeholders_go_by_number_not_by_place(business: Business) -> None:
+    text = "Order {{2}} is ready, dear {{1}}; ask for {{2}} at the door."
+    business.post("/chatapp/templates", **TEMPLATE | {"body_text": text}, examples={"1": "Ann", "2": "A-17"})
+    assert at_platform(business, "fitting_moved")["components"][0]["example"] == {"body_text": [["Ann", "A-17"]]}
+
+
+@pytest.mark.parametrize(
+    ("examples", "shown"), [({"1": "spring sale"}, "spring%20sale"), ({}, "1")], ids=["given", "left out"]
+)
+def test_the_part_of_an_address_that_changes_has_an_example(
+    business: Business, examples: dict[str, str], shown: str
+) -> None:
+    urls = ("https://a.example/{{1}}", "https://a.example/")
+    buttons = [{"type": "URL", "text": f"Shop {n}", "url": url} for n, url in enumerate(urls)]
+    answer = business.post("/chatapp/templates", **TEMPLATE, buttons=buttons, examples=examples)
+    assert answer.status_code == 201, answer.text
+    dynamic, fixed = at_platform(business, "fitting_moved")["components"][-1]["buttons"]
+    assert (dynamic["url"], dynamic["example"]) == (urls[0], [shown])
+    assert "example" not in fixed
+
+
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
+        ({"body_text": "Hello {{1}} and {{3}}!"}, "body_text: {{2}} is missing"),
+        ({"body_text": "Hello {{1}}!", "header_text": "To {{2}}"}, "header_text: {{1}} is missing"),
         ({"body_text": "Hello {{1}} and {{name}}"}, "either all named or all numbered"),
         ({"body_text": "Hello {{First Name}}"}, "is no placeholder"),
         ({"buttons": [{"type": "URL", "text": "Shop"}]}, "buttons[0].url: is required"),

@@ -26,7 +26,7 @@ where profile_key = $profile_key and event_key is not null and conversion_id = a
 """
 _ORDER = (
     By(ExportRow.created_at.expression, lambda row: row.created_at, descending=True),
-    By(ExportRow.id.expression, lambda row: row.id, descending=True),
+    By(ExportRow.id.expression, lambda row: row.id),
 )
 
 

@@ -14,6 +14,7 @@ from api.audit import Attempt, record
 from api.guard import caller_guarded, workspace_guarded
 from api.http import Blueprint
 from api.models import Branding, Profile, Report, ReportSchedule, SenderDomain, Workspace
+from api.reading_across import opened
 from api.reports import MIME, SECTIONS, TEMPLATES, pdf, scheduling
 from api.reports.labels import Words
 from api.reports.names import attachment_name
@@ -47,6 +48,8 @@ SEALED = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 def reports_hub(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     """Templates, reports, schedules, and who reports are sent by"""
     named = auth.current().reach.profile
+    if query["profile_ids"] is not None:
+        opened(workspace_id, query["profile_ids"])
     wanted = [named.id] if named else query["profile_ids"]
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         found = op_lists.page(
@@ -54,7 +57,7 @@ def reports_hub(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
             _of_profiles(Report, workspace_id, wanted).add_columns(Profile.name),
             [
                 op_lists.By(Report.created_at, lambda row: row[0].created_at, descending=True),
-                op_lists.By(Report.id, lambda row: row[0].id, descending=True),
+                op_lists.By(Report.id, lambda row: row[0].id),
             ],
             query,
             route="/reports/hub",

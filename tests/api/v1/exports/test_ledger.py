@@ -41,6 +41,14 @@ def test_rows_come_newest_first_in_pages_and_by_filter(key: Caller, url: str, pr
     assert key.get("/exports?status=lost").status_code == 400
 
 
+def test_rows_of_one_instant_come_by_id_over_pages(key: Caller, url: str, profile: Profile) -> None:
+    of, at = exports.destination(url, profile), datetime(2026, 11, 1, tzinfo=UTC)
+    made = sorted(exports.row(url, of, created_at=at).id for _ in range(3))
+    page = key.get("/exports?limit=2").get_json()
+    rest = key.get(f"/exports?limit=2&cursor={page['pagination']['cursor']}")
+    assert [row["export_id"] for row in page["data"]] + ids(rest) == made
+
+
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Tokyo", "America/New_York"])
 def test_the_first_and_the_last_day_there_is_are_days_too(key: Caller, url: str, profile: Profile, zone: str) -> None:
     with db.transaction(url) as session:

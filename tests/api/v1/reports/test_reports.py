@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import uuid
 from datetime import timedelta
 from typing import Any
 
@@ -259,6 +260,12 @@ def test_the_hub_pages_through_reports_and_narrows_to_profiles(
     assert hub(ask, f"?profile_ids={second.id}")["reports"] == []
     assert hub(ask, f"?profile_id={second.id}")["reports"] == []
     assert len(hub(ask, f"?profile_ids={second.id},{profile.id}")["reports"]) == 3
+    for unknown in (str(uuid.uuid4()), accounts.profile(settings.operational_url, name="Foreign").id):
+        assert code(ask("GET", f"/reports/hub?profile_ids={profile.id},{unknown}")) == (404, "not_found")
+    with db.transaction(settings.operational_url) as session:
+        session.execute(sa.update(Report).values(created_at=db.now()))
+    tied = [one["report_id"] for one in hub(ask)["reports"]]
+    assert tied == sorted(tied)
     told = hub(ask)
     assert [one["key"] for one in told["templates"]] == ["performance_summary", "creative_review", "pacing"]
     assert told["sender"] == {

@@ -106,10 +106,15 @@
     sendWaiting();
   }
 
+  function waiting() {
+    // what was noted before the site asked for consent waits for it too
+    return isAllowed() ? kept("waiting.") : [];
+  }
+
   async function sendWaiting() {
     if (isSending) return;
     isSending = true;
-    while ((underWay = kept("waiting.")[0])) {
+    while ((underWay = waiting()[0])) {
       const [path, body] = read(underWay) || [];
       const isLate = Date.now() - underWay.split(".")[1] > LATE;
       // another tab may have sent it meanwhile
@@ -143,7 +148,7 @@
 
   function sendWhileLeaving() {
     // a beacon tells nothing of its end, so these stay, and the collector knows an event that comes twice
-    for (const name of kept("waiting.")) {
+    for (const name of waiting()) {
       if (name === underWay) continue;
       const [path, body] = read(name);
       navigator.sendBeacon(new URL(path, HOME), body);
@@ -348,7 +353,7 @@
     addEventListener("pagehide", safely(sendWhileLeaving));
     addEventListener("online", sendWaiting);
     addEventListener("submit", (submitted) => safely(sent)(submitted.target), true);
-    if (isAllowed()) sendWaiting();
+    sendWaiting();
     safely(page)();
   }
 

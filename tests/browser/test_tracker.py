@@ -255,6 +255,25 @@ def test_who_agrees_later_is_told_of_from_the_page_they_are_on(shop: Shop, visit
     assert shop.heard("page_view", 2)[1]["anonymousId"] == view["anonymousId"]
 
 
+@pytest.mark.parametrize("occasion", ["online", "pagehide"])
+def test_what_waits_from_before_a_site_asked_for_consent_waits_for_it(
+    shop: Shop, visitor: BrowserContext, occasion: str
+) -> None:
+    shop.begin(attributes='data-consent="required"')
+    page = opened(visitor, shop.address)
+    waiting = """localStorage.setItem(`touchledger.waiting.${Date.now()}.x`,
+        JSON.stringify(["api/tracking/collect", JSON.stringify({eventName: "before"})]))"""
+    page.evaluate(waiting)
+    page.evaluate(f"dispatchEvent(new Event('{occasion}'))")
+    # whatever was sent would be there before this is
+    page.evaluate(f"fetch('{shop.collector}/api/tracking/mark', {{method: 'POST', body: '{{}}'}})")
+    shop.heard("mark")
+    assert (shop.of("before"), page.evaluate(WAITING)) == ([], 1)
+    page.evaluate("touchledger.consent(true)")
+    shop.heard("before")
+    page.wait_for_function(f"{WAITING} === 0")
+
+
 def test_a_page_opened_to_be_verified_reports_its_nonce(shop: Shop, visitor: BrowserContext) -> None:
     shop.begin(attributes='data-consent="required"')
     opened(visitor, f"{shop.address}/boots?tl_verify=the-nonce&x=1")

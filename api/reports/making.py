@@ -166,9 +166,8 @@ def _kept(settings: Settings, report: Report, content: bytes) -> str:
 
 def _finish(settings: Settings, job: _Job, name: str, snapshot_id: str) -> bool:
     with db.transaction(settings.operational_url) as session:
-        # purged meanwhile, or given up as abandoned and begun by another
-        report = session.get(Report, job.report.id, with_for_update=True)
-        if report is None or report.status != "rendering" or report.begun_at != job.report.begun_at:
+        report = _begun(session, job.report)
+        if report is None:
             return False
         report.status, report.file_name, report.snapshot_id, report.ready_at = "ready", name, snapshot_id, db.now()
         report.failure_reason = None
@@ -221,8 +220,8 @@ def _settle(session: Session, report: Report) -> None:
 
 def _fail(settings: Settings, report: Report, reason: str) -> None:
     with db.transaction(settings.operational_url) as session:
-        current = session.get(Report, report.id, with_for_update=True)
-        if current is not None and current.status == "rendering":
+        current = _begun(session, report)
+        if current is not None:
             current.status, current.failure_reason = "failed", reason
             report_ended(session, current, "failed")
             _tell_schedule(session, current)
@@ -232,10 +231,20 @@ def _postpone(settings: Settings, report: Report) -> None:
     if report.attempts >= len(WAITS):
         _fail(settings, report, "rendering_failed")
         return
-    later = {"attempts": report.attempts + 1, "next_attempt_at": db.now() + WAITS[report.attempts], "status": "queued"}
     with db.transaction(settings.operational_url) as session:
-        mine = sa.and_(Report.id == report.id, Report.status == "rendering")
-        session.execute(sa.update(Report).where(mine).values(**later))
+        current = _begun(session, report)
+        if current is not None:
+            current.attempts, current.next_attempt_at = report.attempts + 1, db.now() + WAITS[report.attempts]
+            current.status = "queued"
+
+
+def _begun(session: Session, seen: Report) -> Report | None:
+    """The report, locked, while it is still rendered by whoever saw it so."""
+    report = session.get(Report, seen.id, with_for_update=True)
+    # purged meanwhile, or given up as abandoned and begun by another
+    if report is None or report.status != "rendering" or report.begun_at != seen.begun_at:
+        return None
+    return report
 
 
 def _requeue_abandoned(settings: Settings) -> None:

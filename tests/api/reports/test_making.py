@@ -1,0 +1,50 @@
+"""Two workers and one report: whoever was given up for gone changes nothing of what another does by then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, timedelta
+
+import pytest
+import time_machine
+
+from api import db
+from api.models import Report
+from api.reports import making
+from tests.factories import accounts
+from touchledger.settings import Settings
+
+
+@pytest.fixture
+def report(settings: Settings) -> Report:
+    """A report that is due."""
+    profile = accounts.profile(settings.operational_url)
+    days = {"date_from": date(2026, 3, 1), "date_to": date(2026, 3, 2)}
+    with db.transaction(settings.operational_url) as session:
+        made = Report(workspace_id=profile.workspace_id, profile_id=profile.id, **days)
+        made.template, made.locale, made.format, made.recipients = "pacing", "en", "csv", []
+        session.add(made)
+    return made
+
+
+@pytest.mark.parametrize(
+    "end",
+    [making._postpone, lambda settings, mine: making._fail(settings, mine, "no_data")],
+    ids=["postponed", "failed"],
+)
+def test_a_worker_that_took_too_long_does_not_end_what_another_began(
+    settings: Settings, report: Report, end: Callable[[Settings, Report], None]
+) -> None:
+    slow = making._claim(settings, report.id)
+    assert slow is not None
+    with time_machine.travel(db.now() + making.ABANDONED_AFTER + timedelta(seconds=1), tick=False):
+        making._requeue_abandoned(settings)
+        other = making._claim(settings, report.id)
+        assert other is not None
+        end(settings, slow.report)
+        with db.transaction(settings.operational_url) as session:
+            now = session.get_one(Report, report.id)
+            assert (now.status, now.attempts, now.begun_at) == ("rendering", 1, other.report.begun_at)
+        end(settings, other.report)
+        with db.transaction(settings.operational_url) as session:
+            assert session.get_one(Report, report.id).status in ("queued", "failed")

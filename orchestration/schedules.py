@@ -12,7 +12,8 @@ from touchledger.settings import load
 RECENT_DAYS = 3
 
 
-# 05:30 is after midnight in every American time zone but Hawaii's and before work begins in Europe
+# 05:30 is before work begins in Europe and after midnight in New York; a day that is not over then, farther west, gets
+# its last hours by the hourly runs, and its likelihoods from the next ranking
 @dg.schedule(job=NIGHTLY, cron_schedule="30 5 * * *", default_status=dg.DefaultScheduleStatus.RUNNING)
 def nightly() -> dg.RunRequest:
     """The night's run over the days that may still be revised."""

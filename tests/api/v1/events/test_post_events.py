@@ -201,13 +201,6 @@ def test_a_wrong_body_is_refused_with_the_name_of_its_field(
     assert landing() == []
 
 
-def test_a_number_that_no_column_holds_is_refused(sender: Sender, landing: Landing) -> None:
-    status, code, message = sender.refused(_with(LEAD, properties={"n": 2**63}))
-    assert (status, code) == (400, "invalid_request")
-    assert "a number is too large" in message
-    sender.accepted(_with(LEAD, properties={"n": 2**63 - 1}))
-
-
 def test_an_event_may_be_ten_minutes_ahead_and_no_more(sender: Sender) -> None:
     def ahead(minutes: float) -> str:
         return (datetime.now(UTC) + timedelta(minutes=minutes)).isoformat()

@@ -198,8 +198,10 @@ def _name(claim: Row, claims: Sequence[Row]) -> str:
     if claim.get("payment_ref"):
         return str(claim["payment_ref"])
     same = [other for other in claims if other.get("order_ref") == claim["order_ref"]]
-    if named := [other["payment_ref"] for other in same if other.get("payment_ref")]:
-        return str(min(named))
+    named = [other for other in same if other.get("payment_ref")]
+    if named:
+        # an attempt that failed is not what the order was paid with
+        return str(min(other["payment_ref"] for other in [one for one in named if one["captured"]] or named))
     told = any(other["source"] != "order" for other in same)
     return f"order:{claim['order_ref']}" if told else f"store:{claim['order_id']}"
 
@@ -216,16 +218,17 @@ def _payments(profile: Profile) -> tuple[list[Outcome], dict[str, int]]:
         best = ranked[0]
         if best["captured"]:
             person = next((row["person"] for row in ranked if row["person"] is not None), None)
-            net = max(best["value"] - _refunds(profile, ref, best), Decimal(0))
+            net = max(best["value"] - _refunds(profile, ref, best, same), Decimal(0))
             payments.append(Outcome(ref, "payment_received", person, best["ts"], net, best["currency"]))
             paid_at |= {claim["key"]: best["ts"] for claim in same}
     return payments, paid_at
 
 
-def _refunds(profile: Profile, ref: str, best: Row) -> Decimal:
+def _refunds(profile: Profile, ref: str, best: Row, same: Sequence[Row]) -> Decimal:
     rows = [row for row in profile.records["conversions"] if row["conversion_type"] == "refund_issued"]
     taken = sum((Decimal(str(row["value"])) for row in rows if row["refunds_payment_ref"] == ref), Decimal(0))
-    return max(taken, Decimal(best["refunded"])) if best["source"] == "order" else taken
+    totals = [Decimal(one["refunded"]) for one in same if one["currency"] == best["currency"]]
+    return max(taken, *totals) if best["source"] in ("store", "order") else taken
 
 
 def _renewals(profile: Profile, outcomes: Mapping[str, Outcome]) -> dict[str, str | None]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
+import sqlalchemy as sa
 
 from api import db
 from api.ad_entities import entity_id
@@ -113,6 +115,9 @@ def test_two_advertisers_are_offered_chosen_and_synced(
     assert [(one["provider"], one["kind"], one["status"], one["last_sync"]["status"]) for one in made] == [
         ("tiktok", "ads", "active", "queued")
     ] * 2
+    with db.transaction(settings.operational_url) as session:
+        # all but the newest day was pulled before, as far as they know
+        session.execute(sa.update(Connection).values(synced_through=DAYS.first - timedelta(days=1)))
     lake = Lake(settings.lake)
     lake.prepare()
     pulls = sync_kind(settings, lake, "ad_platform", DAYS)

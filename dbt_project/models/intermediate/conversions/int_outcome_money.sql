@@ -37,10 +37,7 @@ foreign_refunds as (
             and refunds.currency = rates.base
             and profiles.currency = rates.quote
     left join rates as own_rates
-        on
-            outcomes.day = own_rates.day
-            and outcomes.currency = own_rates.base
-            and profiles.currency = own_rates.quote
+        on outcomes.day = own_rates.day and outcomes.currency = own_rates.base and profiles.currency = own_rates.quote
     group by outcomes.profile_key, outcomes.outcome_ref
 ),
 
@@ -50,7 +47,9 @@ priced as (
         {{ minor_units('greatest(outcomes.value - outcomes.refunded, 0)', 'rates.rate', digits) }} as minor,
         {{ minor_units('outcomes.value', 'rates.rate', digits) }} as gross_minor,
         -- without what the total of the store, which is in the payment's currency, has taken already
-        coalesce(foreign_refunds.minor - least(in_total, foreign_refunds.minor - by_hand), 0) as foreign_minor,
+        coalesce(
+            foreign_refunds.minor - least(foreign_refunds.in_total, foreign_refunds.minor - foreign_refunds.by_hand), 0
+        ) as foreign_minor,
         coalesce(foreign_refunds.unrated, 0) as unrated
     from outcomes
     inner join profiles on outcomes.profile_key = profiles.profile_key

@@ -8,8 +8,8 @@ statements as (
     select * from {{ ref('int_payment_statements') }}
 ),
 
--- Names of orders that several stores of a profile use, and the store that is meant where nothing tells which: one that does
--- not know its payment before one that does.
+-- Names of orders that several stores of a profile use, and the store that is meant where nothing tells which: one that
+-- does not know its payment before one that does.
 shared as (
     select
         profile_id,

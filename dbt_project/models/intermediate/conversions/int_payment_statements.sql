@@ -6,6 +6,14 @@ with shared as (
     from {{ ref('stg_store__orders') }}
     group by profile_id, order_id
     having min(connection_ref) <> max(connection_ref)
+),
+
+orders as (
+    select
+        orders.*,
+        shared.first_store
+    from {{ ref('stg_store__orders') }} as orders
+    left join shared on orders.profile_id = shared.owner_id and orders.order_id = shared.shared_id
 )
 
 select
@@ -52,6 +60,5 @@ select
     currency,
     coalesce(refunded_total, 0) as refunded,
     identity_key
-from {{ ref('stg_store__orders') }}
-left join shared on profile_id = owner_id and order_id = shared_id
+from orders
 where financial_status in ('paid', 'partially_paid', 'partially_refunded', 'refunded')

@@ -1,13 +1,14 @@
 {{ compared([
-    'profile_key', 'payment_ref', 'conversion_type', 'person_key', 'ts', 'value', 'currency', 'refunded', 'only_in_total'
+    'profile_key', 'payment_ref', 'conversion_type', 'person_key', 'ts', 'value', 'currency', 'refunded',
+    'only_in_total'
 ]) }}
 
 with refunds as (
     select * from {{ ref('int_refunds') }}
 ),
 
--- The store's own total counts the refunds that others may have sent as rows, so the two are never added. What was entered
--- by hand the store does not know.
+-- The store's own total counts the refunds that others may have sent as rows, so the two are never added. What was
+-- entered by hand the store does not know.
 totals as (
     select
         claims.profile_key,

@@ -61,8 +61,8 @@ bench: setup .venv-bench/.ready  ## measure credit beside its peers, builds, sco
 laws: setup  ## a million generated outcomes through the real models; prints by how many cents each law is broken
 	@$(BIN)/python -m tests.laws.million
 
-days: setup  ## drawn histories built day by day on what was kept, and whole beside it; prints tables that differ (WORLDS=5 CHANGES=0.05)
-	@$(BIN)/python -m tests.laws.days --worlds $(or $(WORLDS),5) --changes $(or $(CHANGES),0.05)
+days: setup  ## drawn histories built day by day on what was kept, and whole beside it; prints tables that differ (WORLDS=5 CHANGES=0.15)
+	@$(BIN)/python -m tests.laws.days --worlds $(or $(WORLDS),5) $(if $(CHANGES),--changes $(CHANGES))
 
 skill: setup  ## how often the gate serves noise and withholds skill, over generated worlds (WORLDS=24)
 	@$(BIN)/python -m tests.orchestration.ranking.skill --worlds $(or $(WORLDS),24)

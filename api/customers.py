@@ -117,11 +117,8 @@ def erased_identifiers(session: Session, identifier_ids: Collection[str]) -> set
 def names_erased(session: Session, record: Mapping[str, Any]) -> bool:
     """Whether a row names somebody of the caller's profile who asked to be forgotten."""
     profile_id = auth.current().profile.id
-    return bool(
-        erased_identifiers(
-            session, [identifier_id(profile_id, kind, record[kind]) for kind in KINDS if record.get(kind)]
-        )
-    )
+    named = [identifier_id(profile_id, kind, record[kind]) for kind in KINDS if record.get(kind)]
+    return bool(erased_identifiers(session, named))
 
 
 def just_sent(session: Session, profile_id: str, external_ids: Collection[str]) -> set[str]:

@@ -14,13 +14,13 @@ from api.credentials import mint_api_key
 from api.db import transaction
 from api.errors import ApiError
 from api.models import App, Profile, Workspace
+from api.models.profile import LONGEST_NAME
 from api.scopes import DEFAULT_SCOPES, Scope
 from api.subscriptions import grant
 from data_contracts.formats import currency_digits
 from touchledger.settings import Settings
 
 OWN_WORKSPACE = "Touchledger"
-LONGEST_NAME = 120
 
 
 def create_profile(settings: Settings, *, name: str, timezone: str, currency: str) -> str:

@@ -12,6 +12,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from api.db import Base, new_id, now
 
+LONGEST_NAME = 120
+
 
 class Profile(Base):
     """One profile; `lookback_days` and `half_life_days` are the attribution settings of `docs/models.md`.
@@ -24,7 +26,7 @@ class Profile(Base):
 
     id: Mapped[str] = mapped_column(sa.String(36), primary_key=True, default=new_id)
     workspace_id: Mapped[str] = mapped_column(sa.ForeignKey("workspaces.id"), index=True)
-    name: Mapped[str] = mapped_column(sa.String(120))
+    name: Mapped[str] = mapped_column(sa.String(LONGEST_NAME))
     timezone: Mapped[str] = mapped_column(sa.String(64))
     reporting_currency: Mapped[str] = mapped_column(sa.String(3))
     is_demo: Mapped[bool] = mapped_column(default=False)

@@ -64,22 +64,22 @@ def payment_list(status: dict[str, Any], interval: dict[str, Any], query: dict[s
         if len(found) > len(rows):
             last = [rows[-1]["ts"], rows[-1]["payment_ref"]]
             context.paginate(cursor=pagination.issue(_key(), listing, last, reader.snapshot_id), has_next=True)
-        with db.transaction(context.settings().operational_url, durable=False) as unit:
-            people = [row["person_ref"] for row in rows if row["person_ref"] is not None]
-            gone = Directory(reader, _profile_id()).erased(unit, people)
-    with db.transaction(context.settings().operational_url) as unit:
-        by_hand = refunds.standing(unit, _profile_id(), [row["payment_ref"] for row in rows])
-        pii_log.record(
-            unit,
-            principal=auth.current(),
-            route="/payments",
-            method="GET",
-            profile_id=_profile_id(),
-            subject="payment",
-            customer_key=None,
-            record_count=len(rows),
-            pii_level="masked",
-        )
+        with db.transaction(context.settings().operational_url) as unit:
+            gone = Directory(reader, _profile_id()).erased(
+                unit, [row["person_ref"] for row in rows if row["person_ref"]]
+            )
+            by_hand = refunds.standing(unit, _profile_id(), [row["payment_ref"] for row in rows])
+            pii_log.record(
+                unit,
+                principal=auth.current(),
+                route="/payments",
+                method="GET",
+                profile_id=_profile_id(),
+                subject="payment",
+                customer_key=None,
+                record_count=len(rows),
+                pii_level="masked",
+            )
     told = [row if row["person_ref"] not in gone else {**row, **NOBODY} for row in rows]
     return [_row(row, by_hand.get(row["payment_ref"])) for row in told]
 
@@ -103,9 +103,13 @@ def assign_payer(selector: dict[str, str], payment_ref: str) -> dict[str, Any]:
             raise errors.CONVERSION_NOT_FOUND()
         people = payers.People(reader, facts.profile_key, _profile_id())
         payer, before = people.named(session(), selector), people.standing(session(), payment_ref)
+        previous = before.person_ref if before else payment["person_ref"]
+        if previous is not None and Directory(reader, _profile_id()).erased(session(), [previous]):
+            # told to nobody from the moment they asked to be forgotten
+            previous = None
     if payers.assign(session(), _profile_id(), payment_ref, payer):
         ask_anew(session(), _profile_id())
-    key, previous = _customer(payer.person_ref), _customer(before.person_ref if before else payment["person_ref"])
+    key, previous = _customer(payer.person_ref), _customer(previous)
     changed = {
         "target": target("payment", payment_ref),
         "before": {"customer_key": previous},

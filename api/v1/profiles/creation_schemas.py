@@ -12,10 +12,9 @@ from api import auth
 from api.auth import Kind
 from api.bodies import Email, Text
 from api.body_fields import Currency, TimeZone, Uuid
+from api.models.profile import LONGEST_NAME
 from api.scopes import CONNECT_SCOPES
 from api.v1.profiles.shape import PRIVACY_MODES, ProfileShape
-
-LONGEST_NAME = 120
 
 
 class Website(Text):

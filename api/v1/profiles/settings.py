@@ -18,12 +18,13 @@ from api.body_fields import Currency, TimeZone
 from api.guard import PEOPLE, guarded
 from api.http import Blueprint
 from api.models import Profile, Workspace
+from api.models.profile import LONGEST_NAME
 from api.reports import scheduling
 from api.roles import Role
 from api.scopes import Scope
 from api.v1.attribution.asking import ask_anew
 from api.v1.profiles import places
-from api.v1.profiles.creation_schemas import LONGEST_NAME, Website
+from api.v1.profiles.creation_schemas import Website
 from api.v1.profiles.shape import ProfileShape, told
 from api.writing import actor, idempotent, session
 from data_contracts.formats import currency_digits

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +20,7 @@ from orchestration.lake import Lake
 from tests.api.conftest import Caller
 from tests.api.v1.events.conftest import anonymous, caller, caller_with, client, profile, secret
 from tests.factories import accounts
+from tests.fixtures.at_once import one_behind_the_other
 from touchledger.settings import Settings
 
 __all__ = ["anonymous", "caller", "caller_with", "client", "profile", "secret"]
@@ -183,26 +182,14 @@ def test_a_name_with_half_a_surrogate_pair_is_refused() -> None:
 
 
 def test_the_same_bytes_twice_at_once_are_one_import(database_url: str) -> None:
-    shop, begun, second = accounts.profile(database_url), threading.Event(), list[tuple[str, bool]]()
+    shop = accounts.profile(database_url)
 
     def give(session: Session) -> tuple[str, bool]:
         made, is_due = uploads.queue(session, shop.id, "campaigns", "campaigns.csv", "0" * 64)
         return made.id, is_due
 
-    def late() -> None:
-        begun.set()
-        with db.transaction(database_url) as session:
-            second.append(give(session))
-
-    thread = threading.Thread(target=late)
-    with db.transaction(database_url) as session:
-        first = give(session)
-        thread.start()
-        assert begun.wait(10)
-        # the other one has time to find nothing, and then waits for this one
-        time.sleep(0.3)
-    thread.join(10)
-    assert second == [first]
+    first, second = one_behind_the_other(database_url, give)
+    assert second == first
 
 
 def test_a_body_that_is_no_form_is_refused(uploader: Uploader) -> None:

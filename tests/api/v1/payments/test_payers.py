@@ -15,7 +15,7 @@ from api.models import AuditEntry, Erasure, PaymentPayer, Profile, Recompute
 from api.scopes import Scope
 from api.warehouse_ids import identifier_id, uuid_v8
 from tests.api.conftest import Caller
-from tests.factories import served
+from tests.factories import erasures, served
 from touchledger.settings import Settings
 
 PATH = "/payments/bank:1/payer"
@@ -103,6 +103,14 @@ def test_a_customer_key_stands_for_the_identifier_that_gave_the_person_its_id(
     assert answer["customer_key"] == key
     assert answer["previous_customer_key"] == customer_key(settings, profile.id, person(profile, BOB))
     assert kept(settings) == [("bank:2", identifier_id(profile.id, *ANN[0]))]
+
+
+def test_a_payer_who_asked_to_be_forgotten_is_not_told_as_the_one_before(
+    clerk: Caller, settings: Settings, profile: Profile
+) -> None:
+    erasures.forget(settings, profile.id, *BOB)
+    answer = put(clerk, {"email": "ann@example.com"}, "/payments/bank:2/payer").json["data"]
+    assert answer["previous_customer_key"] is None
 
 
 def test_the_same_payer_again_changes_nothing_and_another_one_replaces_the_first(

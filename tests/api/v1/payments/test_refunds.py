@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from decimal import Decimal
 
 import sqlalchemy as sa
@@ -13,10 +11,11 @@ from api import db
 from api.models import IngestedRecord, ManualRefund
 from api.v1.payments import refunds
 from tests.factories import accounts
+from tests.fixtures.at_once import one_behind_the_other
 
 
 def test_a_refund_withdrawn_twice_at_once_is_withdrawn_once(database_url: str) -> None:
-    profile, begun, late = accounts.profile(database_url), threading.Event(), list[bool]()
+    profile = accounts.profile(database_url)
     with db.transaction(database_url) as session:
         refund = ManualRefund(profile_id=profile.id, payment_ref="bank:1", currency="USD", refunded_at=db.now())
         refund.amount = Decimal(5)
@@ -28,19 +27,6 @@ def test_a_refund_withdrawn_twice_at_once_is_withdrawn_once(database_url: str) -
             refunds.withdraw(session, found)
         return found is not None
 
-    def again() -> None:
-        begun.set()
-        with db.transaction(database_url) as session:
-            late.append(withdraw(session))
-
-    thread = threading.Thread(target=again)
-    with db.transaction(database_url) as session:
-        assert withdraw(session)
-        thread.start()
-        assert begun.wait(10)
-        # the other one has time to ask for the refund, and then waits for this one
-        time.sleep(0.3)
-    thread.join(10)
-    assert late == [False]
+    assert one_behind_the_other(database_url, withdraw) == (True, False)
     with db.transaction(database_url) as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(IngestedRecord)) == 1

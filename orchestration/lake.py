@@ -85,12 +85,15 @@ class Lake:
         batch: str,
         records: Iterable[Mapping[str, Any]],
         origin: str | None = None,
+        complete_from: datetime | None = None,
         now: datetime | None = None,
     ) -> Landing:
         """Land the records as one batch, replacing what the batch held; in = loaded + quarantined.
 
-        Equal content leaves the file untouched. `origin` names what the records are computed from: when the landed
-        file names the same, they are not even read. An exception of `records` lands nothing. `records` must not land.
+        Equal content leaves the file untouched, but for one landed before `complete_from`, when what it tells of was
+        not over: it is landed again once that instant has passed. `origin` names what the records are computed from:
+        when the landed file names the same, they are not even read. An exception of `records` lands nothing. `records`
+        must not land.
         """
         place, contract = _place(dataset, profile_id, source, batch), load(dataset)
         with self._writing():
@@ -100,7 +103,7 @@ class Lake:
             draft = self._draft(place, contract)
             try:
                 content = _fill(draft, contract, records, now)
-                if before and _same(before, draft, content, contract):
+                if before and _same(before, draft, content, contract) and not _is_over(before, draft, complete_from):
                     draft.discard()
                     return self._landing(place, before, changed=False)
                 return self._commit(place, draft, contract, content, origin=origin)
@@ -266,6 +269,11 @@ def _same(before: Facts, draft: Draft, content: str, contract: Contract) -> bool
     # the judgement may change with the day (a date is no longer ahead), so its outcome is compared as well
     judged = (draft.rows_quarantined, contract.fingerprint, content)
     return (before.rows_quarantined, before.contract, before.content) == judged
+
+
+def _is_over(before: Facts, draft: Draft, complete_from: datetime | None) -> bool:
+    """Whether what the batch tells of ended between the landing before and this one."""
+    return complete_from is not None and before.loaded < complete_from <= draft.now
 
 
 def _fill(draft: Draft, contract: Contract, records: Iterable[Mapping[str, Any]], now: datetime | None) -> str:

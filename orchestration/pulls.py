@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pyarrow.parquet as pq
 import structlog
@@ -19,6 +20,8 @@ from connectors.shopify import Shopify
 from connectors.stripe import Stripe
 from connectors.transport import Transport
 from data_contracts.contract import load
+from data_contracts.formats import time_zone
+from orchestration.app_sets import land_calendar
 from orchestration.door import admitted
 from orchestration.lake import Lake, Landing
 from orchestration.partitions import DayRange
@@ -40,7 +43,7 @@ class Pull:
     """One connection being pulled: what it gave so far, and the last day that is landed whole, as are those before it.
 
     `today` is the day it is at the provider; `days` bounds the delivery of an ad platform, `delivered` are those of
-    them that came.
+    them that came. `zone` is that of an ad account's days, once it is known.
     """
 
     settings: Settings
@@ -52,8 +55,11 @@ class Pull:
     delivered: list[date] = field(default_factory=list)
     landings: list[Landing] = field(default_factory=list)
     failure: ConnectorError | None = None
+    zone: ZoneInfo | None = None
 
-    def land(self, dataset: str, rows: Iterable[Row], suffix: str = "") -> None:
+    def land(
+        self, dataset: str, rows: Iterable[Row], suffix: str = "", *, complete_from: datetime | None = None
+    ) -> None:
         """Land rows as the batch `<connection id><suffix>`, replacing what it held."""
         landing = self.lake.land(
             dataset=dataset,
@@ -61,6 +67,7 @@ class Pull:
             source=self.connection.provider,
             batch=self.connection.id + suffix,
             records=admitted(self.settings.operational_url, self.lake, load(dataset), self.connection.profile_id, rows),
+            complete_from=complete_from,
         )
         self.landings.append(landing)
 
@@ -81,6 +88,17 @@ class Pull:
         if self.through is None or self.through < day <= self.through + timedelta(days=1):
             self.through = day
 
+    def end(self, day: date) -> datetime | None:
+        """The instant at which the account's day is over; None where its zone is not known."""
+        return datetime.combine(day + timedelta(days=1), time.min, self.zone) if self.zone else None
+
+    @property
+    def complete_through(self) -> date | None:
+        """The last day that is landed whole and that is over."""
+        if self.through is None or self.zone is None:
+            return self.through
+        return min(self.through, datetime.now(self.zone).date() - timedelta(days=1))
+
     @property
     def since(self) -> datetime | None:
         """Changes from here on are asked for; None asks for all there is."""
@@ -95,10 +113,12 @@ def pull_ads(pull: Pull) -> None:
     connection = pull.connection
     with Transport() as transport:
         platform = opened(pull.settings, connection.provider, connection.access, transport)
-        for dataset, rows in platform.entities().items():
+        entities = platform.entities()
+        for dataset, rows in entities.items():
             pull.land(dataset, rows)
+        pull.zone = _zone(pull, entities["ad_accounts"])
         for day, rows in platform.delivery(first, last):
-            pull.land("ad_delivery", rows, f"-{day.isoformat()}")
+            pull.land("ad_delivery", rows, f"-{day.isoformat()}", complete_from=pull.end(day))
             pull.delivery_came(day)
         # whole weeks, so that a week's batch always holds all of its days
         newest = max(first, last - timedelta(days=BREAKDOWN_DAYS - 1))
@@ -108,6 +128,18 @@ def pull_ads(pull: Pull) -> None:
         _land_studies(pull, platform)
         # the last, for it takes most of the requests: months that do not come now are asked for by the next pull
         _land_reach(pull, platform, first, min(last_of_month(last), pull.today))
+
+
+def _zone(pull: Pull, accounts: Iterable[Row]) -> ZoneInfo | None:
+    """The zone of the account's days, with its calendar landed; None where the platform names none that is known."""
+    for account in accounts:
+        try:
+            zone = time_zone(account["timezone"])
+        except ValueError:
+            continue
+        land_calendar(pull.lake, zone)
+        return ZoneInfo(zone)
+    return None
 
 
 def _land_studies(pull: Pull, platform: AdPlatform) -> None:

@@ -117,7 +117,7 @@ def _note(settings: Settings, pull: Pull, sync: ConnectionSync) -> None:
         # the profile may have been purged while the provider was asked
         if ended is not None:
             ended.status, ended.finished_at = "failed" if pull.failure else "done", now()
-            ended.error, ended.delivery_through = pull.failure.reason if pull.failure else None, pull.through
+            ended.error, ended.delivery_through = pull.failure.reason if pull.failure else None, pull.complete_through
         connection = session.get_one(Connection, pull.connection.id)
         connection.synced_through = pull.through
         if pull.failure is None:

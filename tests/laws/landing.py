@@ -20,6 +20,8 @@ from tests.dbt_project.project import DEFAULTS
 from tests.laws.worlds import ADS, DAY, PAYMENT, Outcome, Touch, World
 
 START = datetime(2026, 1, 5, tzinfo=UTC)
+# long after whatever a world tells of
+LANDED = START + timedelta(days=5_000)
 BEFORE, AFTER = 400, 1_700
 EUR_RATE = "1.0850"
 
@@ -57,7 +59,7 @@ def write(lake: Lake, dataset: str, owned: Iterable[tuple[str | None, Mapping[st
     """Write records with their profiles as one raw file; every one must be good."""
     pairs = list(owned)
     contract = load(dataset)
-    judged = judge(contract, [record for _, record in pairs], now=START + timedelta(days=5_000))
+    judged = judge(contract, [record for _, record in pairs], now=LANDED)
     assert not judged.rejected, judged.rejected[:3]
     table = raw_table(contract, judged, [owner for owner, _ in pairs], batch="laws", landing=landing_number(lake))
     pq.write_table(table, raw_path(lake, dataset, batch="laws"))
@@ -70,7 +72,7 @@ def raw_table(
     *,
     batch: str,
     landing: int,
-    loaded_at: datetime = START,
+    loaded_at: datetime = LANDED,
 ) -> pa.Table:
     """The good ones of records as rows of a raw file; `owners` are the profiles of all records, good or not."""
     count = len(judged.lines)

@@ -86,6 +86,17 @@ def test_the_same_content_again_leaves_every_byte_as_it_is(lake: Lake) -> None:
     assert contents(lake) == before
 
 
+def test_the_same_content_lands_once_more_when_what_it_tells_of_is_over(lake: Lake) -> None:
+    first = land(lake, touches("a"))
+    soon, late = first.loaded_at + timedelta(microseconds=1), first.loaded_at + timedelta(days=1)
+    assert not land(lake, touches("a"), complete_from=first.loaded_at).changed
+    assert not land(lake, touches("a"), complete_from=late).changed
+    second = land(lake, touches("a"), complete_from=soon)
+    assert second.changed
+    assert second.loaded_at >= soon
+    assert not land(lake, touches("a"), complete_from=soon).changed
+
+
 def test_other_content_replaces_the_batch_whole_and_comes_later(lake: Lake) -> None:
     first = land(lake, [*touches("a", "b"), *touches("c", **BAD)])
     second = land(lake, touches("a"))

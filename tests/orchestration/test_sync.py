@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict, replace
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
+import pyarrow.parquet as pq
 import pytest
 import sqlalchemy as sa
 
 from api.db import transaction
 from api.models import Connection, ConnectionSync, Profile, Workspace
 from orchestration.lake import Lake
+from orchestration.landed_facts import META_KEY, read_facts
 from orchestration.partitions import DayRange
 from orchestration.sync import pull_range, sync_kind
 from sandbox.ad_catalogue import ACCOUNTS
@@ -62,6 +68,13 @@ def reload(settings: Settings, id: str) -> Connection:
         return session.get_one(Connection, id)
 
 
+def landed_at(path: Path, moment: datetime) -> None:
+    """Have a landed file say that it was landed at another moment."""
+    facts = replace(read_facts(path), loaded_at=moment.isoformat())
+    table = pq.read_table(path).replace_schema_metadata({META_KEY: json.dumps(asdict(facts))})
+    pq.write_table(table, path)
+
+
 def test_a_pull_lands_every_day_as_a_batch_of_its_own(settings: Settings, sandbox: RunningSandbox, lake: Lake) -> None:
     first, second = connect(settings, sandbox)
     sync_kind(settings, lake, "ad_platform", DAYS)
@@ -77,6 +90,33 @@ def test_a_second_pull_of_the_same_days_changes_nothing(
     sync_kind(settings, lake, "ad_platform", DAYS)
     again = sync_kind(settings, lake, "ad_platform", DAYS)
     assert [landing for pull in again for landing in pull.landings if landing.changed] == []
+
+
+def test_a_day_that_was_pulled_while_it_ran_lands_once_more_when_it_is_over(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    first, _ = connect(settings, sandbox)
+    sync_kind(settings, lake, "ad_platform", DAYS)
+    zone = ZoneInfo(next(row.time_zone for row in ACCOUNTS))
+    for day, hour in ((14, 0), (15, 23)):
+        (batch,) = (one for one in lake.batches("ad_delivery") if one.batch == f"{first}-2026-11-{day}")
+        landed_at(batch.path, datetime(2026, 11, 15, hour, 59, tzinfo=zone))
+    again = sync_kind(settings, lake, "ad_platform", DAYS)
+    changed = [landing.batch for pull in again for landing in pull.landings if landing.changed]
+    assert changed == [f"{first}-2026-11-15"]
+    assert lake.holds(dataset="calendar", profile_id=None, source="app", batch=zone.key.replace("/", "."))
+
+
+def test_a_sync_tells_of_no_day_that_is_still_running(settings: Settings, sandbox: RunningSandbox, lake: Lake) -> None:
+    connect(settings, sandbox)
+    pull, _ = sync_kind(settings, lake, "ad_platform", DAYS)
+    assert (pull.through, pull.complete_through) == (TODAY, TODAY)
+    zone = pull.zone
+    assert zone is not None
+    yesterday = datetime.now(zone).date() - timedelta(days=1)
+    pull.through = date.max
+    # the day may end while this runs
+    assert pull.complete_through in (yesterday, yesterday + timedelta(days=1))
 
 
 def test_a_backfill_of_earlier_days_leaves_the_later_ones(

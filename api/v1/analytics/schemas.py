@@ -31,7 +31,7 @@ class WindowMeta(Meta):
         required=True, allow_none=True, metadata={"description": "When the source longest unseen was last read."}
     )
     delivery_through = fields.Date(
-        required=True, allow_none=True, metadata={"description": "Last day that every ad account has delivered."}
+        required=True, allow_none=True, metadata={"description": "Last full day that every ad account has delivered."}
     )
 
 

@@ -75,7 +75,7 @@ class PlatformTotal(Sides):
     )
     has_delivery = fields.Boolean(required=True, metadata={"description": "Whether its delivery was ever synced."})
     delivery_through = fields.Date(
-        required=True, allow_none=True, metadata={"description": "Last day that each of its accounts has delivered."}
+        required=True, allow_none=True, metadata={"description": "Last full day that all its accounts have delivered."}
     )
     unassigned_conversions = fields.Integer(
         required=True,

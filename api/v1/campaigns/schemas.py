@@ -86,7 +86,7 @@ class CampaignsMeta(ModelMeta):
     rows_total = fields.Integer(required=True, metadata={"description": "Rows on all pages together."})
     next_cursor = fields.String(required=True, allow_none=True, metadata={"description": "Null on the last page."})
     delivery_through = fields.Date(
-        required=True, allow_none=True, metadata={"description": "Last day that every ad account has delivered."}
+        required=True, allow_none=True, metadata={"description": "Last full day that every ad account has delivered."}
     )
 
 

@@ -28,7 +28,8 @@ select
     d.platform_conversions,
     {{ minor_units('d.platform_conversion_value', 'r.rate', 'p.currency_digits') }}
         as platform_conversion_value_minor,
-    coalesce(d.platform_basis, 'unknown') as platform_basis
+    coalesce(d.platform_basis, 'unknown') as platform_basis,
+    d.loaded_at
 from {{ ref('stg_ad_platform__delivery') }} as d
 inner join {{ ref('int_profiles') }} as p on d.profile_id = p.profile_id
 inner join {{ ref('int_entities') }} as ad

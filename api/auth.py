@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import hmac
 import ipaddress
 from collections.abc import Iterable
@@ -282,7 +281,7 @@ def _is_use_due(last: datetime | None, at: datetime) -> bool:
 def _decoded(value: str) -> str:
     try:
         return base64.b64decode(value, validate=True).decode("ascii")
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:
         return ""
 
 

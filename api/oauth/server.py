@@ -112,7 +112,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
             raise InvalidRequestError("A parameter is given more than once.")
         try:
             return super().authenticate_client(asked, methods, endpoint)  # type: ignore[no-any-return]
-        except UnicodeDecodeError:
+        except ValueError:
             raise InvalidClientError(status_code=401) from None
 
     def save_token(self, token: dict[str, Any], asked: Asked) -> None:

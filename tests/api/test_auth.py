@@ -62,6 +62,7 @@ def test_the_scheme_is_read_in_any_case_and_nothing_else_is(client: FlaskClient,
     assert status(f"Bearer {secret} ") == 200
     assert status(secret) == 401
     assert status(f"Basic {secret}") == 401
+    assert status("Basic é") == 401
     assert status(f"Bearer {secret}, Bearer {secret}") == 401
     assert client.get(f"/api/v1/notes?access_token={secret}").status_code == 401
 

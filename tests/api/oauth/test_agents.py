@@ -145,6 +145,7 @@ def test_revocation_answers_the_same_whatever_was_sent(agent: Walker, client: Fl
         agent.revoke(given["access_token"], client_id=None),
         agent.revoke(given["access_token"], client_id="unknown"),
         client.post("/oauth/revoke", json={"token": given["access_token"]}),
+        client.post("/oauth/revoke", data={"token": "nonsense"}, headers={"Authorization": "Basic é"}),
     ]
     assert {(one.status_code, one.data) for one in attempts} == {(200, b"")}
     assert agent.campaigns(given["access_token"], profile.id) == 200

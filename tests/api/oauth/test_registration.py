@@ -135,11 +135,14 @@ def test_the_bodies_of_errors_are_oauths_own(client: FlaskClient) -> None:
     assert (nobody.status_code, nobody.get_json()["error"]) == (400, "invalid_client")
     twice = client.post("/oauth/token", data={"grant_type": "authorization_code", "code": ["a", "b"], "client_id": "x"})
     assert twice.get_json()["error"] == "invalid_request"
-    odd = client.post(
-        "/oauth/token", data={"grant_type": "authorization_code", "code": "y"}, headers={"Authorization": "Basic /w=="}
-    )
-    assert (odd.status_code, odd.get_json()["error"]) == (401, "invalid_client")
-    assert odd.headers["WWW-Authenticate"].startswith("Basic")
+
+
+@pytest.mark.parametrize("proof", ["Basic /w==", "Basic é"])
+def test_a_proof_that_is_no_text_is_no_proof(client: FlaskClient, proof: str) -> None:
+    sent = {"grant_type": "authorization_code", "code": "y"}
+    response = client.post("/oauth/token", data=sent, headers={"Authorization": proof})
+    assert (response.status_code, response.get_json()["error"]) == (401, "invalid_client")
+    assert response.headers["WWW-Authenticate"].startswith("Basic")
 
 
 def test_without_tls_on_a_public_address_nothing_is_given(settings: Settings) -> None:

@@ -23,7 +23,10 @@ from api.writing import session
 UNUSED = timedelta(days=30)
 MOST_ADDRESSES = 10
 NAME = 80
-TEXTS = ("client_name", "client_uri", "logo_uri", "scope", "tos_uri", "policy_uri", "software_id", "software_version")
+TEXTS = (
+    *("client_name", "client_uri", "logo_uri", "scope", "tos_uri", "policy_uri", "jwks_uri"),
+    *("software_id", "software_version"),
+)
 LISTS = ("redirect_uris", "grant_types", "response_types", "contacts")
 # what is neither kept nor shown is not said back as if it were
 KEPT = ("client_name", "redirect_uris", "scope")
@@ -77,7 +80,11 @@ class Registration(ClientRegistrationEndpoint):  # type: ignore[misc]
         name = sent.get("client_name", "").strip() or "An agent without a name"
         if len(name) > NAME or not name.isprintable():
             raise InvalidClientMetadataError(f"client_name has more than {NAME} characters, or odd ones.")
-        judged = super().extract_client_metadata(request)
+        try:
+            judged = super().extract_client_metadata(request)
+        except (KeyError, TypeError, ValueError):
+            # what Authlib and its library of keys raise for shapes they do not look for
+            raise InvalidClientMetadataError("An address or a key set is malformed.") from None
         kept = {one: judged[one] for one in KEPT if judged.get(one)}
         return {
             **kept,

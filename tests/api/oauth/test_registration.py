@@ -104,7 +104,16 @@ def test_loopback_and_https_are_accepted(client: FlaskClient, uri: str) -> None:
         {"scope": "workspaces:write"},
         {"scope": ["mcp:read"]},
         {"client_uri": "not an address"},
+        {"client_uri": "https://["},
+        {"jwks_uri": 5},
+        {"jwks_uri": ["https://agent.example/keys"]},
+        {"jwks": None},
+        {"jwks": 5},
+        {"jwks": []},
+        {"jwks": {}},
+        {"jwks": "odd"},
         {"jwks": {"keys": "odd"}},
+        {"jwks": {"keys": [{"kty": []}]}},
     ],
 )
 def test_metadata_of_another_kind_is_refused(client: FlaskClient, changed: dict[str, Any]) -> None:

@@ -6,6 +6,7 @@ import io
 import os
 import re
 import secrets
+import struct
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import IO
@@ -26,6 +27,11 @@ NAME = re.compile(r"[0-9a-f]{32}\.(png|jpeg|webp)")
 FOREVER = "public, max-age=31536000, immutable"
 # longer than an upload's transaction takes, so that no file goes before its row is there
 UNNAMED_FOR = timedelta(hours=1)
+# the last three are what Pillow raises over damaged EXIF
+BROKEN = (
+    *(OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError, Image.DecompressionBombWarning),
+    *(struct.error, KeyError, TypeError),
+)
 
 bp = Blueprint("logos", __name__)
 
@@ -64,7 +70,7 @@ def read_picture(stream: IO[bytes], *, most_pixels: int) -> Picture:
             clean.save(target, format=kind, **({"quality": 92} if kind != "png" else {"optimize": True}))
     except errors.ApiError:
         raise
-    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError, Image.DecompressionBombWarning):
+    except BROKEN:
         raise errors.INVALID_CONTENT("logo: is not a PNG, JPEG or WebP image that can be read.") from None
     return Picture(target.getvalue(), kind, *clean.size)
 

@@ -195,6 +195,20 @@ def test_what_is_no_fitting_image_is_refused(ask: Ask, content: bytes) -> None:
     assert code(upload(ask, content)) == (400, "invalid_content")
 
 
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+@pytest.mark.parametrize(
+    "entry",
+    [(0x0100, 2, 4, b"abc\0"), (0x011A, 2, 4, b"abc\0")],
+    ids=["text for a whole number", "text for a fraction"],
+)
+def test_an_image_whose_exif_is_damaged_is_refused(ask: Ask, kind: str, entry: tuple[int, int, int, bytes]) -> None:
+    # turned on its side, or its EXIF would not be read
+    entries = [(0x0112, 3, 1, b"\x06\0\0\0"), entry]
+    packed = b"".join(struct.pack("<HHI4s", *one) for one in entries)
+    exif = b"Exif\0\0II*\0" + struct.pack("<IH", 8, len(entries)) + packed + b"\0" * 4
+    assert code(upload(ask, picture(kind, exif=exif))) == (400, "invalid_content")
+
+
 def test_a_form_of_another_shape_is_refused(ask: Ask) -> None:
     assert code(upload(ask, picture(), part="file")) == (400, "invalid_content")
     two = {"logo": [(io.BytesIO(picture()), "a.png"), (io.BytesIO(picture()), "b.png")]}

@@ -26,8 +26,8 @@ from urllib3.connectionpool import HTTPSConnectionPool
 LONGEST_URL = 2048
 WHOLE_SECONDS = 15.0
 CONNECT_SECONDS = 5.0
-# IPv4 within IPv6 in a spelling that was given up and that the rules of requests_hardened let through
-_COMPATIBLE = ipaddress.ip_network("::/96")
+# inner networks, and IPv4 within IPv6, in spellings that were given up and that requests_hardened lets through
+_GIVEN_UP = tuple(ipaddress.ip_network(one) for one in ("::/96", "::ffff:0:0:0/96", "fec0::/10"))
 _HOST = re.compile(r"[A-Za-z0-9.:\[\]-]{1,253}")
 
 
@@ -138,7 +138,8 @@ def check_form(url: str) -> str:
 
 
 def _require_current(address: str) -> None:
-    if ipaddress.ip_address(address.strip("[]")) in _COMPATIBLE:
+    found = ipaddress.ip_address(address.strip("[]"))
+    if any(found in network for network in _GIVEN_UP):
         raise InvalidIPAddress(address)
 
 

@@ -111,6 +111,8 @@ def _listeners(session: Session, workspace_id: str, profile_id: str | None) -> I
             sa.or_(WebhookSubscription.profile_id.is_(None), of_profile),
         )
         .order_by(WebhookSubscription.id)
+        # one that is being deleted would otherwise be gone when its delivery is written
+        .with_for_update(read=True, key_share=True)
     )
 
 

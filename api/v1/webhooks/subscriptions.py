@@ -112,7 +112,14 @@ def delete(session: Session, subscription: WebhookSubscription) -> None:
 
 def replay(session: Session, place: Place, number: str) -> WebhookDelivery:
     """A new delivery of the same event; 409 delivery_in_progress for one that has not ended."""
-    row = session.execute(deliveries_of(place).where(WebhookDelivery.id == number)).one_or_none()
+    sought = (
+        deliveries_of(place)
+        .join(WebhookSubscription, WebhookSubscription.id == WebhookDelivery.subscription_id)
+        .where(WebhookDelivery.id == number)
+    )
+    # a subscription that is being deleted would otherwise be gone when the delivery is written
+    held = sought.with_for_update(read=True, key_share=True, of=WebhookSubscription)
+    row = session.execute(held).one_or_none()
     if row is None:
         raise errors.NOT_FOUND()
     ended: WebhookDelivery = row.WebhookDelivery

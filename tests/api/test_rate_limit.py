@@ -18,6 +18,7 @@ from api import db, rate_limit, sign_in, utm_scans
 from api.creative_analysis import ordering
 from api.models import RateUse
 from api.rate_limit import LONGEST_WINDOW, SECOND, WINDOW, Allowance, Locked, Uses, charge, forget_unused, settle
+from api.v1.members import invitations
 from api.v1.profiles import creation
 from api.worker import chores
 from tests.api.conftest import Caller
@@ -154,7 +155,8 @@ def test_a_bucket_forgotten_before_it_is_locked_is_made_again(
 
 
 def test_no_allowance_has_a_longer_window_than_is_kept() -> None:
-    hourly = [one.window for one in (creation.HOURLY, utm_scans.SCANS, utm_scans.CACHED, ordering.CALLS)]
+    buckets = (creation.HOURLY, invitations.HOURLY, utm_scans.SCANS, utm_scans.CACHED, ordering.CALLS)
+    hourly = [one.window for one in buckets]
     tries = [one.window for one in (sign_in.SIGN_IN, sign_in.SIGN_UP, sign_in.RESET)]
     assert max(WINDOW, *hourly, *tries) == LONGEST_WINDOW
 

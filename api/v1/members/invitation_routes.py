@@ -147,6 +147,7 @@ def _create(workspace_id: str, wanted: Wanted) -> dict[str, Any]:
     invitation, token = invitations.create(
         session(), workspace_id=workspace_id, wanted=wanted, by=by.reach.role or Role.GUEST, actor=actor()
     )
+    invitations.spend(session(), by.person)
     # behind the #, which no browser sends: not to our logs, and to nobody as a referrer
     place = f"{context.settings().base_url}/invitations#"
     sender, in_mail = session().get_one(User, by.person), invitations.mailed(token, context.settings().signing_key())

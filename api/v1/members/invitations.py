@@ -12,7 +12,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from api import credentials, errors, plans
+from api import credentials, errors, plans, rate_limit
 from api.audit import Actor
 from api.db import now
 from api.models import Invitation, Membership, Profile, User, Workspace
@@ -20,6 +20,7 @@ from api.roles import ROLES, Role
 from api.v1.members import memberships, places
 
 LIFE = timedelta(days=14)
+HOURLY = rate_limit.Bucket("request_rate", limit=30, window=3600 * rate_limit.SECOND)
 PREFIX = "tl_inv"
 
 
@@ -93,6 +94,18 @@ def create(session: Session, *, workspace_id: str, wanted: Wanted, by: Role, act
     session.add(invitation)
     session.flush()
     return invitation, token
+
+
+def spend(session: Session, user_id: str) -> None:
+    """Count one invitation of a person, in whatever workspace; 429 rate_limit_exceeded after 30 within an hour."""
+    bucket = f"user:{user_id}:invitations"
+    charged = rate_limit.charge(session, bucket, units=1, limit=HOURLY.limit, window=HOURLY.window)
+    if charged.retry_after is not None:
+        raise errors.RATE_LIMIT_EXCEEDED(
+            f"At most {HOURLY.limit} people can be invited in an hour.",
+            reason=HOURLY.reason,
+            headers={"Retry-After": str(charged.retry_after)},
+        )
 
 
 def revoke(session: Session, *, workspace_id: str, profile_id: str | None, invitation_id: str, by: Role) -> Invitation:

@@ -8,10 +8,11 @@ from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from api import db, mail_delivery
-from api.models import Profile, User, Workspace
-from tests.api.v1.members.conftest import Ask, asker, data
+from api.models import OutgoingMail, Profile, User, Workspace
+from tests.api.v1.members.conftest import Ask, asker, data, refusal
 from tests.factories import accounts, people
 from tests.factories.deployments import application
 from tests.factories.mailbox import Mailbox, mail_server
@@ -101,3 +102,22 @@ def test_only_the_mailed_link_proves_the_address(
     session = people.session_of(mailing.operational_url, vera)
     assert data(ask("POST", "/invitations/accept", session, accept))["role"] == "viewer"
     assert data(ask("GET", "/me", session))["email_verified"] is (held == "mailed")
+
+
+def test_a_person_sends_thirty_an_hour_also_when_each_is_taken_back(
+    ask: Ask, mailing: Settings, shop: Profile, olga: User
+) -> None:
+    url, session = mailing.operational_url, people.session_of(mailing.operational_url, olga)
+    other = accounts.profile(url)
+    people.member(url, olga, other.workspace_id)
+    for number in range(30):
+        place = f"/workspaces/{(shop, other)[number % 2].workspace_id}/invitations"
+        made = data(ask("POST", place, session, {"email": f"p{number}@example.com", "role": "viewer"}), 201)
+        data(ask("DELETE", f"{place}/{made['invitation_id']}", session))
+    last = ask("POST", place, session, {"email": "last@example.com", "role": "viewer"})
+    assert refusal(last) == (429, "rate_limit_exceeded", "request_rate")
+    assert int(last.headers["Retry-After"]) > 3000
+    with db.transaction(url) as reading:
+        sent = reading.scalars(sa.select(OutgoingMail.to_address)).all()
+    assert len(sent) == 30
+    assert "last@example.com" not in sent

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
+from werkzeug.middleware.proxy_fix import ProxyFix
+
 from api import chat_media, logos, logs, operations, responses, usage
 from api.collecting import beacon
 from api.collecting import routes as collecting
@@ -27,6 +29,10 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
     """The application for these settings. `more` blueprints are served under /api/v1 beside the product's own."""
     app = Application("api", static_folder=None)
     app.url_map.merge_slashes = False
+    if settings.trusted_proxies:
+        # the caller's address alone: scheme and host are those of the public address, whatever a header says
+        fixed = ProxyFix(app.wsgi_app, x_for=settings.trusted_proxies, x_proto=0, x_host=0)
+        app.wsgi_app = fixed  # type: ignore[method-assign]
     app.config.update(
         SETTINGS=settings,
         MAX_CONTENT_LENGTH=MEBIBYTE,

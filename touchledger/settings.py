@@ -36,6 +36,7 @@ class Settings(BaseSettings):
     api_workers: int = Field(2, ge=1, le=64)
     api_threads: int = Field(4, ge=1, le=64)
     public_url: str | None = None
+    trusted_proxies: int = Field(0, ge=0, le=16)
     dagster_port: int = Field(3000, ge=1, le=65535)
     sandbox_port: int = Field(8765, ge=1, le=65535)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -12,10 +13,13 @@ from flask import Response, current_app
 from api import context, db, responses
 from api.guard import public
 from api.http import Blueprint
-from api.models import Profile
+from api.models import OutgoingMail, Profile, WebhookDelivery, WebhookSubscription
 from api.snapshot import snapshots
+from api.webhooks.delivering import OPEN
 
 SPARE_BYTES = 200 * 1024 * 1024
+# a worker that runs takes what is due within seconds
+LATE_AFTER = timedelta(minutes=10)
 
 bp = Blueprint("operations", __name__, description="The service itself.")
 
@@ -41,9 +45,10 @@ def liveness() -> Response:
 def readiness() -> Response:
     """Can requests be served
 
-    Each check is `ok`, `none` (nothing published yet, which reads survive) or `failing`.
+    Each check is `ok`, `none` (nothing published yet), `late` (mail or webhooks have been due for ten minutes; does the
+    worker run?) or `failing`. Requests are served with `none` and `late`.
     """
-    checks = {"operational_db": _database(), "snapshot": _snapshot(), "disk": _disk()}
+    checks = {"operational_db": _database(), "snapshot": _snapshot(), "outbox": _outbox(), "disk": _disk()}
     ready = "failing" not in checks.values()
     return _json({"status": "ok" if ready else "failing", "checks": checks}, 200 if ready else 503)
 
@@ -88,6 +93,21 @@ def _snapshot() -> str:
     if health.problem is not None:
         return "failing"
     return "ok" if health.snapshot_id else "none"
+
+
+def _outbox() -> str:
+    since = db.now() - LATE_AFTER
+    mail = sa.exists().where(OutgoingMail.status == "queued", OutgoingMail.next_attempt_at < since)
+    told = (
+        sa.exists()
+        .where(WebhookDelivery.status.in_(OPEN), WebhookDelivery.next_attempt_at < since)
+        .where(WebhookSubscription.id == WebhookDelivery.subscription_id, WebhookSubscription.status == "active")
+    )
+    try:
+        with db.transaction(context.settings().operational_url, durable=False) as session:
+            return "late" if session.scalar(sa.select(sa.or_(mail, told))) else "ok"
+    except sa.exc.SQLAlchemyError:
+        return "failing"
 
 
 def _disk() -> str:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from threading import Barrier
 
+import pytest
+import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from api import db
 from api.app import create_app
+from api.models import OutgoingMail, Profile, WebhookDelivery, WebhookSubscription
 from api.snapshot import snapshots
+from api.webhooks.emitting import emit_for_profile
+from tests.api.webhooks.conftest import subscribed
 from tests.factories import served
 from touchledger.settings import Settings
 
@@ -22,7 +28,7 @@ def test_liveness_depends_on_nothing(settings: Settings) -> None:
 
 def test_a_prepared_deployment_is_ready_before_its_first_snapshot(client: FlaskClient) -> None:
     response = client.get("/readyz")
-    checks = {"operational_db": "ok", "snapshot": "none", "disk": "ok"}
+    checks = {"operational_db": "ok", "snapshot": "none", "outbox": "ok", "disk": "ok"}
     assert (response.status_code, response.get_json()) == (200, {"status": "ok", "checks": checks})
 
 
@@ -33,6 +39,34 @@ def test_readiness_says_what_fails(settings: Settings, client: FlaskClient) -> N
     assert response.status_code == 503
     assert response.get_json()["checks"]["snapshot"] == "failing"
     snapshots(settings).close()
+
+
+@pytest.mark.parametrize(
+    ("status", "minutes", "told"), [("active", 11, "late"), ("active", 9, "ok"), ("paused", 11, "ok")]
+)
+def test_webhooks_that_nobody_delivers_are_told_and_requests_served(
+    settings: Settings, client: FlaskClient, profile: Profile, status: str, minutes: int, told: str
+) -> None:
+    subscription = subscribed(settings, profile)
+    with db.transaction(settings.operational_url) as session:
+        emit_for_profile(session, "report.ready", {}, profile.id)
+        waiting = session.scalars(sa.select(WebhookDelivery)).one()
+        waiting.next_attempt_at = db.now() - timedelta(minutes=minutes)
+        session.get_one(WebhookSubscription, subscription.id).status = status
+    response = client.get("/readyz")
+    assert (response.status_code, response.get_json()["checks"]["outbox"]) == (200, told)
+
+
+@pytest.mark.parametrize(("status", "told"), [("queued", "late"), ("sent", "ok")])
+def test_mail_that_nobody_sends_is_told_and_requests_served(
+    settings: Settings, client: FlaskClient, status: str, told: str
+) -> None:
+    ripe = db.now() - timedelta(minutes=11)
+    mail = OutgoingMail(kind="invitation", to_address="a@example.com", subject="x", status=status, next_attempt_at=ripe)
+    with db.transaction(settings.operational_url) as session:
+        session.add(mail)
+    response = client.get("/readyz")
+    assert (response.status_code, response.get_json()["checks"]["outbox"]) == (200, told)
 
 
 def test_an_unmigrated_database_is_not_ready(home: object) -> None:

@@ -114,7 +114,10 @@ def delete_subscription(subscription_id: str) -> dict[str, Any]:
 @idempotent(once_shown=["secret"])
 @bp.response(200, WebhookSecret)
 def rotate_secret(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
-    """Replace the secret; the old one signs too for some days"""
+    """Replace the secret; the old one signs too for some days
+
+    One old secret signs at a time: a second rotation waits for its end, or ends it at once with `grace_days` 0.
+    """
     found = subscriptions.locked(session(), _place(), subscription_id)
     secret = subscriptions.rotate(session(), context.settings(), found, grace_days=body["grace_days"])
     _record("webhook_subscription.secret_rotated", found, body)

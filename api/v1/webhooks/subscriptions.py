@@ -93,9 +93,15 @@ def change(session: Session, subscription: WebhookSubscription, *, wanted: Mappi
 
 
 def rotate(session: Session, settings: Settings, subscription: WebhookSubscription, *, grace_days: int) -> str:
-    """A new secret; the old one signs beside it for the days of grace."""
+    """A new secret; the old one signs beside it for the days of grace, and without any neither does one before it.
+
+    409 already_rotated while one before it still signs, which would end sooner than was said.
+    """
     secret, at = signing.new_secret(), now()
-    keeps = grace_days > 0
+    keeps, ends = grace_days > 0, subscription.previous_secret_expires_at
+    if keeps and ends is not None and at < ends:
+        words = "The secret before this one still signs; wait for its end, or end both at once with grace_days 0."
+        raise errors.INVALID_STATE(words, reason="already_rotated")
     subscription.previous_secret = subscription.secret if keeps else None
     subscription.previous_secret_expires_at = at + timedelta(days=grace_days) if keeps else None
     subscription.secret = signing.sealed(settings, secret)

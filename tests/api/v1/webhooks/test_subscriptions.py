@@ -187,6 +187,17 @@ def test_a_failed_subscription_starts_anew_when_it_is_made_active(key: Caller, s
     assert found["events"] == ["*"]
 
 
+def test_a_second_rotation_never_cuts_the_grace_of_the_first(key: Caller) -> None:
+    first = made(key)
+    path = f"{PATH}/{first['id']}/rotate-secret"
+    with time_machine.travel(datetime(2026, 6, 1, tzinfo=UTC), tick=False):
+        assert key.post(path, json={"grace_days": 2}).status_code == 200
+        assert code(key.post(path, json={"grace_days": 2})) == (409, "invalid_state", "already_rotated")
+    with time_machine.travel(datetime(2026, 6, 3, tzinfo=UTC), tick=False):
+        assert key.post(path, json={"grace_days": 2}).status_code == 200
+        assert key.post(path, json={"grace_days": 0}).json["data"]["previous_secret_expires_at"] is None
+
+
 def test_a_rotated_secret_signs_beside_the_new_one_for_its_grace(
     key: Caller, settings: Settings, profile: Profile, receiver: Receiver
 ) -> None:

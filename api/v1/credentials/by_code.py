@@ -26,7 +26,10 @@ def fit_password(url: str, *, token: str, new_password: str) -> str:
 
 
 def reset_password(session: Session, *, token: str, password_hash: str, request_id: str | None) -> None:
-    """Set the password with the code, which is then spent; ends every session of the person."""
+    """Set the password with the code, which is then spent; ends every session of the person.
+
+    Of an address that was never confirmed before, user tokens and what agents and apps may do end too.
+    """
     user_id = one_time.use(session, token, "password_reset")
     people.reset_password(session, user_id=user_id, password_hash=password_hash)
     ended = sign_in.end_sessions(session, user_id=user_id)

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from api import db, errors, one_time, reach
+from api import db, errors, one_time, reach, unproven
 from api.db import now
 from api.models import User
 from api.v1.credentials import letters
@@ -67,8 +67,14 @@ def ask_for_reset(session: Session, settings: Settings, *, email: str) -> None:
 
 
 def reset_password(session: Session, *, user_id: str, password_hash: str) -> None:
-    """Set a password whatever the one before; whoever could is reached by mail, so the address is confirmed too."""
-    session.get_one(User, user_id, with_for_update=True).password_hash = password_hash
+    """Set a password whatever the one before; whoever could is reached by mail, so the address is confirmed too.
+
+    Where it never was, somebody else may have signed up with it: user tokens end, and what agents and apps may do.
+    """
+    user = session.get_one(User, user_id, with_for_update=True)
+    user.password_hash = password_hash
+    if user.email_verified_at is None:
+        unproven.end_what_was_let_in(session, user_id=user_id, at=now())
     verify_address(session, user_id=user_id)
 
 

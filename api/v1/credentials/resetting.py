@@ -61,7 +61,8 @@ def ask_for_reset(body: dict[str, Any]) -> dict[str, Any]:
 def set_new_password(body: dict[str, Any]) -> dict[str, Any]:
     """Set a new password with the code of the mail
 
-    Ends all sessions of the person, and confirms their address: the mail reached them.
+    Ends all sessions of the person, and confirms their address: the mail reached them. Where it was never confirmed
+    before, user tokens end too, and what agents and apps were allowed.
     """
     token, url = body["token"], context.settings().operational_url
     fresh = by_code.fit_password(url, token=token, new_password=body["new_password"])

@@ -8,7 +8,8 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from api.models import App, Membership, OAuthAuthorization, User, UserSession, UserToken, Workspace
+from api import sign_in, unproven
+from api.models import App, Membership, User, Workspace
 from api.models.workspace import PROVISIONED
 from api.roles import Role
 from api.subscriptions import begin_trial
@@ -80,12 +81,8 @@ def _new(session: Session, email: str) -> User:
 def _shut_out(session: Session, squatter: User, at: datetime) -> None:
     if squatter.password_hash is not None:
         squatter.password_hash = squatter.first_name = squatter.last_name = None
-    for model in (UserSession, UserToken):
-        ended = sa.update(model).where(model.user_id == squatter.id, model.revoked_at.is_(None))
-        session.execute(ended.values(revoked_at=at))
-    allowed = OAuthAuthorization.status.in_(("requested", "granted"))
-    agreed = sa.update(OAuthAuthorization).where(OAuthAuthorization.user_id == squatter.id, allowed)
-    session.execute(agreed.values(status="revoked", revoked_at=at))
+    sign_in.end_sessions(session, user_id=squatter.id)
+    unproven.end_what_was_let_in(session, user_id=squatter.id, at=at)
 
 
 def just_made(session: Session, user_id: str, name: str, at: datetime) -> Workspace | None:

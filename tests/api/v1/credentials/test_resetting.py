@@ -12,8 +12,9 @@ import time_machine
 from flask.testing import FlaskClient
 
 from api import db
-from api.models import AuditEntry, OneTimeToken, OutgoingMail, Profile, User, Workspace
+from api.models import App, AuditEntry, OneTimeToken, OutgoingMail, Profile, User, Workspace
 from tests.api.conftest import Caller
+from tests.api.oauth.walk import BACK, Walker, sign_in
 from tests.api.v1.credentials.conftest import data, refusal
 from tests.factories import people
 from tests.factories.deployments import application
@@ -76,6 +77,33 @@ def test_a_reset_sets_the_password_and_ends_all_sessions(ada: Caller, anonymous:
     with db.transaction(url) as session:
         entry = session.scalars(sa.select(AuditEntry)).one()
     assert (entry.action, entry.details) == ("password.reset", {"sessions_ended": 1})
+
+
+@pytest.mark.parametrize("proven", [False, True])
+def test_the_first_proof_of_an_address_ends_what_was_let_in_before_it(
+    ada: Caller, anonymous: Caller, client: FlaskClient, url: str, profile: Profile, *, proven: bool
+) -> None:
+    if proven:
+        letter = letters(url, "email_verification")[0]
+        data(anonymous.post("/auth/verify-email", json={"token": code_of(letter)}))
+    with db.transaction(url) as session:
+        user = session.scalars(sa.select(User)).one()
+    people.member(url, user, profile.workspace_id)
+    token = data(ada.post("/me/mcp-tokens", json={"name": "a"}), 201)["token"]
+    sign_in(client, ada.secret or "")
+    agent = Walker(client)
+    agent.register()
+    held = agent.exchange(agent.code()).get_json()
+    registered = people.app(url)
+    with db.transaction(url) as session:
+        session.get_one(App, registered.app.id).redirect_uris = [BACK]
+    app = Walker(client, registered.app.client_id or "", auth={"Authorization": registered.header})
+    key = app.exchange(app.code(asked={"scope": "analytics"}, profile_id=profile.id), client_id=None).get_json()
+    code = {"token": asked(anonymous, url), "new_password": NEW}
+    data(anonymous.post("/auth/password-reset/confirm", json=code))
+    answers = [app.campaigns(one, profile.id) for one in (token, held["access_token"], key["access_token"])]
+    answers.append(agent.refresh(held["refresh_token"]).status_code)
+    assert answers == ([200] * 4 if proven else [401, 401, 401, 400])
 
 
 def test_an_unfit_password_does_not_spend_the_code(ada: Caller, anonymous: Caller, url: str) -> None:

@@ -9,7 +9,16 @@ from sqlalchemy.orm import Session
 
 from api import credentials
 from api.db import now
-from api.models import ApiKey, App, OAuthAuthorization, OAuthCode, OAuthRefreshToken, UserToken
+from api.models import (
+    ApiKey,
+    App,
+    Delegation,
+    OAuthAuthorization,
+    OAuthCode,
+    OAuthRefreshToken,
+    UserToken,
+    WebhookSubscription,
+)
 from api.oauth.clients import TOKEN_LIFE
 from api.scopes import CONNECT_SCOPES
 
@@ -60,7 +69,10 @@ def give_key(session: Session, *, under: OAuthAuthorization, app: App, profile_i
 
 
 def supersede(session: Session, by: OAuthAuthorization) -> None:
-    """End what the same client holds from earlier consents: of the same person, or to the same profile."""
+    """End what the same client holds from earlier consents: of the same person, or to the same profile.
+
+    An app's subscriptions and its adoption go on: it is let in still.
+    """
     same = OAuthAuthorization.profile_id == by.profile_id if by.profile_id else OAuthAuthorization.user_id == by.user_id
     earlier = sa.select(OAuthAuthorization).where(
         OAuthAuthorization.client_id == by.client_id,
@@ -69,11 +81,37 @@ def supersede(session: Session, by: OAuthAuthorization) -> None:
         same,
     )
     for one in session.scalars(earlier):
-        end(session, one)
+        _revoke(session, one)
 
 
 def end(session: Session, authorization: OAuthAuthorization) -> None:
-    """Revoke an authorization with every token and key issued under it; refresh tokens end with it."""
+    """Revoke an authorization with every token and key issued under it; refresh tokens end with it.
+
+    An app is no longer told of the profile, and what it adopted there ends with its last consent.
+    """
+    _revoke(session, authorization)
+    if authorization.app_id is not None and authorization.profile_id is not None:
+        let_go(session, app_id=authorization.app_id, profile_id=authorization.profile_id)
+
+
+def let_go(session: Session, *, app_id: str, profile_id: str | None = None) -> None:
+    """Pause what an app is told of a profile, or of all, and end adoptions that no consent carries any more."""
+    told = [WebhookSubscription.app_id == app_id, WebhookSubscription.status == "active"]
+    adopted = [Delegation.app_id == app_id, Delegation.kind == "adopted"]
+    if profile_id is not None:
+        told.append(WebhookSubscription.profile_id == profile_id)
+        adopted.append(Delegation.profile_id == profile_id)
+    carried = sa.exists().where(
+        OAuthAuthorization.app_id == Delegation.app_id,
+        OAuthAuthorization.profile_id == Delegation.profile_id,
+        OAuthAuthorization.status == "granted",
+    )
+    session.flush()
+    session.execute(sa.update(WebhookSubscription).where(*told).values(status="paused"))
+    session.execute(sa.delete(Delegation).where(*adopted, ~carried))
+
+
+def _revoke(session: Session, authorization: OAuthAuthorization) -> None:
     at = now()
     tokens = sa.update(UserToken).where(UserToken.family_id == authorization.id, UserToken.revoked_at.is_(None))
     authorization.tokens_revoked += _changed(session, tokens.values(revoked_at=at))

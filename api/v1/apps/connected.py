@@ -50,8 +50,8 @@ def connected_app_list(query: dict[str, Any], workspace_id: str) -> list[dict[st
 def disconnect_app(workspace_id: str, authorization_id: str) -> dict[str, Any]:
     """End what a person let an app or an agent do
 
-    Its keys and tokens open nothing from the next request on; an agent's end in every workspace of the person. Data
-    connections stay.
+    Its keys and tokens open nothing from the next request on; an agent's end in every workspace of the person. An app's
+    webhooks of the profile are paused, and a profile it adopted is its own no longer. Data connections stay.
     """
     chosen = _of_workspace(workspace_id).where(OAuthAuthorization.id == authorization_id)
     held = session().scalars(chosen.with_for_update()).one_or_none()

@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from api import credentials, errors
 from api.db import now
 from api.models import ApiKey, App, AppSecret, OAuthAuthorization
+from api.oauth import families
 
 
 def find(session: Session, workspace_id: str, app_id: str) -> App:
@@ -35,7 +36,7 @@ def register(session: Session, *, workspace_id: str, wanted: Mapping[str, Any]) 
 
 
 def change(session: Session, *, app: App, wanted: Mapping[str, Any]) -> None:
-    """Give an app new values; suspending it ends all its keys and what people let it do."""
+    """Give an app new values; suspending it ends all its keys, what people let it do and what it is told of."""
     suspends = wanted.get("status") == "suspended" and app.status != "suspended"
     try:
         with session.begin_nested():
@@ -77,6 +78,7 @@ def _end(session: Session, app: App) -> None:
         OAuthAuthorization.app_id == app.id, OAuthAuthorization.status.in_(("requested", "granted"))
     )
     session.execute(consents.values(status="revoked", revoked_at=at))
+    families.let_go(session, app_id=app.id)
 
 
 def _duplicate() -> errors.ApiError:

@@ -12,6 +12,7 @@ from api.roles import Role
 from tests.api.oauth.walk import Walker, query_of, sign_in
 from tests.api.v1.members.conftest import Ask, data, refusal
 from tests.factories import accounts, people
+from tests.factories.receivers import PUBLIC
 
 BACK = "https://app.example/back"
 ASKED = {"code_challenge": None, "code_challenge_method": None, "scope": "analytics"}
@@ -21,7 +22,7 @@ UNKNOWN = "01900000-0000-7000-8000-00000000ffff"
 @pytest.fixture
 def app(client: FlaskClient, url: str, as_owner: str) -> Walker:
     """An app that the owner, signed in in the browser, may let in."""
-    made = people.app(url)
+    made = people.app(url, connect_scopes=["analytics", "connections"])
     with db.transaction(url) as session:
         kept = session.get_one(App, made.app.id)
         kept.redirect_uris, kept.logo_url = [BACK], "https://app.example/logo.png"
@@ -37,9 +38,9 @@ def agent(client: FlaskClient, as_owner: str) -> Walker:
     return made
 
 
-def connected(app: Walker, profile: Profile) -> str:
+def connected(app: Walker, profile: Profile, scope: str = "analytics") -> str:
     """The key that the app gets to a profile."""
-    code = query_of(app.decide(asked=ASKED, profile_id=profile.id))["code"]
+    code = query_of(app.decide(asked={**ASKED, "scope": scope}, profile_id=profile.id))["code"]
     return str(app.exchange(code, client_id=None, code_verifier=None).get_json()["access_token"])
 
 
@@ -66,6 +67,40 @@ def test_an_app_is_listed_with_what_it_may_do_and_ended_for_good(
     with db.transaction(url) as session:
         assert session.scalars(sa.select(Connection)).one().status == "active"
         assert len(session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "app.disconnected")).all()) == 1
+
+
+def test_a_disconnected_app_is_told_nothing_more_and_reaches_nothing_it_adopted(
+    ask: Ask, profile: Profile, w: str, as_owner: str, app: Walker
+) -> None:
+    header, wanted = app.auth["Authorization"], {"url": f"https://{PUBLIC}/app", "events": ["*"]}
+    data(ask("POST", "/webhooks/subscriptions", connected(app, profile, "connections"), wanted), 201)
+    here = f"/webhooks/subscriptions?profile_id={profile.id}"
+    data(ask("POST", here, as_owner, {**wanted, "url": f"https://{PUBLIC}/own"}), 201)
+    data(ask("POST", f"/profiles/{profile.id}/adopt", header, {"external_ref": "mine"}))
+
+    def state() -> tuple[dict[str, str], list[str]]:
+        told = {row["url"].rpartition("/")[2]: row["status"] for row in data(ask("GET", here, as_owner))}
+        return told, [row["external_ref"] for row in data(ask("GET", "/profiles", header))]
+
+    connected(app, profile, "connections")
+    assert state() == ({"app": "active", "own": "active"}, ["mine"]), "a newer consent carries both on"
+    (row,) = [row for row in data(ask("GET", f"{w}/connected-apps", as_owner)) if row["status"] == "granted"]
+    data(ask("DELETE", f"{w}/connected-apps/{row['id']}", as_owner))
+    assert state() == ({"app": "paused", "own": "active"}, [])
+    switch = ask("PUT", f"/profiles/{profile.id}/entitlements/partner_audiences", header, {"enabled": True})
+    assert refusal(switch) == (404, "not_found", None)
+
+
+def test_an_app_keeps_what_it_provisioned_when_a_consent_ends(
+    ask: Ask, url: str, profile: Profile, w: str, as_owner: str, app: Walker
+) -> None:
+    connected(app, profile)
+    with db.transaction(url) as session:
+        registered = session.scalars(sa.select(App)).one()
+    people.delegate(url, registered, profile)
+    (row,) = data(ask("GET", f"{w}/connected-apps", as_owner))
+    data(ask("DELETE", f"{w}/connected-apps/{row['id']}", as_owner))
+    assert len(data(ask("GET", "/profiles", app.auth["Authorization"]))) == 1
 
 
 def test_an_agent_of_a_member_loses_its_tokens(

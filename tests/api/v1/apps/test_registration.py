@@ -16,6 +16,7 @@ from api.roles import Role
 from tests.api.v1.apps.conftest import basic
 from tests.api.v1.members.conftest import Ask, data, refusal
 from tests.factories import accounts, people
+from tests.factories.receivers import PUBLIC
 from touchledger.accounts import mint_key
 from touchledger.settings import Settings
 
@@ -134,6 +135,24 @@ def test_suspending_an_app_ends_its_keys_at_once(
     assert data(ask("PATCH", path, as_owner, {"status": "active"}))["status"] == "active"
     assert ask("GET", "/notes", partner).status_code == 401
     assert ask("GET", "/notes/app", header).status_code == 200
+
+
+def test_a_suspended_app_is_told_nothing_more_and_has_adopted_nothing(
+    ask: Ask, url: str, profile: Profile, w: str, as_owner: str, body: dict[str, Any]
+) -> None:
+    made = data(ask("POST", f"{w}/oauth-apps", as_owner, body), 201)
+    key = accounts.secret(url, profile, scopes=["connections:write"], app_id=made["app_id"])
+    wanted = {"url": f"https://{PUBLIC}/app", "events": ["*"]}
+    data(ask("POST", "/webhooks/subscriptions", key, wanted), 201)
+    with db.transaction(url) as session:
+        app = session.get_one(App, made["app_id"])
+    people.delegate(url, app, profile, kind="adopted")
+    path, header = f"{w}/oauth-apps/{made['app_id']}", basic(made["client_id"], made["client_secret"])
+    data(ask("PATCH", path, as_owner, {"status": "suspended"}))
+    (told,) = data(ask("GET", f"/webhooks/subscriptions?profile_id={profile.id}", as_owner))
+    assert told["status"] == "paused"
+    data(ask("PATCH", path, as_owner, {"status": "active"}))
+    assert data(ask("GET", "/profiles", header)) == []
 
 
 def test_the_secret_so_far_works_for_the_days_of_grace(

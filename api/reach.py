@@ -98,6 +98,13 @@ def scopes_on(session: Session, user_id: str, profile: Profile) -> frozenset[Sco
     return scopes_of(role, permissions)
 
 
+def administers(session: Session, user_id: str, workspace_id: str) -> bool:
+    """Whether a person, who need not be the caller, is an owner or admin of a workspace."""
+    chosen = sa.select(Membership.role).where(Membership.workspace_id == workspace_id, Membership.user_id == user_id)
+    role = session.scalars(chosen).one_or_none()
+    return role is not None and ROLES[role] >= Role.ADMIN
+
+
 def of_app(session: Session, app: App, *, workspace_id: str | None, profile_id: str | None) -> Reach:
     """What an app provisioned or adopted; 404 not_found for everything else."""
     profile = None

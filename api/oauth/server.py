@@ -29,7 +29,7 @@ from api.oauth.grants import WITH_PEOPLE, CodeGrant, RefreshGrant, healthcare_re
 from api.oauth.proof import S256
 from api.oauth.registration import Described, Registration
 from api.oauth.revocation import Revocation
-from api.reach import is_healthcare
+from api.reach import administers, is_healthcare
 from api.writing import session
 
 ONCE = ("grant_type", "code", "redirect_uri", "client_id", "client_secret", "code_verifier", "refresh_token", "scope")
@@ -141,6 +141,8 @@ def _give_key(under: OAuthAuthorization, client: Consumer, code: OAuthCode, secr
     workspace = session().get_one(Workspace, profile.workspace_id)
     if profile.archived_at is not None or workspace.archived_at is not None:
         raise InvalidGrantError("The profile is archived.")
+    if not administers(session(), under.user_id, workspace.id):
+        raise InvalidGrantError("Whoever consented no longer administers the workspace.")
     # it may have become one since the person consented
     if WITH_PEOPLE in under.scopes and is_healthcare(workspace, profile):
         raise healthcare_refusal()

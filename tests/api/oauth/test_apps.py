@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from api import credentials, db
-from api.models import ApiKey, App, AppSecret, OAuthAuthorization, Profile, User, Workspace
+from api.models import ApiKey, App, AppSecret, Membership, OAuthAuthorization, Profile, User, Workspace
 from api.roles import Role
 from tests.api.oauth.walk import Walker, query_of, sign_in
 from tests.factories import accounts, people
@@ -149,7 +149,7 @@ def test_an_app_asks_only_for_what_it_registered(app: Walker) -> None:
 
 
 def test_a_challenge_of_an_app_is_held_to_as_well(app: Walker, profile: Profile) -> None:
-    with_proof = {"scope": "analytics"}
+    with_proof: dict[str, str | None] = {"scope": "analytics"}
     code = connect(app, profile.id, asked=with_proof)["code"]
     assert app.exchange(code, client_id=None, code_verifier=None).get_json()["error"] == "invalid_request"
     assert app.exchange(code, client_id=None, code_verifier="b" * 50).get_json()["error"] == "invalid_grant"
@@ -162,6 +162,18 @@ def test_a_replayed_code_ends_the_key_it_gave(app: Walker, profile: Profile) -> 
     key = exchanged(app, code)["access_token"]
     assert app.exchange(code, client_id=None, code_verifier=None).get_json()["error"] == "invalid_grant"
     assert app.campaigns(key, profile.id) == 401
+
+
+@pytest.mark.parametrize("change", [sa.update(Membership).values(role="editor"), sa.delete(Membership)])
+def test_a_code_of_somebody_who_administers_the_profile_no_longer_gives_nothing(
+    app: Walker, profile: Profile, url: str, change: sa.Update | sa.Delete
+) -> None:
+    code = connect(app, profile.id)["code"]
+    with db.transaction(url) as session:
+        session.execute(change)
+    assert app.exchange(code, client_id=None, code_verifier=None).get_json()["error"] == "invalid_grant"
+    with db.transaction(url) as session:
+        assert session.scalars(sa.select(ApiKey)).all() == []
 
 
 def test_an_app_gives_its_key_back(app: Walker, profile: Profile, url: str) -> None:

@@ -12,7 +12,7 @@ from api import errors
 from api.db import now
 from api.models import App, Delegation, Membership, Profile, ProfileMembership, User, Workspace
 from api.roles import ROLES, Role, scopes_of
-from api.scopes import Scope
+from api.scopes import PII, Scope
 
 SEEN_STEP = timedelta(minutes=1)
 
@@ -37,7 +37,7 @@ class Reach:
     @property
     def scopes(self) -> frozenset[Scope]:
         """What the membership gives; nothing without one."""
-        return scopes_of(self.role, self.permissions) if self.role else frozenset()
+        return _given(self.membership, self.role, self.permissions) if self.role else frozenset()
 
 
 def of_key(profile: Profile, *, workspace_id: str | None, profile_id: str | None) -> Reach:
@@ -95,7 +95,7 @@ def scopes_on(session: Session, user_id: str, profile: Profile) -> frozenset[Sco
         if place is None:
             return frozenset()
         role, permissions = ROLES[place.role], (*permissions, *place.permissions)
-    return scopes_of(role, permissions)
+    return _given(membership, role, permissions)
 
 
 def administers(session: Session, user_id: str, workspace_id: str) -> bool:
@@ -167,6 +167,13 @@ def is_healthcare(workspace: Workspace, profile: Profile) -> bool:
 def person(session: Session, user_id: str) -> User:
     """The person behind a session or a user token."""
     return session.get_one(User, user_id)
+
+
+def _given(membership: Membership | None, role: Role, permissions: tuple[str, ...]) -> frozenset[Scope]:
+    given = scopes_of(role, permissions)
+    # guests never see people, whatever their place on a profile adds
+    is_guest = membership is not None and ROLES[membership.role] is Role.GUEST
+    return given - PII if is_guest else given
 
 
 def _mark_seen(session: Session, membership: Membership) -> None:

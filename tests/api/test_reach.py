@@ -11,9 +11,9 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api import db, reach
-from api.models import App, Profile, UserSession, Workspace
+from api.models import App, Profile, ProfileMembership, UserSession, Workspace
 from api.roles import Role, scopes_of
-from api.scopes import Scope
+from api.scopes import PII, Scope
 from tests.factories import accounts, people
 from touchledger.settings import Settings
 
@@ -92,6 +92,28 @@ def test_a_guest_sees_only_the_profiles_they_have_a_place_on(
     assert own_affairs["data"][0]["title"] == "guest", "a place on a profile is none in the workspace"
     with db.transaction(url) as session:
         assert [one.id for one in session.scalars(reach.profiles_of(guest.id))] == [profile.id]
+
+
+@pytest.mark.parametrize("place", [Role.GUEST, Role.EDITOR])
+def test_no_permission_shows_people_to_a_guest(
+    ask: Callable[..., TestResponse], url: str, profile: Profile, place: Role
+) -> None:
+    guest, viewer = people.user(url), people.user(url)
+    given = people.member(url, guest, profile.workspace_id, Role.GUEST, permissions=["pii.view"])
+    people.member(url, viewer, profile.workspace_id, Role.VIEWER, permissions=["pii.view"])
+    with db.transaction(url) as session:
+        on_it = ProfileMembership(membership_id=given.id, profile_id=profile.id, role=place.word)
+        on_it.permissions = ["pii.view", "goals.manage"]
+        session.add(on_it)
+        session.flush()
+        held, others = (reach.scopes_on(session, one.id, profile) for one in (guest, viewer))
+    assert held.isdisjoint(PII)
+    assert {Scope.GOALS_WRITE, Scope.COMMERCE_READ} < held
+    assert Scope.CUSTOMERS_READ in others
+    about = f"/notes/customers?profile_id={profile.id}"
+    token = people.token_of(url, guest, grants=["mcp:read_pii"])
+    answer = ask(about, token).get_json()["error"]
+    assert (answer["code"], answer["required_scopes"]) == ("insufficient_scope", ["customers:read"])
 
 
 def test_a_role_too_low_is_told_so_after_reach(ask: Callable[..., TestResponse], url: str, profile: Profile) -> None:

@@ -35,6 +35,7 @@ from api.models import (
     Invitation,
     Leader,
     ManualRefund,
+    Membership,
     OAuthAuthorization,
     PaymentPayer,
     Profile,
@@ -52,6 +53,7 @@ from api.models import (
     UtmScan,
     WebhookSubscription,
 )
+from api.roles import Role
 
 # one statement binds at most so many ids
 IDS = 500
@@ -102,12 +104,14 @@ class Retired:
 def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke_reason: str = "person") -> Retired:
     """Archive the profiles that still live, end everything that opens them, and purge their rows.
 
-    Keys of the API and of trackers are revoked, places on the profile and invitations to it end (`revoke_reason`),
-    connections lose their token, export destinations are switched off and keep their ledger, authorizations of apps,
-    open hand-offs and links to shared snapshots end, subscriptions to its events are paused.
+    Keys of the API and of trackers are revoked, places on the profile and invitations to it end (`revoke_reason`), and
+    guests who have no other place are no members any more: the caller holds the workspace's row. Connections lose their
+    token, export destinations are switched off and keep their ledger, authorizations of apps, open hand-offs and links
+    to shared snapshots end, subscriptions to its events are paused.
     """
     chosen = sa.select(Profile.id).where(Profile.archived_at.is_(None)).with_for_update().order_by(Profile.id)
     ids = [one for part in _parts(sorted(profile_ids)) for one in session.scalars(chosen.where(Profile.id.in_(part)))]
+    placed = _placed_on(session, ids)
     retired = Retired(
         profiles_archived=_changed(session, Profile, Profile.id, ids, archived_at=at),
         api_keys_revoked=_revoke_keys(session, ids, at),
@@ -118,6 +122,7 @@ def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke
         retained_conversion_exports=sum(destinations.retained(session, part) for part in _parts(ids)),
         rows_removed=remove_rows(session, ids),
     )
+    _remove_placeless(session, placed)
     _end_authorizations(session, ids, at)
     _changed(session, TrackingKey, TrackingKey.profile_id, ids, TrackingKey.revoked_at.is_(None), revoked_at=at)
     _changed(session, WebhookSubscription, WebhookSubscription.profile_id, ids, status="paused")
@@ -133,6 +138,19 @@ def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke
 def remove_rows(session: Session, profile_ids: Sequence[str]) -> int:
     """Delete what `DATA` holds of the profiles; gives how many rows that were."""
     return sum(_removed(session, model, profile_ids) for model in DATA)
+
+
+def _placed_on(session: Session, ids: Sequence[str]) -> list[str]:
+    chosen = sa.select(ProfileMembership.membership_id)
+    of = ProfileMembership.profile_id
+    return sorted({one for part in _parts(ids) for one in session.scalars(chosen.where(of.in_(part)))})
+
+
+def _remove_placeless(session: Session, membership_ids: Sequence[str]) -> None:
+    placed = sa.exists().where(ProfileMembership.membership_id == Membership.id)
+    guests = sa.delete(Membership).where(Membership.role == Role.GUEST.word, ~placed)
+    for part in _parts(membership_ids):
+        _rows(session, guests.where(Membership.id.in_(part)))
 
 
 def _revoke_keys(session: Session, ids: Sequence[str], at: datetime) -> int:

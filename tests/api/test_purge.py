@@ -20,6 +20,7 @@ from api.models import (
     IngestedRecord,
     Invitation,
     ManualRefund,
+    Membership,
     OAuthAuthorization,
     Profile,
     ProfileMembership,
@@ -124,6 +125,23 @@ def test_an_archive_ends_what_opens_a_profile_and_purges_its_rows_alone(database
         assert count(database_url, Purge, Purge.profile_id == profile.id) == 1 - left
     with db.transaction(database_url) as session:
         assert session.get_one(Profile, gone.id).archived_at == at
+
+
+def test_a_guest_without_another_profile_is_no_member_any_more(database_url: str) -> None:
+    gone = accounts.profile(database_url)
+    kept = Profile(workspace_id=gone.workspace_id, name="Kept", timezone="UTC", reporting_currency="USD")
+    with db.transaction(database_url) as session:
+        session.add(kept)
+    places: tuple[list[Profile], ...] = ([gone], [gone, kept], [kept])
+    guests = [
+        people.member(database_url, people.user(database_url), gone.workspace_id, Role.GUEST, profiles=on)
+        for on in places
+    ]
+    owner = people.member(database_url, people.user(database_url), gone.workspace_id)
+    with db.transaction(database_url) as session:
+        purge.retire(session, [gone.id], at=db.now())
+    with db.transaction(database_url) as session:
+        assert set(session.scalars(sa.select(Membership.id))) == {guests[1].id, guests[2].id, owner.id}
 
 
 def test_what_is_archived_already_is_left_as_it_is(sqlite_url: str) -> None:

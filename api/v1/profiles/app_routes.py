@@ -11,7 +11,7 @@ from api.auth import Kind
 from api.db import now
 from api.guard import View, caller_guarded
 from api.http import Blueprint
-from api.models import App, Profile
+from api.models import App, Profile, Workspace
 from api.purge import retire
 from api.v1.profiles import adoption, entitlements
 from api.v1.profiles.app_schemas import (
@@ -49,7 +49,10 @@ def archive_profile(profile_id: str) -> dict[str, Any]:
     Nobody opens it any more, and its tracking, attribution and spend data are purged: rows at once, files and figures
     with the next build. There is no way back.
     """
-    profile = session().get_one(Profile, profile_id, with_for_update=True)
+    # the workspace first, as whoever changes its people does
+    workspace_id = session().get_one(Profile, profile_id).workspace_id
+    session().get_one(Workspace, workspace_id, with_for_update=True, populate_existing=True)
+    profile = session().get_one(Profile, profile_id, with_for_update=True, populate_existing=True)
     if profile.provisioned_by_app_id != _app().id:
         raise errors.FORBIDDEN("The app adopted this profile: its owner archives it.", reason="not_provisioned_by_app")
     nothing = dict.fromkeys(EndedWithProfile().fields, 0)

@@ -58,10 +58,11 @@ def archive(session: Session, *, workspace_id: str, at: datetime) -> Archive:
 def _end(session: Session, workspace_id: str, at: datetime) -> dict[str, int]:
     profiles = session.scalars(sa.select(Profile.id).where(Profile.workspace_id == workspace_id)).all()
     paused = _pause_webhooks(session, workspace_id)
+    # before the profiles go, which takes guests with them uncounted
+    memberships = _remove_memberships(session, workspace_id)
     # signal-audit rows have no table yet, so there are none
     retired = retire(session, profiles, at=at, revoke_reason=REASON)
     invitations = retired.invitations_revoked + _revoke_invitations(session, workspace_id, at)
-    memberships = _remove_memberships(session, workspace_id)
     _end_authorizations(session, workspace_id, at)
     billing.cancel(session, workspace_id)
     return {

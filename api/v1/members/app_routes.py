@@ -40,8 +40,10 @@ def put_member(body: dict[str, Any], workspace_id: str) -> tuple[dict[str, Any],
 
     Answers 201 for a new member and 200 for one there already. Nobody is sent any mail.
     """
+    app = auth.current().app
+    assert app is not None, "only apps pass the guard"
     workspace = memberships.locked(session(), workspace_id)
-    user = creation.person_of(session(), body, now())
+    user = creation.person_of(session(), body, app=app, at=now())
     membership = memberships.of_user(session(), workspace.id, user.id)
     created, before = membership is None, membership and memberships.told(membership)
     if membership is None:

@@ -89,7 +89,9 @@ def _place(session: Session, app: App, body: Mapping[str, Any]) -> tuple[Workspa
     workspace = reach.of_app(session, app, workspace_id=body["workspace_id"], profile_id=None).workspace
     if workspace is None:
         raise errors.NOT_FOUND()
-    return workspace, _joined(session, workspace, creation.person_of(session, named, now())) if named else None
+    if not named:
+        return workspace, None
+    return workspace, _joined(session, workspace, creation.person_of(session, named, app=app, at=now()))
 
 
 def _joined(session: Session, workspace: Workspace, user: User) -> str:

@@ -8,9 +8,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from api import sign_in, unproven
+from api import errors, sign_in, unproven
 from api.models import App, Membership, User, Workspace
 from api.models.workspace import PROVISIONED
+from api.reach import workspaces_of
 from api.roles import Role
 from api.subscriptions import begin_trial
 
@@ -42,17 +43,18 @@ def own(
 
 def provisioned(session: Session, *, app: App, body: dict[str, Any], at: datetime) -> tuple[Workspace, User]:
     """A workspace of the app for the person with that address, who owns it."""
-    user = person_of(session, body["user"], at)
+    user = person_of(session, body["user"], app=app, at=at)
     made = Workspace(name=body["name"], timezone=body["timezone"])
     made.acquisition_source, made.provisioned_by_app_id = PROVISIONED, app.id
     return _owned(session, made, user.id, at), user
 
 
-def person_of(session: Session, named: dict[str, Any], at: datetime) -> User:
+def person_of(session: Session, named: dict[str, Any], *, app: App, at: datetime) -> User:
     """The person whose verified address it is, or a new one without a password.
 
     Whoever signed up with the address and never proved that it is theirs loses what they sign in with: the account is
-    the app's user's from now on. Names that were given are kept of an account without one.
+    the app's user's from now on. Names that were given are kept of an account without one. 409
+    invalid_state/sign_up_refused where such an account belongs to a workspace that the app did not make.
     """
     found = session.scalars(sa.select(User).where(User.email == named["email"]).with_for_update()).one_or_none()
     if found is not None and found.email_verified_at is not None:
@@ -60,11 +62,25 @@ def person_of(session: Session, named: dict[str, Any], at: datetime) -> User:
     if found is None:
         found = _new(session, named["email"])
     else:
+        _refuse_in_use(session, found, app)
         _shut_out(session, found, at)
     found.first_name = named.get("first_name") or found.first_name
     found.last_name = named.get("last_name") or found.last_name
     session.flush()
     return found
+
+
+def _refuse_in_use(session: Session, found: User, app: App) -> None:
+    # without a password nobody signed up: another app named the address
+    if found.password_hash is None:
+        return
+    of_others = sa.or_(Workspace.provisioned_by_app_id.is_(None), Workspace.provisioned_by_app_id != app.id)
+    member = workspaces_of(found.id).where(of_others).with_only_columns(Workspace.id)
+    if session.scalar(member.limit(1)) is not None:
+        raise errors.INVALID_STATE(
+            "This address is of an account in use that has not confirmed it; its owner sets a new password by mail.",
+            reason="sign_up_refused",
+        )
 
 
 def _new(session: Session, email: str) -> User:

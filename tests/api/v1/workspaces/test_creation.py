@@ -188,6 +188,26 @@ def test_a_verified_person_keeps_their_account_and_a_squatter_loses_theirs(ask: 
     assert [ask("GET", "/workspaces", token).status_code for token in tokens[known.id]] == [200, 200]
 
 
+def test_no_app_shuts_out_somebody_who_signed_up_and_belongs_to_a_workspace_of_others(ask: Ask, url: str) -> None:
+    app, boss = people.app(url), people.user(url, email="boss@example.com", verified=False)
+    with db.transaction(url) as session:
+        session.get_one(User, boss.id).password_hash = "argon"
+    token = people.session_of(url, boss)
+    data(ask("POST", "/workspaces", token, json={"name": "Boss"}), 201)
+    body = {"name": "Trap", "user": {"email": boss.email}}
+    for path, sent in (("/workspaces", body), ("/profiles", {**body, "external_ref": "r"})):
+        assert refusal(ask("POST", path, app.header, json=sent)) == (409, "invalid_state", "sign_up_refused")
+    other = {"name": "Other", "user": {"email": "other@example.com"}}
+    w = data(ask("POST", "/workspaces", app.header, json=other), 201)["workspace_id"]
+    put = ask("PUT", f"/workspaces/{w}/members", app.header, json={"email": boss.email, "role": "viewer"})
+    assert refusal(put) == (409, "invalid_state", "sign_up_refused")
+    assert [row["name"] for row in data(ask("GET", "/workspaces", token))] == ["Boss"]
+    with db.transaction(url) as session:
+        assert session.get_one(User, boss.id).password_hash == "argon"
+        session.execute(sa.update(Workspace).where(Workspace.name == "Boss").values(provisioned_by_app_id=app.app.id))
+    assert data(ask("POST", "/workspaces", app.header, json=body), 201)["user_id"] == boss.id
+
+
 def test_a_suspended_app_makes_nothing(ask: Ask, url: str) -> None:
     app = people.app(url)
     with db.transaction(url) as session:

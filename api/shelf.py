@@ -7,7 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar, cast
 
 # what was used this lately is not put away for something else: two that take turns would push each other out for ever
@@ -38,6 +38,14 @@ class Held:
     used_at: float
 
 
+@dataclass
+class Turn:
+    """Who reads a place, one after the other; `wanted`: how many read it or wait to."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    wanted: int = 0
+
+
 class Shelf:
     """At most `limit` MiB; what was not used for longest goes first. Safe to share between threads."""
 
@@ -45,7 +53,7 @@ class Shelf:
         self._most, self._size = limit * MEBIBYTE, 0
         self._lock = threading.Lock()
         self._held: dict[Hashable, Held] = {}
-        self._reading: defaultdict[Hashable, threading.Lock] = defaultdict(threading.Lock)
+        self._reading: defaultdict[Hashable, Turn] = defaultdict(Turn)
 
     def find(self, place: Hashable) -> Kept | None:
         """What stands there, or None."""
@@ -105,11 +113,16 @@ class Shelf:
     def _turn(self, place: Hashable) -> Iterator[None]:
         with self._lock:
             turn = self._reading[place]
-        with turn:
-            yield
-        with self._lock:
-            # who waits for it has it in hand, and who comes now finds the thing
-            self._reading.pop(place, None)
+            turn.wanted += 1
+        try:
+            with turn.lock:
+                yield
+        finally:
+            with self._lock:
+                turn.wanted -= 1
+                # as long as one waits for it, who comes now waits behind that one
+                if not turn.wanted:
+                    del self._reading[place]
 
     def _kept(self, place: Hashable, read: Callable[[Any], Kept], source: object, used_at: float) -> Kept:
         thing = read(source)

@@ -9,6 +9,15 @@ WRITING = frozenset({"build", "run", "retry", "seed", "snapshot", "clone", "run-
 READING = frozenset(
     {"clean", "compile", "debug", "deps", "docs", "init", "list", "ls", "parse", "show", "source", "test"}
 )
+# flags of all commands that are followed by a value, which may be spelt like a command (`--log-level debug`)
+VALUED = frozenset(
+    {
+        *("--defer-state", "--deprecated-defer", "--deprecated-favor-state", "--deprecated-state", "--state"),
+        *("--log-file-max-bytes", "--log-format", "--log-format-file", "--log-level", "--log-level-file", "--log-path"),
+        *("--indirect-selection", "--maximum-seed-size-mib", "--partial-parse-file-path", "--printer-width"),
+        *("--profile", "--record-timing-info", "-r", "--target", "-t", "--v2-parser", "--warn-error-options"),
+    }
+)
 FULL_REFRESH = "--full-refresh"
 # What may be said beside `build` or `run` while every model is still built, and with which values; None is any. What is
 # not here may leave models out, or make them of other rows, so that nothing could be kept of them.
@@ -64,5 +73,5 @@ def _command(arguments: Sequence[str]) -> int | None:
     for at, argument in enumerate(arguments):
         if argument in WRITING | READING and not is_value:
             return at
-        is_value = HARMLESS.get(argument, set()) is None
+        is_value = argument in VALUED or HARMLESS.get(argument, set()) is None
     return None

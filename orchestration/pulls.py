@@ -94,10 +94,10 @@ class Pull:
 
     @property
     def complete_through(self) -> date | None:
-        """The last day that is landed whole and that is over."""
-        if self.through is None or self.zone is None:
+        """The last day that is landed whole and, of an ad account, over: in its zone, in UTC until it told that."""
+        if self.through is None or self.connection.kind != "ad_platform":
             return self.through
-        return min(self.through, datetime.now(self.zone).date() - timedelta(days=1))
+        return min(self.through, datetime.now(self.zone or UTC).date() - timedelta(days=1))
 
     @property
     def since(self) -> datetime | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -129,3 +130,40 @@ def test_what_is_put_away_is_read_again_and_leaves_its_room() -> None:
     kept.put_away("elsewhere")
     assert kept.find("place") is None
     assert kept.has_room(MEBIBYTE - 1)
+
+
+def test_who_comes_while_another_reads_for_the_second_time_waits_for_that_one() -> None:
+    kept, reading, go_on = Shelf(0), threading.Semaphore(0), threading.Semaphore(0)
+    at_once, most = 0, []
+
+    def read(_: None) -> Block:
+        nonlocal at_once
+        at_once += 1
+        most.append(at_once)
+        reading.release()
+        go_on.acquire()
+        at_once -= 1
+        return Block()
+
+    with ThreadPoolExecutor(3) as pool:
+        # without room each has to read it, the second as soon as the first is done
+        asked = [pool.submit(kept.get, "place", read, None) for _ in range(2)]
+        reading.acquire()
+        go_on.release()
+        reading.acquire()
+        asked.append(pool.submit(kept.get, "place", read, None))
+        assert not reading.acquire(timeout=0.3)
+        go_on.release(2)
+        assert [one.result().size for one in asked] == [Block().size] * 3
+    assert most == [1, 1, 1]
+
+
+def test_one_that_fails_to_read_leaves_nothing_behind() -> None:
+    def fail(_: None) -> Block:
+        raise OSError
+
+    kept = Shelf(1)
+    for place in range(3):
+        with pytest.raises(OSError):
+            kept.get(place, fail, None)
+    assert not kept._reading

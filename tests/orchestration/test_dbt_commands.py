@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from orchestration.dbt_commands import READING, WRITING, fully, is_whole, judges, writes
+from orchestration.dbt_commands import READING, VALUED, WRITING, fully, is_whole, judges, writes
 
 
 def test_every_command_of_dbt_is_known_to_write_or_not_to() -> None:
@@ -12,6 +12,8 @@ def test_every_command_of_dbt_is_known_to_write_or_not_to() -> None:
 
     assert WRITING.isdisjoint(READING)
     assert set(cli.commands) == WRITING | READING
+    # a value of theirs may be spelt like a command
+    assert {name for flag in cli.params if not getattr(flag, "is_flag", False) for name in flag.opts} == VALUED
 
 
 @pytest.mark.parametrize(
@@ -21,6 +23,8 @@ def test_every_command_of_dbt_is_known_to_write_or_not_to() -> None:
         (["--quiet", "run", "--no-write-json"], ["--quiet", "run", "--full-refresh", "--no-write-json"]),
         (["--target-path", "run", "build"], ["--target-path", "run", "build", "--full-refresh"]),
         (["build", "--full-refresh"], ["build", "--full-refresh"]),
+        (["--log-level", "debug", "build"], ["--log-level", "debug", "build", "--full-refresh"]),
+        (["--target", "show", "run"], ["--target", "show", "run", "--full-refresh"]),
         # dbt repeats it as it was, whatever is said now
         (["retry"], ["retry"]),
         (["list", "--select", "run"], ["list", "--select", "run"]),

@@ -107,16 +107,18 @@ def test_a_day_that_was_pulled_while_it_ran_lands_once_more_when_it_is_over(
     assert lake.holds(dataset="calendar", profile_id=None, source="app", batch=zone.key.replace("/", "."))
 
 
-def test_a_sync_tells_of_no_day_that_is_still_running(settings: Settings, sandbox: RunningSandbox, lake: Lake) -> None:
-    connect(settings, sandbox)
+@pytest.mark.parametrize(("token", "zones"), [(TOKENS["meta"], True), ("dead", False)])
+def test_a_sync_tells_of_no_day_that_is_still_running(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake, token: str, zones: bool
+) -> None:
+    connect(settings, sandbox, token=token)
     pull, _ = sync_kind(settings, lake, "ad_platform", DAYS)
-    assert (pull.through, pull.complete_through) == (TODAY, TODAY)
-    zone = pull.zone
-    assert zone is not None
-    yesterday = datetime.now(zone).date() - timedelta(days=1)
+    assert pull.complete_through == pull.through
+    assert (pull.zone is not None) == zones
+    before = datetime.now(pull.zone or UTC).date()
     pull.through = date.max
     # the day may end while this runs
-    assert pull.complete_through in (yesterday, yesterday + timedelta(days=1))
+    assert pull.complete_through in (before - timedelta(days=1), before)
 
 
 def test_a_backfill_of_earlier_days_leaves_the_later_ones(

@@ -43,21 +43,22 @@ def put_member(body: dict[str, Any], workspace_id: str) -> tuple[dict[str, Any],
     app = auth.current().app
     assert app is not None, "only apps pass the guard"
     workspace = memberships.locked(session(), workspace_id)
-    user = creation.person_of(session(), body, app=app, at=now())
-    membership = memberships.of_user(session(), workspace.id, user.id)
+    # who is a member already keeps what they sign in with: the app names nobody new
+    membership = memberships.of_address(session(), workspace.id, body["email"])
+    user_id = membership.user_id if membership else creation.person_of(session(), body, app=app, at=now()).id
     created, before = membership is None, membership and memberships.told(membership)
     if membership is None:
         membership = memberships.add(
             session(),
             workspace=workspace,
-            user_id=user.id,
+            user_id=user_id,
             role=ROLES[body["role"]],
             permissions=body.get("permissions", []),
             profile_ids=body.get("profile_ids"),
         )
     else:
         memberships.change(session(), workspace=workspace, membership=membership, wanted=body, by=None)
-    _record("member.added" if created else "member.changed", user.id, before=before, after=memberships.told(membership))
+    _record("member.added" if created else "member.changed", user_id, before=before, after=memberships.told(membership))
     return {**rows.one(session(), membership, to_app=True), "created": created}, 201 if created else 200
 
 

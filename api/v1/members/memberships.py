@@ -42,6 +42,12 @@ def of_user(session: Session, workspace_id: str, user_id: str) -> Membership | N
     return session.scalars(chosen.execution_options(populate_existing=True)).one_or_none()
 
 
+def of_address(session: Session, workspace_id: str, email: str) -> Membership | None:
+    """The membership of the workspace that the person with an address has."""
+    user = user_with(session, email)
+    return of_user(session, workspace_id, user.id) if user else None
+
+
 def user_with(session: Session, email: str) -> User | None:
     """The person with an address."""
     return session.scalars(sa.select(User).where(User.email == email)).one_or_none()

@@ -20,18 +20,20 @@ select profile_key, profile_id, currency, currency_digits as digits, delivery_th
 from profiles where profile_id = any($profile_ids)
 """
 
-# a profile's month ends with its delivery: later spend is not complete, and cash is compared with what was spent
+# a profile's month ends with its delivery: later spend is not complete, and cash is compared with what was spent.
+# Without a full day of delivery no spend is complete, and cash is compared with nothing.
 _SUMS = f"""
 with asked as (
-    select profile_key, least($date_to, coalesce(delivery_through, $date_to)) as until
+    select profile_key, least($date_to, coalesce(delivery_through, $date_to)) as until,
+        case when delivery_through is not null then least($date_to, delivery_through) end as spent_until
     from profiles where profile_key = any($keys)
 )
 select profile_key, sum(spend) as spend_minor, sum(recent) as recent_minor, sum(cash) as cash_minor,
     sum(payments) as payments, sum(conversions) as conversions
 from (
     select profile_key,
-        case when day between $date_from and until then spend_minor else 0 end as spend,
-        case when day > until - {RECENT} and day <= until then spend_minor else 0 end as recent,
+        case when day between $date_from and spent_until then spend_minor else 0 end as spend,
+        case when day > spent_until - {RECENT} and day <= spent_until then spend_minor else 0 end as recent,
         0 as cash, 0 as payments, 0 as conversions
     from delivery_daily
     join asked using (profile_key)

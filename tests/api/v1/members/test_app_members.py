@@ -146,3 +146,14 @@ def test_whoever_never_proved_the_address_does_not_come_in_with_it(
     with db.transaction(url) as session:
         kept = session.get_one(User, squatter.id)
         assert (kept.password_hash, kept.first_name, kept.email_verified_at) == (None, None, None)
+
+
+def test_a_member_who_never_proved_the_address_keeps_the_account_when_the_role_changes(
+    ask: Ask, url: str, profile: Profile, w: str, app: AppCredential
+) -> None:
+    eve = people.user(url, email="eve@example.com", verified=False, name="Eve")
+    people.member(url, eve, profile.workspace_id, Role.VIEWER)
+    held = people.session_of(url, eve)
+    changed = data(ask("PUT", f"{w}/members", app.header, {"email": "eve@example.com", "role": "editor"}))
+    assert (changed["user_id"], changed["role"], changed["created"]) == (eve.id, "editor", False)
+    assert ask("GET", "/workspaces", held).status_code == 200

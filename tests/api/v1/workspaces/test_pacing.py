@@ -116,6 +116,17 @@ def test_a_month_is_told_through_its_last_whole_day(
     assert (meta["currency"], meta["model"]) == ("USD", "last_touch")
 
 
+def test_before_its_first_full_day_of_delivery_a_profile_has_spent_nothing_and_is_on_track(
+    ask: Ask, settings: Settings, url: str, w: str, profile: Profile, session: str, tables: dict[str, Any]
+) -> None:
+    running = {"profiles": [facts(1, profile, through=None)], "delivery_daily": days(1, 100, THROUGH, 1)}
+    served.publish(settings.published, {**tables, **running})
+    budget(url, profile, "1000")
+    told = row(ask("GET", f"{w}/pacing?month=2026-03", session))
+    assert (told["spend_mtd"], told["expected_spend"], told["status"], told["days_elapsed"]) == (0, 0, "on_track", 0)
+    assert (told["revenue_mtd"], told["pace"], told["projected_spend"]) == (620.06, None, None)
+
+
 def test_the_figures_are_those_of_the_campaigns_of_these_days(
     ask: Ask, settings: Settings, url: str, w: str, profile: Profile, session: str, tables: dict[str, Any]
 ) -> None:

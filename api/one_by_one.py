@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import structlog
@@ -10,6 +10,22 @@ import structlog
 log = structlog.get_logger("api.worker")
 
 Item = TypeVar("Item")
+
+
+class Round:
+    """Which of those that are due a turn takes: the next ones by id, and the first again behind the last.
+
+    What fails stays due, so a turn that always took the first of them would keep those behind it waiting for good.
+    """
+
+    def __init__(self) -> None:
+        self._after = ""
+
+    def turn(self, due: Callable[[str], Sequence[str]]) -> Sequence[str]:
+        """What `due` gives: ids in order, some of those greater than the one it is told."""
+        found = due(self._after) or (due("") if self._after else ())
+        self._after = found[-1] if found else ""
+        return found
 
 
 def one_by_one(chore: str, items: Mapping[str, Item], do: Callable[[Item], int]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,7 +15,7 @@ from api.audit import Attempt, target
 from api.erased import digest
 from api.erased_records import erased_digests
 from api.models import Connection, Handoff, IngestedRecord, Profile, StoreDelivery, StorePurge
-from api.one_by_one import one_by_one
+from api.one_by_one import Round, one_by_one
 from api.served import profile_facts
 from api.snapshot import snapshots
 from api.v1.customers import erasing
@@ -36,11 +36,22 @@ where profile_key = $profile_key and connection_ref = $store and order_id in (se
 """
 
 
-def settle_due(settings: Settings) -> int:
+def settling() -> Callable[[Settings], int]:
+    """The chore that acts on some of the deliveries that wait at each turn."""
+    going_round = Round()
+    return lambda settings: settle_due(settings, going_round)
+
+
+def settle_due(settings: Settings, going_round: Round | None = None) -> int:
     """Act on the deliveries that wait, oldest first, each in a transaction of its own; gives how many."""
-    waiting = sa.select(StoreDelivery.id).where(StoreDelivery.processed_at.is_(None))
-    with db.transaction(settings.operational_url, durable=False) as session:
-        found = session.scalars(waiting.order_by(StoreDelivery.received_at, StoreDelivery.id).limit(AT_ONCE)).all()
+
+    def waiting(after: str) -> Sequence[str]:
+        # ids are given in the order of time
+        ids = sa.select(StoreDelivery.id).where(StoreDelivery.processed_at.is_(None), StoreDelivery.id > after)
+        with db.transaction(settings.operational_url, durable=False) as session:
+            return session.scalars(ids.order_by(StoreDelivery.id).limit(AT_ONCE)).all()
+
+    found = (going_round or Round()).turn(waiting)
     return one_by_one("settle_store_deliveries", {one: one for one in found}, lambda one: _settled(settings, one))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from api import db
 from api.models import Profile, Recommendation, RecommendationLook
 from api.money import amount
-from api.one_by_one import one_by_one
+from api.one_by_one import Round, one_by_one
 from api.recommendations.facts import WINDOW, running_ads
 from api.recommendations.rules import KINDS, Ad, called_for
 from api.served import profile_facts
@@ -27,13 +27,20 @@ STEP = 20
 AT_ONCE = 20
 
 
-def raise_due(settings: Settings) -> int:
+def raising() -> Callable[[Settings], int]:
+    """The chore that looks at the current snapshot for a few profiles more at each turn."""
+    going_round = Round()
+    return lambda settings: raise_due(settings, going_round)
+
+
+def raise_due(settings: Settings, going_round: Round | None = None) -> int:
     """Look at the current snapshot for the next few profiles that it was not looked at for; how many those were."""
     expire(settings)
     with snapshots(settings).reader() as reader:
         if reader is None:
             return 0
-        unseen = _unseen(settings, reader.snapshot_id)
+        snapshot_id = reader.snapshot_id
+    unseen = (going_round or Round()).turn(lambda after: _unseen(settings, snapshot_id, after))
     return one_by_one("raise_recommendations", {one: one for one in unseen}, lambda one: _look_at(settings, one))
 
 
@@ -45,9 +52,9 @@ def expire(settings: Settings) -> None:
             session.execute(sa.update(Recommendation).where(*overdue).values(status="expired"))
 
 
-def _unseen(settings: Settings, snapshot_id: str) -> list[str]:
+def _unseen(settings: Settings, snapshot_id: str, after: str) -> list[str]:
     looked = sa.select(RecommendationLook.profile_id).where(RecommendationLook.snapshot_id == snapshot_id)
-    wanted = sa.select(Profile.id).where(Profile.archived_at.is_(None), Profile.id.not_in(looked))
+    wanted = sa.select(Profile.id).where(Profile.archived_at.is_(None), Profile.id > after, Profile.id.not_in(looked))
     with db.transaction(settings.operational_url, durable=False) as session:
         return list(session.scalars(wanted.order_by(Profile.id).limit(AT_ONCE)))
 

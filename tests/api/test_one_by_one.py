@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from structlog.testing import capture_logs
 
-from api.one_by_one import one_by_one
+from api.one_by_one import Round, one_by_one
 
 
 def test_one_that_fails_is_told_and_the_others_are_done() -> None:
@@ -29,3 +29,17 @@ def test_who_ends_the_process_is_not_held_up() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         one_by_one("end", {"a": 1, "b": 2}, end)
+
+
+def test_each_turn_takes_the_next_ones_and_the_first_again_behind_the_last() -> None:
+    going_round, waiting = Round(), ["a", "b", "c", "d", "e"]
+
+    def due(after: str) -> list[str]:
+        return [one for one in waiting if one > after][:2]
+
+    turns = [list(going_round.turn(due)) for _ in range(4)]
+    assert turns == [["a", "b"], ["c", "d"], ["e"], ["a", "b"]]
+    waiting.clear()
+    assert [list(going_round.turn(due)) for _ in range(2)] == [[], []]
+    waiting.append("a")
+    assert going_round.turn(due) == ["a"]

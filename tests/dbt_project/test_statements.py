@@ -65,6 +65,21 @@ WORLDS: dict[str, dict[str, list[Record]]] = {
         "orders": [_order("shop-a", "31", "#31", "100", refunded_total="100")],
         "conversions": [_paid("s1", order_ref="#31", source="store"), _paid("f1", payment_ref="bank:1", source="file")],
     },
+    "parts": {
+        "orders": [_order("shop-a", "41", "#41", "100", refunded_total="30", email="x@example.com")],
+        "conversions": [
+            _paid("p1", value="60", payment_ref="pp:1", order_ref="#41", source="server_event"),
+            _paid("p2", value="40", payment_ref="pp:2", order_ref="#41", source="crm"),
+        ],
+    },
+    "twice": {
+        "conversions": [
+            _paid("k1", payment_ref="stripe:1", order_ref="#51"),
+            _back("r1", "stripe:1", "30"),
+            _back("r2", "order:#51", "30", source="server_event"),
+            _back("r3", "stripe:1", "5", source="file", refund_kind="manual"),
+        ],
+    },
     "clicks": {
         "touches": [
             _touch("t", "2026-03-09T10:00:00Z", email="b@example.com", click_id_type="GCLID", click_id="x1"),
@@ -146,6 +161,14 @@ def test_the_stores_total_counts_beside_its_own_row_and_a_file_is_told_as_one(to
         ("bank:1", "file", 10_000, 0),
         ("order:#31", "store", 0, 10_000),
     ]
+
+
+def test_an_order_that_several_payments_paid_is_worth_what_they_paid(told: Project) -> None:
+    assert _cash(told, "parts") == [("pp:1", 3_000, 3_000), ("pp:2", 4_000, 0)]
+
+
+def test_a_refund_that_two_sources_tell_of_is_taken_off_once(told: Project) -> None:
+    assert _cash(told, "twice") == [("stripe:1", 6_500, 3_500)]
 
 
 def test_click_ids_are_known_by_their_names_in_any_case_and_an_events_own_is_a_match_key(told: Project) -> None:

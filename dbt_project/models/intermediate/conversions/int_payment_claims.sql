@@ -1,10 +1,6 @@
 {{ compared(['profile_key', 'payment_ref', 'claim_key', 'source_rank']) }}
 
-with profiles as (
-    select * from {{ ref('int_profiles') }}
-),
-
-statements as (
+with statements as (
     select * from {{ ref('int_payment_statements') }}
 ),
 
@@ -51,14 +47,15 @@ claims as (
 ),
 
 -- What is known of an order over all its claims: the payment that names itself, one that was captured before an attempt
--- that was not, and whether anyone but the store spoke.
+-- that was not, whether anyone but the store spoke, and whether several payments paid it.
 orders as (
     select
         profile_id,
         order_ref,
         store,
         coalesce(min(case when is_captured then own_ref end), min(own_ref)) as own_ref,
-        min(source_rank) <> 3 or max(source_rank) <> 3 as has_payment_source
+        min(source_rank) <> 3 or max(source_rank) <> 3 as has_payment_source,
+        count(distinct case when is_captured and connection_ref is null then own_ref end) > 1 as is_in_parts
     from claims
     where order_ref is not null
     group by profile_id, order_ref, store
@@ -78,12 +75,14 @@ select
     claims.store_ref,
     claims.source_rank,
     claims.is_captured,
+    coalesce(orders.is_in_parts and (claims.own_ref is null or claims.connection_ref is not null), false)
+        as is_total_of_parts,
     claims.ts,
     claims.value,
     claims.currency,
     claims.refunded,
     claims.identity_key
 from claims
-inner join profiles on claims.profile_id = profiles.profile_id
+inner join {{ ref('int_profiles') }} as profiles on claims.profile_id = profiles.profile_id
 left join orders
     on claims.profile_id = orders.profile_id and claims.order_ref = orders.order_ref and claims.store = orders.store

@@ -3,13 +3,9 @@
     'only_in_total'
 ]) }}
 
-with refunds as (
-    select * from {{ ref('int_refunds') }}
-),
-
 -- The store's own total counts the refunds that others may have sent as rows, so the two are never added. What was
 -- entered by hand the store does not know.
-totals as (
+with totals as (
     select
         claims.profile_key,
         claims.payment_ref,
@@ -18,7 +14,7 @@ totals as (
             max(claims.refunded) - coalesce(max(refunds.refunded - refunds.by_hand), 0), 0
         ) as only_in_total
     from {{ ref('int_payment_claims') }} as claims
-    left join refunds
+    left join {{ ref('int_refunds') }} as refunds
         on
             claims.profile_key = refunds.profile_key
             and claims.payment_ref = refunds.payment_ref
@@ -36,7 +32,13 @@ ranked as (
         ) as custom_type,
         row_number() over (
             partition by claims.profile_key, claims.payment_ref
-            order by claims.source_rank, case when claims.is_captured then 0 else 1 end, claims.ts, claims.claim_key
+            order by
+                -- What an order cost in all is not what one of its payments was.
+                case when claims.is_total_of_parts then 1 else 0 end,
+                claims.source_rank,
+                case when claims.is_captured then 0 else 1 end,
+                claims.ts,
+                claims.claim_key
         ) as value_turn,
         row_number() over (
             partition by claims.profile_key, claims.payment_ref
@@ -69,22 +71,18 @@ select
     cast(coalesce(totals.only_in_total, 0) as decimal(18, 4)) as only_in_total
 from ranked as best
 inner join ranked as known
-    on
-        best.profile_key = known.profile_key
-        and best.payment_ref = known.payment_ref
-left join refunds
+    on best.profile_key = known.profile_key and best.payment_ref = known.payment_ref
+left join {{ ref('int_refunds') }} as refunds
     on
         best.profile_key = refunds.profile_key
         and best.payment_ref = refunds.payment_ref
         and best.currency = refunds.currency
 left join totals
     on
-        best.source_rank in (2, 3)
+        best.source_rank <> 1
         and best.profile_key = totals.profile_key
         and best.payment_ref = totals.payment_ref
         and best.currency = totals.currency
 left join {{ ref('int_payment_payers') }} as payers
-    on
-        best.profile_key = payers.profile_key
-        and best.payment_ref = payers.payment_ref
+    on best.profile_key = payers.profile_key and best.payment_ref = payers.payment_ref
 where best.value_turn = 1 and known.person_turn = 1 and best.is_captured

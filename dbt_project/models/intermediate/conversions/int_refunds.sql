@@ -1,30 +1,35 @@
 {{ compared(['profile_key', 'payment_ref', 'currency', 'refunded', 'by_hand']) }}
 
-with profiles as (
-    select * from {{ ref('int_profiles') }}
+with refs as (
+    select * from {{ ref('int_payment_refs') }}
 ),
 
-refs as (
-    select * from {{ ref('int_payment_refs') }}
+told as (
+    select
+        refs.profile_key,
+        refs.payment_ref,
+        refunds.currency,
+        sum(case when refunds.refund_kind = 'manual' then 0 else refunds.value end) as told_by_source,
+        sum(case when refunds.refund_kind = 'manual' then refunds.value else 0 end) as by_hand
+    from {{ ref('stg_app__conversions') }} as refunds
+    inner join {{ ref('int_profiles') }} as profiles on refunds.profile_id = profiles.profile_id
+    inner join refs
+        on
+            profiles.profile_key = refs.profile_key
+            and refunds.refunds_payment_ref = refs.ref
+    where
+        refunds.conversion_type = 'refund_issued'
+        and coalesce(refunds.payment_status, 'captured') = 'captured'
+    group by refs.profile_key, refs.payment_ref, refunds.currency, refunds.source
 )
 
 select
-    refs.profile_key,
-    refs.payment_ref,
-    refunds.currency,
-    -- Held to what the type can hold: nonsense refunds of one profile must not end everybody's build.
-    cast(least(sum(refunds.value), 99999999999999) as decimal(18, 4)) as refunded,
-    cast(
-        least(sum(case when refunds.refund_kind = 'manual' then refunds.value else 0 end), 99999999999999)
-        as decimal(18, 4)
-    ) as by_hand
-from {{ ref('stg_app__conversions') }} as refunds
-inner join profiles on refunds.profile_id = profiles.profile_id
-inner join refs
-    on
-        profiles.profile_key = refs.profile_key
-        and refunds.refunds_payment_ref = refs.ref
-where
-    refunds.conversion_type = 'refund_issued'
-    and coalesce(refunds.payment_status, 'captured') = 'captured'
-group by refs.profile_key, refs.payment_ref, refunds.currency
+    profile_key,
+    payment_ref,
+    currency,
+    -- Two sources tell of the same money, as of payments; only what is entered by hand comes on top. Held to what the
+    -- type can hold: nonsense refunds of one profile must not end everybody's build.
+    cast(least(max(told_by_source) + sum(by_hand), 99999999999999) as decimal(18, 4)) as refunded,
+    cast(least(sum(by_hand), 99999999999999) as decimal(18, 4)) as by_hand
+from told
+group by profile_key, payment_ref, currency

@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import json
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,12 +26,21 @@ from orchestration.importer import digest_of
 log = structlog.get_logger(__name__)
 
 Known = Mapping[str, Any]
+# zlib's number for data with the head of a gzip file
+GZIP = 31
+
+# all that readers raise over bytes of any kind: a time zone nobody knows is a KeyError, a far instant an OverflowError
+UNREADABLE = (
+    ValueError, TypeError, LookupError, ArithmeticError, RecursionError, csv.Error, zlib.error, EOFError, OSError,
+    pa.ArrowException,
+)  # fmt: skip
 
 
 def rewrite_inbox(url: str, inbox: Path, person: Person) -> int:
     """Rename the person in the profile's files; gives how many were rewritten.
 
-    A file that cannot be read and holds the person's bytes is removed: it was never imported either.
+    A file that cannot be read and holds the person's bytes is removed: it was never imported either. Of files that are
+    equal without the person one stays, with its import.
     """
     changed = 0
     for path in sorted((inbox / person.profile_id).glob("*/*")):
@@ -43,37 +53,61 @@ def _rewrite(url: str, path: Path, person: Person) -> bool:
     dataset, packed = path.parent.name, path.suffix.lower() == ".gz"
     known = inbound()[dataset].column if dataset in inbound() else {}
     change = CHANGES.get(Path(path.name.lower().removesuffix(".gz")).suffix)
-    content = b""
+    content = path.read_bytes()
     try:
-        content = gzip.decompress(path.read_bytes()) if packed else path.read_bytes()
+        content = gzip.decompress(content) if packed else content
         fresh = change(content, person, known) if change else None
-    except (ValueError, csv.Error, EOFError, OSError, pa.ArrowException):
+    except UNREADABLE:
         fresh = None
     if fresh is None:
-        return _remove(path, content or path.read_bytes(), person)
+        return _remove(path, content, person)
     if fresh == content:
         return False
     before = digest_of(path)
     temporary = path.with_name(f".{path.name}.tmp")
     temporary.write_bytes(gzip.compress(fresh, mtime=0) if packed else fresh)
     durable.put_in_place(temporary, path)
-    _remember(url, person.profile_id, dataset, before, digest_of(path))
+    if not _remember(url, person.profile_id, dataset, before, digest_of(path)):
+        durable.remove(path)
     return True
 
 
 def _remove(path: Path, content: bytes, person: Person) -> bool:
-    if not person.pattern.search(content.decode("utf-8", "replace")):
+    if not any(person.pattern.search(one.decode("utf-8", "replace")) for one in (content, _beginning(content))):
         return False
-    path.unlink()
+    durable.remove(path)
     log.warning("unreadable file of an erased person removed from the inbox", dataset=path.parent.name)
     return True
 
 
-def _remember(url: str, profile_id: str, dataset: str, before: str, after: str) -> None:
-    """The rewritten file is the import that the first one was."""
+def _beginning(content: bytes) -> bytes:
+    """What damaged gzip data tells up to the damage; nothing for data of another kind."""
+    found, unpacker = io.BytesIO(), zlib.decompressobj(GZIP)
+    try:
+        for at in range(len(content)):
+            # byte by byte, since a piece with damage in it gives nothing at all
+            found.write(unpacker.decompress(content[at : at + 1]))
+            unpacker = zlib.decompressobj(GZIP) if unpacker.eof else unpacker
+    except zlib.error:
+        pass
+    return found.getvalue()
+
+
+def _remember(url: str, profile_id: str, dataset: str, before: str, after: str) -> bool:
+    """The rewritten file is the import that the first one was; False where another import has these bytes already.
+
+    Then the first one goes: its digest would be a digest of the person.
+    """
     same = (Import.scope == profile_id, Import.dataset == dataset)
     with transaction(url) as session:
-        session.execute(sa.update(Import).where(*same, Import.sha256 == before).values(sha256=after))
+        earlier = session.scalars(sa.select(Import).where(*same, Import.sha256 == before)).one_or_none()
+        if earlier is None:
+            return True
+        if session.scalar(sa.select(Import.id).where(*same, Import.sha256 == after)) is not None:
+            session.delete(earlier)
+            return False
+        earlier.sha256 = after
+    return True
 
 
 def _csv(content: bytes, person: Person, known: Known) -> bytes:
@@ -100,6 +134,8 @@ def _json_line(line: str, person: Person, known: Known) -> str:
     if not line.strip():
         return line
     record = json.loads(line, parse_float=str)
+    if not isinstance(record, dict):
+        raise ValueError("not a JSON object")
     after = person.renamed(record, known)
     return line if after == record else json.dumps(after) + "\n"
 

@@ -1,0 +1,92 @@
+"""Files of the inbox without an erased person: whatever lies there, nothing of the person stays and nothing fails."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from api.db import transaction
+from api.erased import Person
+from api.models import Import
+from api.warehouse_ids import identifier_id
+from orchestration.erased_files import rewrite_inbox
+from orchestration.importer import digest_of
+from orchestration.inbox import scan_inbox, waiting_files
+from orchestration.lake import Lake
+from tests.orchestration.test_importer import PROFILE, with_profile
+from touchledger.settings import Settings
+
+ADA = "ada@example.com"
+
+
+@pytest.fixture
+def lake(settings: Settings) -> Lake:
+    with_profile(settings.operational_url)
+    made = Lake(settings.lake)
+    made.prepare()
+    return made
+
+
+def ada() -> Person:
+    known = frozenset([identifier_id(PROFILE, "email", ADA)])
+    person = Person(profile_id=PROFILE, secret=b"s" * 32, ids=known, own=known)
+    person.learn("email", ADA)
+    return person
+
+
+def drop(settings: Settings, name: str, content: bytes, dataset: str = "people") -> Path:
+    path = settings.inbox / PROFILE / dataset / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    return path
+
+
+def damaged(content: bytes) -> bytes:
+    packer = zlib.compressobj(wbits=31)
+    # no block of gzip data begins like this
+    return packer.compress(content) + packer.flush(zlib.Z_FULL_FLUSH) + b"\xff" * 20
+
+
+UNREADABLE = {
+    "list.jsonl": b'[1, "%s"]\n',
+    "null.jsonl": b'null\n"%s"\n',
+    "number.jsonl": b"5\n%s\n",
+    "deep.jsonl": b"[" * 100_000 + b"\n%s",
+    "damaged.csv.gz": b"%s",
+    "cut.csv.gz": b"%s",
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+@pytest.mark.parametrize("address", [ADA, "bob@example.com"])
+def test_a_file_that_cannot_be_read_fails_no_erasure_and_goes_if_it_names_the_person(
+    settings: Settings, lake: Lake, name: str, address: str
+) -> None:
+    content = UNREADABLE[name].replace(b"%s", address.encode())
+    if name == "damaged.csv.gz":
+        content = damaged(b"email\n" + content)
+    elif name == "cut.csv.gz":
+        content = gzip.compress(b"email\n" + content + b"\nbob@example.com")[:-6]
+    path = drop(settings, name, content)
+    assert [one.status for one in scan_inbox(settings, lake)] == ["rejected"]
+    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == (address == ADA)
+    assert path.exists() == (address != ADA)
+
+
+def test_of_files_that_are_equal_without_the_person_one_stays_with_its_import(settings: Settings, lake: Lake) -> None:
+    head = "conversion_key,occurred_at,conversion_type,email\nk1,2026-11-01T10:00:00Z,lead_created,"
+    kept, other = (
+        drop(settings, name, f"{head}{address}\n".encode(), "conversions")
+        for name, address in (("a.csv", ADA), ("b.csv", ADA.title()))
+    )
+    first, _ = scan_inbox(settings, lake)
+    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 2
+    assert (kept.exists(), other.exists()) == (True, False)
+    with transaction(settings.operational_url) as session:
+        found = [(one.id, one.sha256) for one in session.scalars(sa.select(Import))]
+    assert found == [(first.id, digest_of(kept))]
+    assert waiting_files(settings) == []

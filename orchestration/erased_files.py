@@ -22,6 +22,7 @@ from api.models import Import
 from data_contracts.contract import inbound
 from orchestration import durable
 from orchestration.importer import digest_of
+from orchestration.readers import LONGEST_CELL
 
 log = structlog.get_logger(__name__)
 
@@ -111,22 +112,32 @@ def _remember(url: str, profile_id: str, dataset: str, before: str, after: str) 
 
 
 def _csv(content: bytes, person: Person, known: Known) -> bytes:
-    rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
-    if not rows:
-        return content
-    header, changed, out = rows[0], False, io.StringIO(newline="")
+    before = csv.field_size_limit(LONGEST_CELL)
+    try:
+        rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
+    finally:
+        csv.field_size_limit(before)
+    header, changed, out = rows[0] if rows else [], False, io.StringIO(newline="")
+    _check_names(header, person)
     writer = csv.writer(out)
     writer.writerow(header)
     for row in rows[1:]:
-        record = dict(zip(header, row, strict=False))
+        record = dict(zip(header, row, strict=True)) if row else {}
         after = person.renamed(record, known)
         changed = changed or any((value or "") != record[name] for name, value in after.items())
-        writer.writerow([*("" if after[name] is None else after[name] for name in header[: len(row)])])
+        writer.writerow(["" if value is None else value for value in after.values()])
     return out.getvalue().encode() if changed else content
 
 
+def _check_names(names: list[str], person: Person) -> None:
+    """Raises ValueError where the columns have no names of their own, so that the person may stand in a name."""
+    if len({*names}) < len(names) or any(map(person.pattern.search, names)):
+        raise ValueError("not names of columns")
+
+
 def _jsonl(content: bytes, person: Person, known: Known) -> bytes:
-    lines = content.decode("utf-8-sig").splitlines(keepends=True)
+    # a line ends where it does for the importer: not at every sign that Unicode takes for the end of a line
+    lines = io.StringIO(content.decode("utf-8-sig"), newline="")
     return "".join(_json_line(line, person, known) for line in lines).encode()
 
 
@@ -136,12 +147,15 @@ def _json_line(line: str, person: Person, known: Known) -> str:
     record = json.loads(line, parse_float=str)
     if not isinstance(record, dict):
         raise ValueError("not a JSON object")
+    _check_names([*record], person)
     after = person.renamed(record, known)
-    return line if after == record else json.dumps(after) + "\n"
+    # of a name that stands twice only the last value was looked at
+    return line if after == record and not person.pattern.search(line) else json.dumps(after) + "\n"
 
 
 def _parquet(content: bytes, person: Person, known: Known) -> bytes:
     table = pq.read_table(pa.BufferReader(content))
+    _check_names(table.schema.names, person)
     rows = table.to_pylist()
     after = [person.renamed(row, known) for row in rows]
     if after == rows:

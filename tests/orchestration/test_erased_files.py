@@ -13,10 +13,12 @@ from api.db import transaction
 from api.erased import Person
 from api.models import Import
 from api.warehouse_ids import identifier_id
+from data_contracts.contract import load
 from orchestration.erased_files import rewrite_inbox
 from orchestration.importer import digest_of
 from orchestration.inbox import scan_inbox, waiting_files
 from orchestration.lake import Lake
+from orchestration.readers import read_records
 from tests.orchestration.test_importer import PROFILE, with_profile
 from touchledger.settings import Settings
 
@@ -61,6 +63,14 @@ UNREADABLE = {
 }
 
 
+UNREADABLE |= {
+    "no header.csv": b"bob,%s\n",
+    "ragged.csv": b"person_key,email\np1,bob@example.com,%s\n",
+    "named twice.csv": b"email,email\n%s,bob@example.com\n",
+    "named after.jsonl": b'{"%s": "p1"}',
+}
+
+
 @pytest.mark.parametrize("name", UNREADABLE)
 @pytest.mark.parametrize("address", [ADA, "bob@example.com"])
 def test_a_file_that_cannot_be_read_fails_no_erasure_and_goes_if_it_names_the_person(
@@ -89,4 +99,24 @@ def test_of_files_that_are_equal_without_the_person_one_stays_with_its_import(se
     with transaction(settings.operational_url) as session:
         found = [(one.id, one.sha256) for one in session.scalars(sa.select(Import))]
     assert found == [(first.id, digest_of(kept))]
+    assert waiting_files(settings) == []
+
+
+LOADED = {
+    # longer than what csv takes unless it is told otherwise
+    "long.csv": f"person_key,email,x_note\np1,{ADA},{'n' * 200_000}\n\np2,bob@example.com,\n",
+    "lines.jsonl": f'{{"person_key": "p1", "email": "{ADA}", "x_note": "a\u2028b\u0085c"}}\n{{"person_key": "p2"}}\n',
+    "twice.jsonl": f'{{"person_key": "{ADA}", "person_key": "p1"}}\n{{"person_key": "p2"}}\n',
+}
+
+
+@pytest.mark.parametrize("name", LOADED)
+def test_a_loaded_file_stays_the_import_it_was_and_keeps_the_others(settings: Settings, lake: Lake, name: str) -> None:
+    path = drop(settings, name, LOADED[name].encode())
+    (loaded,) = scan_inbox(settings, lake)
+    assert (loaded.status, loaded.rows_in) == ("loaded", 2)
+    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    assert ADA.encode() not in path.read_bytes()
+    assert len([*read_records(load("people"), path)]) == 2
+    assert b"p2" in path.read_bytes()
     assert waiting_files(settings) == []

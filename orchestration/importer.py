@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import traceback
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
 import sqlalchemy as sa
+import structlog
 from sqlalchemy.orm import Session
 
 from api.db import transaction
@@ -18,6 +20,8 @@ from data_contracts.contract import Contract, inbound
 from orchestration.door import admitted
 from orchestration.lake import Lake, Landing
 from orchestration.readers import FileRejectedError, Record, legible, read_records, reader_of
+
+log = structlog.get_logger(__name__)
 
 SOURCE = "file"
 SHARED = "_shared"
@@ -34,7 +38,8 @@ def import_file(url: str, lake: Lake, *, dataset: str, path: Path, profile_id: s
     """Land one file and record it; `profile_id` is None for deployment-wide sets.
 
     The same bytes for the same set and profile are the earlier import, unless that was rejected: then the file is
-    tried again. A rejected file lands nothing and has its reason. Raises CannotImportError and OSError.
+    tried again. A rejected file lands nothing and has its reason, also where reading it failed in a way of
+    its own. Raises CannotImportError and OSError.
     """
     contract = contract_of(dataset)
     scope = profile_id or SHARED
@@ -102,11 +107,25 @@ def _load(url: str, lake: Lake, contract: Contract, path: Path, outcome: Import)
     try:
         landing = _land(url, lake, contract, path, outcome)
     except FileRejectedError as error:
-        outcome.status, outcome.reason = "rejected", str(error)[:500]
-        outcome.rows_in = outcome.rows_loaded = outcome.rows_quarantined = 0
+        _reject(outcome, str(error))
+        return
+    except (OSError, sa.exc.SQLAlchemyError):
+        # the disk's fault or the database's: the file is tried again
+        raise
+    except Exception as error:
+        # a fault of ours over this content, which no later build would fare better with, nor the files behind it
+        # told without the error's text and without values, which are of the file
+        where = traceback.format_tb(error.__traceback__)[-1]
+        log.error("file could not be read", dataset=contract.name, error=type(error).__name__, where=where)
+        _reject(outcome, f"{outcome.file_name}: could not be read")
         return
     outcome.status = "loaded"
     _count(outcome, landing)
+
+
+def _reject(outcome: Import, reason: str) -> None:
+    outcome.status, outcome.reason = "rejected", reason[:500]
+    outcome.rows_in = outcome.rows_loaded = outcome.rows_quarantined = 0
 
 
 def _count(outcome: Import, landing: Landing) -> None:

@@ -23,6 +23,8 @@ from data_contracts.judge import DELETED, unknown_column
 LONGEST_CELL = 2**24
 LONGEST_NUMBER = 40
 ROWS_AT_ONCE = 20_000
+# bytes that are no text, instants beyond the calendar, time zones that nobody knows
+BEYOND_PYTHON = (ValueError, OverflowError, KeyError)
 
 Record = Mapping[str, Any]
 Reader = Callable[[Contract, Path], Iterator[Record]]
@@ -165,18 +167,21 @@ def _values(column: pa.Array) -> list[Any]:
         column = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False)
     try:
         return list(column.to_pylist())
-    except (ValueError, OverflowError):
+    except BEYOND_PYTHON:
         return [_value(scalar) for scalar in column]
 
 
 def _value(scalar: pa.Scalar) -> Any:
-    """One value; where Python cannot hold it, a text that the judge refuses, so that the row is not lost."""
+    """One value; where Python cannot hold it, one that the judge refuses, so that the row is not lost."""
     try:
         return scalar.as_py()
-    except (ValueError, OverflowError):
+    except BEYOND_PYTHON:
         if pa.types.is_string(scalar.type) or pa.types.is_large_string(scalar.type):
             return scalar.as_buffer().to_pybytes().decode("utf-8", "surrogateescape")
-        return str(scalar.value)
+        if pa.types.is_nested(scalar.type):
+            return {"unreadable": str(scalar.type)}
+        # a dictionary's value is a scalar again
+        return _value(scalar.value) if isinstance(scalar.value, pa.Scalar) else str(scalar.value)
 
 
 READERS: Mapping[str, Reader] = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}

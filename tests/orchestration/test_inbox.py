@@ -12,6 +12,7 @@ from api.models import Import
 from orchestration.importer import digest_of
 from orchestration.inbox import Dropped, dropped, new_files, scan_inbox, waiting_files
 from orchestration.lake import Lake
+from orchestration.readers import READERS
 from tests.orchestration.test_importer import PROFILE, with_profile
 from tests.orchestration.test_readers import HEADER, ROW
 from touchledger.settings import Settings
@@ -97,6 +98,17 @@ def test_a_file_that_cannot_be_read_keeps_no_other_from_being_imported(settings:
     # a file whose first byte nobody can read, not even root
     good.with_name("a.csv").symlink_to("/proc/self/mem")
     assert [one.file_name for one in scan_inbox(settings, lake)] == ["good.csv"]
+
+
+def test_a_file_that_breaks_its_reader_is_rejected_and_the_others_are_imported(
+    settings: Settings, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drop(settings, "a.jsonl", "{}\n")
+    drop(settings, "b.csv", f"{HEADER}\n{ROW}\n")
+    monkeypatch.setitem(READERS, ".jsonl", lambda *_: iter({}.popitem()))
+    found = [(one.file_name, one.status, one.reason) for one in scan_inbox(settings, lake)]
+    assert found == [("a.jsonl", "rejected", "a.jsonl: could not be read"), ("b.csv", "loaded", None)]
+    assert waiting_files(settings) == []
 
 
 def test_a_file_refused_for_its_name_is_imported_once_it_has_another(settings: Settings, lake: Lake) -> None:

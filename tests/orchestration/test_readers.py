@@ -15,6 +15,7 @@ import pytest
 
 from data_contracts.contract import load
 from data_contracts.judge import judge
+from data_contracts.records import as_json
 from orchestration.readers import FileRejectedError, read_records
 from tests.data_contracts.records import NOW, record
 
@@ -90,6 +91,28 @@ def test_parquet_values_that_python_cannot_hold_are_rejected_one_by_one(tmp_path
     pq.write_table(table, tmp_path / "t.parquet")
     verdict = judge(load("touches"), read_records(load("touches"), tmp_path / "t.parquet"), now=NOW)
     assert (len(verdict.lines), [one.field for one in verdict.rejected]) == (1, ["occurred_at"])
+
+
+NO_TEXT = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe")])
+FAR = pa.array([2**62], pa.timestamp("us", tz="UTC"))
+ODD = {
+    "a zone that nobody knows": ("occurred_at", pa.array([0], pa.timestamp("us", tz="Mars/Olympus"))),
+    "an offset as a zone": ("occurred_at", pa.array([0], pa.timestamp("us", tz="+5:30"))),
+    "a list of no texts": ("person_key", pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), NO_TEXT)),
+    "a list beyond the calendar": ("person_key", pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), FAR)),
+    "a struct of no texts": ("person_key", pa.StructArray.from_arrays([NO_TEXT], ["k"])),
+    "a dictionary of no texts": ("person_key", pa.DictionaryArray.from_arrays(pa.array([0], pa.int32()), NO_TEXT)),
+}
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_an_odd_parquet_value_is_rejected_with_its_row_alone(tmp_path: Path, odd: str) -> None:
+    field, column = ODD[odd]
+    bad = {**{name: [value] for name, value in record("touches").items()}, field: column}
+    pq.write_table(pa.table({**bad, "x_note": column}), tmp_path / "t.parquet")
+    verdict = judge(load("touches"), read_records(load("touches"), tmp_path / "t.parquet"), now=NOW)
+    assert [one.field for one in verdict.rejected] == [field]
+    as_json(verdict.rejected[0].record)
 
 
 def test_an_unknown_column_is_named_with_the_nearest_known_one(tmp_path: Path) -> None:

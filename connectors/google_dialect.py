@@ -57,9 +57,10 @@ def _judge(error: Mapping[str, Any], http: int) -> None:
     kind, code, wait = _detail(error)
     status, name = str(error.get("status", "")), f"{code or error.get('status')}"
     message = f"{str(error.get('message', ''))[:300]} ({name})"
-    if code == "OAUTH_TOKEN_EXPIRED":
+    # what stands before all of Google's APIs refuses an access token without a code of Google Ads
+    if code == "OAUTH_TOKEN_EXPIRED" or (status == "UNAUTHENTICATED" and not code):
         raise Stale(PROVIDER, message, status=http)
-    if kind == "authenticationError" or (status == "UNAUTHENTICATED" and not code):
+    if kind == "authenticationError":
         raise Revoked(PROVIDER, message, status=http)
     if code in {*_DAILY, *_SHORT, *_HEAVY} or status == "RESOURCE_EXHAUSTED":
         raise Throttled(PROVIDER, message, wait=_wait(code, wait), status=http)

@@ -64,6 +64,9 @@ def google_error(code: str, message: str, *, status: int | None = None, details:
     failure = {"errorCode": {kind: code}, "message": message, **({"details": details} if details else {})}
     kind_of = "type.googleapis.com/google.ads.googleads.v26.errors.GoogleAdsFailure"
     told = {"@type": kind_of, "errors": [failure], "requestId": TRACE}
+    if code == "ACCESS_TOKEN_EXPIRED":
+        # said by what stands before all of Google's APIs, which has no codes of Google Ads
+        told = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": code, "domain": "googleapis.com"}
     error = {"error": {"code": status or usual, "message": message, "status": word, "details": [told]}}
     return answer([error] if request.path.endswith(":searchStream") else error, status or usual)
 
@@ -174,7 +177,7 @@ def _google_throttled(wait: float) -> Response:
 # by what a code begins with: its kind, the status of the whole, and that of HTTP
 _GOOGLE_CODES: Mapping[tuple[str, ...], tuple[str, str, int]] = {
     ("RESOURCE_EXHAUSTED", "RESOURCE_TEMPORARILY", "EXCESSIVE"): ("quotaError", "RESOURCE_EXHAUSTED", 429),
-    ("OAUTH", "NOT_ADS_USER"): ("authenticationError", "UNAUTHENTICATED", 401),
+    ("OAUTH", "NOT_ADS_USER", "ACCESS_TOKEN"): ("authenticationError", "UNAUTHENTICATED", 401),
     ("USER_PERMISSION", "ACTION_NOT", "CUSTOMER_NOT_ENABLED", "DEVELOPER_TOKEN"): (
         *("authorizationError", "PERMISSION_DENIED"), 403
     ),

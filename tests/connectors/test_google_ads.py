@@ -121,13 +121,14 @@ def test_a_customer_below_a_manager_is_reached_by_naming_it(sandbox: RunningSand
     assert below.entities()["ad_accounts"][0]["currency"] == "EUR"
 
 
+@pytest.mark.parametrize("code", ["OAUTH_TOKEN_EXPIRED", "ACCESS_TOKEN_EXPIRED"])
 def test_one_access_token_serves_a_whole_walk_and_an_old_one_is_renewed_once(
-    sandbox: RunningSandbox, google: GoogleAds
+    sandbox: RunningSandbox, google: GoogleAds, code: str
 ) -> None:
-    sandbox.plan({"route": STREAM, "kind": "code", "code": "OAUTH_TOKEN_EXPIRED"})
+    sandbox.plan({"route": STREAM, "kind": "code", "code": code})
     list(google.delivery(TODAY, TODAY))
     assert (sandbox.calls("/google/token"), sandbox.calls("searchStream")) == (2, 5)
-    sandbox.plan({"route": STREAM, "kind": "code", "code": "OAUTH_TOKEN_EXPIRED", "times": None})
+    sandbox.plan({"route": STREAM, "kind": "code", "code": code, "times": None})
     with pytest.raises(Revoked):
         list(google.delivery(TODAY, TODAY))
     assert sandbox.calls("searchStream") == 2

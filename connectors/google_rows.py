@@ -6,17 +6,15 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from datetime import date
-from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
+from connectors import figures
 from connectors.ad_platform import Level, LinkedAd, LiveState, Row
 from connectors.errors import Malformed
 from connectors.google_dialect import PROVIDER
 
 PLATFORM = PROVIDER
-# what the contracts keep of an amount, and of a claim that Google splits over several ads
-KEPT = Decimal("0.0001")
-LONGEST_FIGURE = 20
 STATUSES = {"ENABLED": "ACTIVE", "ELIGIBLE": "ACTIVE", "REMOVED": "DELETED"}
 # what each level is called in rows, and of what collection it is
 NOUNS: dict[Level, tuple[str, str]] = {
@@ -250,30 +248,20 @@ def day(row: Row) -> date:
 
 def amount(micros: object) -> Decimal:
     """Millionths of a currency as an amount, to the fourth decimal, which is all that is kept."""
-    return _kept(Decimal(count(micros)) / _MICROS)
+    return figures.kept(Decimal(count(micros)) / _MICROS)
 
 
 def fraction(text: object) -> Decimal:
     """A figure with decimals. Raises Malformed unless it is a finite number of a sane size."""
-    try:
-        value = Decimal(str(text))
-    except InvalidOperation:
-        raise Malformed(PROVIDER, "a figure that is not a number") from None
-    if not value.is_finite() or abs(value.adjusted()) > LONGEST_FIGURE:
-        raise Malformed(PROVIDER, "a figure that is not a number")
-    return _kept(value)
+    return figures.kept(figures.number(PROVIDER, text))
 
 
 def count(text: object) -> int:
     """A whole figure, which REST writes as text. Raises Malformed for anything else."""
     written = str(text)
-    if not written.removeprefix("-").isdecimal() or not written.isascii() or len(written) > LONGEST_FIGURE:
+    if not written.removeprefix("-").isdecimal() or not written.isascii() or len(written) > figures.LONGEST_FIGURE:
         raise Malformed(PROVIDER, "a count that is not a whole number")
     return int(written)
-
-
-def _kept(value: Decimal) -> Decimal:
-    return value.quantize(KEPT, ROUND_HALF_EVEN)
 
 
 def _status_or_none(text: object) -> str | None:

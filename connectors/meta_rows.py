@@ -6,17 +6,16 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
+from connectors import figures
 from connectors.ad_platform import Level, LinkedAd, LiveState, Row
-from connectors.errors import Malformed
 from connectors.meta_audiences import shown_to, warmth
 
 PLATFORM = "meta"
 # one sale stands under several action types; this one counts each sale once, wherever it happened
 CANONICAL_ACTION = "omni_purchase"
-LONGEST_FIGURE = 20
 # minor units (ISO 4217) in one of Meta's units of a budget, where they differ
 _BUDGET_STEPS = {**dict.fromkeys(("COP", "CRC", "HUF", "IDR", "TWD"), 100), **dict.fromkeys(("BHD", "JOD"), 10)}
 _GROUPS = {
@@ -116,7 +115,7 @@ def delivery(row: Row) -> Row:
         "ad_set_id": row["adset_id"],
         "campaign_id": row["campaign_id"],
         "currency": row["account_currency"],
-        "spend": number(row["spend"]),
+        "spend": figures.kept(number(row["spend"])),
         "impressions": int(number(row.get("impressions", "0"))),
         "clicks": int(number(row.get("clicks", "0"))),
         "link_clicks": int(number(row.get("inline_link_clicks", "0"))),
@@ -124,8 +123,8 @@ def delivery(row: Row) -> Row:
         **counted,
         "video_3s_views": counted["video_3s_views"] if has_video else None,
         "video_15s_views": _long_views(row) if has_video else None,
-        "platform_conversions": _action(actions, CANONICAL_ACTION),
-        "platform_conversion_value": _action(values, CANONICAL_ACTION),
+        "platform_conversions": figures.kept(_action(actions, CANONICAL_ACTION)),
+        "platform_conversion_value": figures.kept(_action(values, CANONICAL_ACTION)),
         "platform_basis": "click_view_modeled",
     }
 
@@ -139,7 +138,7 @@ def breakdown(row: Row, dimension: str) -> Row:
         "dimension": dimension,
         "value": shown_to(row, dimension),
         "impressions": int(number(row.get("impressions", "0"))),
-        "spend": number(row["spend"]),
+        "spend": figures.kept(number(row["spend"])),
     }
 
 
@@ -194,14 +193,7 @@ def linked_ad(node: Row) -> LinkedAd:
 
 def number(text: object) -> Decimal:
     """A figure as Meta writes it. Raises Malformed unless it is a finite number of a sane size."""
-    try:
-        value = Decimal(str(text))
-    except InvalidOperation:
-        raise Malformed("meta", "a figure that is not a number") from None
-    # an exponent is never Meta's, and making an integer of a huge one would take all memory
-    if not value.is_finite() or abs(value.adjusted()) > LONGEST_FIGURE:
-        raise Malformed("meta", "a figure that is not a number")
-    return value
+    return figures.number(PLATFORM, text)
 
 
 def _action(actions: Iterable[Mapping[str, Any]], kind: str) -> Decimal:

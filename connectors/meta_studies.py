@@ -11,6 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from connectors.ad_platform import Row
+from connectors.figures import kept
 from connectors.meta_graph import MetaGraph, time_range
 from connectors.meta_rows import CANONICAL_ACTION, PLATFORM, number, totals
 
@@ -165,7 +166,7 @@ def _entities(cell: Row) -> tuple[str | None, list[str]]:
 
 
 def _spend(row: Row, account: Account) -> Row:
-    return {"spend": number(row["spend"]), "currency": account.currency} if row.get("spend") else {}
+    return {"spend": kept(number(row["spend"])), "currency": account.currency} if row.get("spend") else {}
 
 
 def _whole(result: Row, group: str, name: str) -> int | None:

@@ -6,16 +6,16 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from connectors import figures
 from connectors.ad_platform import Level, LinkedAd, LiveState, Row
 from connectors.errors import Malformed
 
 PLATFORM = "tiktok"
 NOUNS: Mapping[Level, str] = {"campaign": "campaign", "ad_set": "adgroup", "ad": "ad"}
-LONGEST_FIGURE = 20
 # decimal places of ISO 4217 where they are not two
 _WHOLE = (
     "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF",
@@ -118,15 +118,15 @@ def delivery(row: Row, account_id: str, currency: str) -> Row:
         "ad_set_id": told["adgroup_id"],
         "campaign_id": told["campaign_id"],
         "currency": currency,
-        "spend": number(told["spend"]),
+        "spend": figures.kept(number(told["spend"])),
         "impressions": int(number(told["impressions"])),
         "clicks": int(number(told["clicks"])),
         "reach": _known(told.get("reach")),
         "reactions": _known(told.get("likes")),
         "comments": _known(told.get("comments")),
         "shares": _known(told.get("shares")),
-        "platform_conversions": number(told["complete_payment"]),
-        "platform_conversion_value": number(told["total_complete_payment_rate"]),
+        "platform_conversions": figures.kept(number(told["complete_payment"])),
+        "platform_conversion_value": figures.kept(number(told["total_complete_payment_rate"])),
         "platform_basis": "click_view_modeled",
     }
 
@@ -141,7 +141,7 @@ def by_country(row: Row) -> Row:
         "dimension": "geo",
         "value": str(about.get("country_code") or "unknown").lower(),
         "impressions": int(number(told["impressions"])),
-        "spend": number(told["spend"]),
+        "spend": figures.kept(number(told["spend"])),
     }
 
 
@@ -228,14 +228,7 @@ def linked_ad(node: Row) -> LinkedAd:
 
 def number(text: object) -> Decimal:
     """A figure as TikTok writes it. Raises Malformed unless it is a finite number of a sane size."""
-    try:
-        value = Decimal(str(text))
-    except InvalidOperation:
-        raise Malformed(PLATFORM, "a figure that is not a number") from None
-    # an exponent is never TikTok's, and making an integer of a huge one would take all memory
-    if not value.is_finite() or abs(value.adjusted()) > LONGEST_FIGURE:
-        raise Malformed(PLATFORM, "a figure that is not a number")
-    return value
+    return figures.number(PLATFORM, text)
 
 
 def _known(text: object) -> int | None:

@@ -1,0 +1,40 @@
+"""Amounts and claims with more decimals than the contracts keep: rounded, so that the day's spend is not lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+
+import pytest
+
+from connectors import google_rows, meta_rows, tiktok_rows
+from connectors.ad_platform import Row
+from data_contracts.contract import load
+
+
+def meta(spend: str, value: str) -> Row:
+    ids = {"account_id": "1", "campaign_id": "2", "adset_id": "3", "ad_id": "4", "account_currency": "USD"}
+    claims = [{"action_type": "omni_purchase", "value": value}]
+    told = {"date_start": "2026-11-10", "spend": spend, "actions": claims, "action_values": claims}
+    return meta_rows.delivery({**ids, **told})
+
+
+def tiktok(spend: str, value: str) -> Row:
+    ids = {"adgroup_id": "3", "campaign_id": "2", "impressions": "1", "clicks": "1"}
+    told = {**ids, "spend": spend, "complete_payment": value, "total_complete_payment_rate": value}
+    about = {"ad_id": "4", "stat_time_day": "2026-11-10 00:00:00"}
+    return tiktok_rows.delivery({"metrics": told, "dimensions": about}, "1", "USD")
+
+
+@pytest.mark.parametrize("delivery", [meta, tiktok])
+def test_a_fifth_decimal_is_rounded_half_to_even_and_costs_no_row(delivery: Callable[[str, str], Row]) -> None:
+    row = delivery("250.00005", "149.970150000000")
+    verdict = load("ad_delivery").judge([row])
+    assert verdict.rejected == []
+    told = [verdict.rows[0][name] for name in ("spend", "platform_conversions", "platform_conversion_value")]
+    assert told == [Decimal("250.0000"), Decimal("149.9702"), Decimal("149.9702")]
+
+
+def test_google_rounds_its_claims_likewise() -> None:
+    told = google_rows.claims({"metrics": {"conversions": 3.00005, "conversionsValue": 149.97015}})
+    assert (told["platform_conversions"], told["platform_conversion_value"]) == (Decimal("3.0000"), Decimal("149.9702"))

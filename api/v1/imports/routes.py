@@ -57,7 +57,7 @@ def import_upload() -> dict[str, Any]:
     profile_id = auth.current().profile.id
     made, is_due = uploads.queue(session(), profile_id, dataset, name, sha256)
     if is_due:
-        uploads.put(file.stream, context.settings().inbox / profile_id / dataset, f"{sha256}{form}")
+        uploads.put_upload(file.stream, context.settings().inbox / profile_id / dataset, sha256, form)
         details = {"target": audit.target("import", made.id, dataset)}
         audit.record(session(), actor(), audit.Attempt("import.created", details))
     return _row(made)

@@ -63,7 +63,10 @@ def digest_of(stream: BinaryIO) -> str:
 
 
 def queue(session: Session, profile_id: str, dataset: str, file_name: str, sha256: str) -> tuple[Import, bool]:
-    """The import of these bytes, and whether the file must be put in place; a rejected one is tried again."""
+    """The import of these bytes, and whether the file must be put in place.
+
+    A rejected one is tried again, under the name that it is given now.
+    """
     same = sa.and_(Import.scope == profile_id, Import.dataset == dataset, Import.sha256 == sha256)
     chosen = sa.select(Import).where(same).with_for_update()
     earlier = session.scalars(chosen).one_or_none()
@@ -78,7 +81,7 @@ def queue(session: Session, profile_id: str, dataset: str, file_name: str, sha25
             earlier = session.scalars(chosen).one()
     is_due = earlier.status != "loaded"
     if earlier.status == "rejected":
-        earlier.status, earlier.reason = "queued", None
+        earlier.status, earlier.reason, earlier.file_name = "queued", None, file_name[:255]
     return earlier, is_due
 
 
@@ -87,6 +90,14 @@ def _new(profile_id: str, dataset: str, file_name: str, sha256: str) -> Import:
         profile_id=profile_id, scope=profile_id, dataset=dataset, file_name=file_name[:255], sha256=sha256,
         status="queued", rows_in=0, rows_loaded=0, rows_quarantined=0, errors=[],
     )  # fmt: skip
+
+
+def put_upload(stream: BinaryIO, folder: Path, sha256: str, form: str) -> None:
+    """Write an uploaded file into the drop folder, in place of the same bytes sent under another ending."""
+    put(stream, folder, f"{sha256}{form}")
+    for other in folder.glob(f"{sha256}.*"):
+        if other.name != f"{sha256}{form}":
+            other.unlink(missing_ok=True)
 
 
 def put(stream: BinaryIO, folder: Path, name: str) -> None:

@@ -132,6 +132,21 @@ def test_a_broken_file_is_rejected_in_words_and_may_be_given_again(
     assert uploader.state(queued["import_id"])["status"] == "rejected"
 
 
+def test_a_file_sent_under_the_wrong_ending_is_imported_under_the_right_one(
+    uploader: Uploader, load: Callable[[], None], settings: Settings
+) -> None:
+    line = '{"platform": "meta", "campaign_id": "c1", "ad_account_id": "a1", "name": "One"}\n'
+    wrong = uploader.given(line, name="mine.csv")
+    load()
+    assert uploader.state(wrong["import_id"])["status"] == "rejected"
+    right = uploader.given(line, name="mine.jsonl")
+    load()
+    state = uploader.state(wrong["import_id"])
+    assert (right["import_id"], state["status"], state["file_name"]) == (wrong["import_id"], "loaded", "mine.jsonl")
+    (kept,) = settings.inbox.glob("*/*/*")
+    assert kept.name == f"{state['sha256']}.jsonl"
+
+
 def test_a_build_that_was_cut_short_is_taken_up_again(
     uploader: Uploader, load: Callable[[], None], settings: Settings
 ) -> None:

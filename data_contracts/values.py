@@ -101,15 +101,22 @@ def instant(value: Any) -> datetime:
     if isinstance(value, datetime):
         if value.tzinfo is None:
             raise Refused("a timestamp needs its offset from UTC")
-        return value.astimezone(UTC)
+        return _in_utc(value)
     match = _TIMESTAMP.fullmatch(_written(value, "not an ISO 8601 timestamp"))
     if match is None:
         raise Refused("not an ISO 8601 timestamp")
     if match["offset"] is None:
         raise Refused("a timestamp needs its offset from UTC")
     try:
-        return datetime.fromisoformat(match[0]).astimezone(UTC)
-    except (ValueError, OverflowError):
+        return _in_utc(datetime.fromisoformat(match[0]))
+    except ValueError:
+        raise Refused("not a time that exists") from None
+
+
+def _in_utc(at: datetime) -> datetime:
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
         raise Refused("not a time that exists") from None
 
 

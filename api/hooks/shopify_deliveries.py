@@ -104,9 +104,9 @@ def _told(value: Any) -> str | None:
 def _time(value: Any) -> datetime | None:
     try:
         at = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
+        return at.astimezone(UTC) if at and at.tzinfo else None
+    except (ValueError, OverflowError):
         return None
-    return at.astimezone(UTC) if at and at.tzinfo else None
 
 
 _READERS: Mapping[str, Callable[[Mapping[str, Any], str], Facts]] = {

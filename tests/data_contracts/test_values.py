@@ -41,6 +41,7 @@ def test_a_timestamp_becomes_the_instant_in_utc(given: Any) -> None:
         (1_790_000_000, "not an ISO 8601 timestamp"),
         ("2026-02-30T10:00:00Z", "not a time that exists"),
         ("0001-01-01T00:00:00+14:00", "not a time that exists"),
+        (datetime.fromisoformat("0001-01-01T00:00:00+14:00"), "not a time that exists"),
         ("1999-12-31T23:59:59Z", "before 2000-01-01"),
         ("2026-11-17T12:00:01Z", "more than one day ahead"),
         ("", "missing"),

@@ -277,3 +277,10 @@ def test_deliveries_for_an_archived_profile_do_nothing(
     assert all_of(settings, IngestedRecord) == []
     told = effect("customers/redact", {"customer": ANN, "orders_to_redact": [51]}, number="d-2")
     assert (told.outcome, told.facts) == ("archived", {})
+
+
+@pytest.mark.parametrize("told_at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00"])
+def test_a_delivery_told_at_a_time_outside_the_calendar_is_taken(
+    effect: Callable[..., StoreDelivery], told_at: str
+) -> None:
+    assert effect("products/delete", {"id": 9}, X_Shopify_Triggered_At=told_at).outcome

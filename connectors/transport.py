@@ -263,7 +263,7 @@ def retry_after(answer: Answer) -> float | None:
     text = answer.headers.get("retry-after", "").strip()
     if not text:
         return None
-    if text.isdigit():
+    if text.isascii() and text.isdigit():
         return float(text)
     try:
         until = parsedate_to_datetime(text)

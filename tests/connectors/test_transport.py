@@ -162,6 +162,7 @@ def test_jitter_stays_between_nothing_and_the_growing_bound(sandbox: RunningSand
         ({"retry-after": "Mon, 16 Nov 2026 10:00:30 GMT", "date": "Mon, 16 Nov 2026 10:00:00 GMT"}, 30.0),
         ({"retry-after": "Mon, 16 Nov 2026 09:59:00 GMT", "date": "Mon, 16 Nov 2026 10:00:00 GMT"}, 0.0),
         ({"retry-after": "soon"}, None),
+        ({"retry-after": "\u00b2"}, None),
         ({}, None),
     ],
 )

@@ -8,6 +8,7 @@ import io
 import json
 import os
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
@@ -20,7 +21,8 @@ import pyarrow.parquet as pq
 from data_contracts.contract import Contract
 from data_contracts.judge import DELETED, unknown_column
 
-LONGEST_CELL = 2**24
+LONGEST_CELL = LONGEST_RECORD = 2**24
+MOST_COLUMNS = 1000
 LONGEST_NUMBER = 40
 ROWS_AT_ONCE = 20_000
 # bytes that are no text, instants beyond the calendar, time zones that nobody knows
@@ -84,9 +86,26 @@ def _text(path: Path) -> Iterator[TextIO]:
         yield io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
 
 
+class _Lines:
+    """The lines of a text, read no further than a record may be long; `taken` is how much of it was read so far."""
+
+    def __init__(self, file: TextIO) -> None:
+        self.file, self.taken = file, 0
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self.file.readline(LONGEST_RECORD - self.taken + 1):
+            self.taken += len(line)
+            if self.taken > LONGEST_RECORD:
+                raise FileRejectedError(f"a record is longer than {LONGEST_RECORD} characters")
+            yield line
+
+
 def _check_columns(contract: Contract, names: list[str]) -> None:
+    if len(names) > MOST_COLUMNS:
+        raise FileRejectedError(f"there are more than {MOST_COLUMNS} columns")
+    times = Counter(names)
     for name in names:
-        if names.count(name) > 1:
+        if times[name] > 1:
             raise FileRejectedError(f"column {name!r} is there twice")
         _check_known(contract, name)
     missing = [column.name for column in contract.columns if column.required and column.name not in names]
@@ -103,19 +122,22 @@ def _csv(contract: Contract, path: Path) -> Iterator[Record]:
     before = csv.field_size_limit(LONGEST_CELL)
     try:
         with _text(path) as file:
-            rows = csv.reader(file, strict=True)
+            lines = _Lines(file)
+            rows = csv.reader(lines, strict=True)
             header = next(rows, [])
             if not header:
                 raise FileRejectedError("the file is empty")
             _check_columns(contract, header)
-            yield from _csv_rows(rows, header)
+            lines.taken = 0
+            yield from _csv_rows(lines, rows, header)
     finally:
         csv.field_size_limit(before)
 
 
-def _csv_rows(rows: Any, header: list[str]) -> Iterator[Record]:
+def _csv_rows(lines: _Lines, rows: Any, header: list[str]) -> Iterator[Record]:
     width = len(header)
     for row in rows:
+        lines.taken = 0
         if len(row) == width:
             yield dict(zip(header, row, strict=True))
         elif row:
@@ -125,7 +147,9 @@ def _csv_rows(rows: Any, header: list[str]) -> Iterator[Record]:
 def _jsonl(contract: Contract, path: Path) -> Iterator[Record]:
     known, number = frozenset(contract.column) | {DELETED.name}, 0
     with _text(path) as file:
-        for number, line in enumerate(file, start=1):
+        lines = _Lines(file)
+        for number, line in enumerate(lines, start=1):
+            lines.taken = 0
             if not line.strip():
                 continue
             record = _json_line(line, number)

@@ -140,6 +140,14 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     ("t.jsonl", '{"touch_key": "t1"}\n{"touch_key": ', "t.jsonl: line 2 is not JSON"),
     ("t.jsonl", "[1]", "t.jsonl: line 1 is not a JSON object"),
     ("t.jsonl", "[" * 100_000, "t.jsonl: line 1 is not JSON"),
+    (
+        "l.jsonl.gz",
+        '{"x_note": "' + "n" * 2**24 + '"}',
+        "l.jsonl.gz: a record is longer than 16777216 characters",
+    ),
+    ("long.csv.gz", f"{HEADER}\n" + "n" * 2**25, "long.csv.gz: a record is longer than 16777216 characters"),
+    ("torn.csv", f'{HEADER}\n"' + ("n" * 999 + "\n") * 17_000, "torn.csv: a record is longer than 16777216 characters"),
+    ("wide.csv", HEADER + "".join(f",x_{n}" for n in range(1000)), "wide.csv: there are more than 1000 columns"),
     ("t.parquet", b"PAR1 and no more", "t.parquet: not a readable Parquet file"),
     ("t.xlsx", b"PK", "t.xlsx: not a .csv, .jsonl, .csv.gz, .jsonl.gz or .parquet file"),
 ]
@@ -168,3 +176,12 @@ def test_a_cell_of_a_megabyte_reaches_the_judge(tmp_path: Path) -> None:
     path = written(tmp_path, "t.csv", f"{HEADER}\n{ROW}\n{ROW.replace('p1', 'x' * 1_000_000)}\n")
     verdict = judge(load("touches"), read_records(load("touches"), path), now=NOW)
     assert [(one.line, one.reason) for one in verdict.rejected] == [(2, "longer than 255 characters")]
+
+
+def test_a_file_may_be_longer_than_a_record(tmp_path: Path) -> None:
+    line = json.dumps({**record("touches"), "x_note": "n" * 2**23})
+    for name, content in (
+        ("t.jsonl.gz", f"{line}\n" * 3),
+        ("t.csv", f"{HEADER},x_note\n" + f"{ROW},{'n' * 2**23}\n" * 3),
+    ):
+        assert len([*read_records(load("touches"), written(tmp_path, name, content))]) == 3

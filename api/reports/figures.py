@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -54,13 +55,19 @@ class Figures:
     scored_to: date | None
 
 
-def gather(reader: Reader, profile: ProfileFacts, window: DateRange, *, level: str, of: Profile) -> Figures:
-    """Everything a report of the window may show; `level` is campaign or ad, `of` the profile with its budget."""
+def gather(
+    reader: Reader, profile: ProfileFacts, window: DateRange, *, level: str, of: Profile, has_all: bool = False
+) -> Figures:
+    """Everything a report of the window may show; `level` is campaign or ad, `of` the profile with its budget.
+
+    `has_all` is for a spreadsheet, which holds every entity of the level; else there are the best `MOST_ROWS`.
+    """
     days = len(window.days())
     before = DateRange(window.date_from - timedelta(days=days), window.date_from - timedelta(days=1))
     previous, current = profile_queries.two_windows(reader, profile, MODEL, before, window)
     ranked = entity_queries.Slice(window, level, MODEL)
-    found = entity_queries.ranked_page(reader, profile, ranked, most=MOST_ROWS, after=None, campaign=None, ad_set=None)
+    most = sys.maxsize if has_all else MOST_ROWS
+    found = entity_queries.ranked_page(reader, profile, ranked, most=most, after=None, campaign=None, ad_set=None)
     month = DateRange(window.date_to.replace(day=1), last_of_month(window.date_to))
     until = min(window.date_to, profile.delivery_through or window.date_to)
     pacing = _pacing(reader, profile, DateRange(month.date_from, window.date_to), month, of)

@@ -146,7 +146,8 @@ def _figures(settings: Settings, job: _Job) -> figures.Figures:
         if reader is None or facts is None or not figures.has_any(reader, facts, window):
             raise NoData
         level = LEVELS[job.report.template]
-        return figures.gather(reader, facts, window, level=level, of=job.profile)
+        has_all = job.report.format == "csv"
+        return figures.gather(reader, facts, window, level=level, of=job.profile, has_all=has_all)
 
 
 def _kept(settings: Settings, report: Report, content: bytes) -> str:

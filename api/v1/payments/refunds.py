@@ -34,8 +34,12 @@ def standing(
 
 
 def left_by_others(payment: dict[str, Any]) -> Decimal:
-    """What is left of a payment but for refunds by hand: of these only the one that stands here counts."""
-    return Decimal(payment["value"] - payment["refunded"] + payment["refunded_by_hand"])
+    """What is left of a payment but for refunds by hand: of these only the one that stands here counts.
+
+    In the payment's currency, rounded to its digits, as it is told: a refund in another one leaves parts of them.
+    """
+    left = Decimal(payment["value"] - payment["refunded"] + payment["refunded_by_hand"])
+    return round(left, currency_digits()[payment["currency"]])
 
 
 def possible(body: dict[str, Any], payment: dict[str, Any]) -> Decimal:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from api.served import ProfileFacts, Reader
@@ -23,6 +23,7 @@ limit $most
 _ONE = f"select {_COLUMNS} from payments where profile_key = $profile_key and payment_ref = $payment_ref"  # noqa: S608
 
 EVER = (0, 2**40)
+EPOCH, SECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(seconds=1)
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,10 @@ class Asked:
 
     @property
     def seconds(self) -> tuple[int, int]:
+        """The first and the last whole second of it since 1970; the first is after the last where it holds none."""
         if self.since is None or self.until is None:
             return EVER
-        return int(self.since.timestamp()), int(self.until.timestamp())
+        return -((EPOCH - self.since) // SECOND), (self.until - EPOCH) // SECOND
 
 
 def page(

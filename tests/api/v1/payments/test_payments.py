@@ -125,6 +125,18 @@ def test_an_interval_holds_both_its_ends(clerk: Caller) -> None:
 
 
 @pytest.mark.parametrize(
+    ("since", "until", "found"),
+    [
+        ("1970-01-03T00:00:00.500Z", "1970-01-04T00:00:00Z", ["bank:3"]),
+        ("1970-01-03T00:00:00Z", "1970-01-03T23:59:59.999Z", ["bank:2"]),
+        ("1970-01-03T00:00:00.000001Z", "1970-01-03T00:00:00.500Z", []),
+    ],
+)
+def test_an_interval_holds_nothing_beyond_its_ends(clerk: Caller, since: str, until: str, found: list[str]) -> None:
+    assert refs(clerk.get(f"/payments?from={since}&to={until}")) == found
+
+
+@pytest.mark.parametrize(
     "interval",
     [
         "from=1970-01-03T00:00:00Z",

@@ -14,6 +14,14 @@ _TIME: dict[str, Any] = {
     "description": "By the browser's clock: RFC 3339, or milliseconds since 1970.",
     "oneOf": [{"type": "string", "format": "date-time"}, {"type": "number"}],
 }
+_IDENTIFIERS: dict[str, Any] = {
+    "type": "array",
+    "description": "More of them; the first 16 are read.",
+    "items": {
+        "type": "object",
+        "properties": {"type": {"type": "string", "enum": ["userId", "email", "phone"]}, "value": _TEXT},
+    },
+}
 _KEY = {"trackingKey": {"type": "string", "description": "Or the header X-Tracking-Key."}}
 _EVENT: dict[str, Any] = {
     "type": "object",
@@ -34,7 +42,10 @@ _EVENT: dict[str, Any] = {
         "consent": {"type": "object", "description": "marketing false: counted, never exported."},
         "identify": {
             "type": "object",
-            "properties": dict.fromkeys(("userId", "email", "phone", "firstName", "lastName"), _TEXT),
+            "properties": {
+                **dict.fromkeys(("userId", "email", "phone", "firstName", "lastName"), _TEXT),
+                "identifiers": _IDENTIFIERS,
+            },
         },
         "valueAmount": {"type": "number", "minimum": 0, "description": "Never cash, whatever the event is called."},
         "currency": {"type": "string", "description": "ISO 4217; needed with valueAmount."},

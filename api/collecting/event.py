@@ -19,6 +19,7 @@ from data_contracts.values import clean_text, instant
 LATEST = timedelta(days=30)
 MOST_RAW = 16 * 1024
 MOST_CLICK_IDS = 16
+MOST_IDENTIFIERS = 16
 CENTS = Decimal("0.0001")
 LARGEST = Decimal(10) ** 14
 # what has its own place, or must not be kept as it came: an address may tell anything of its reader
@@ -28,6 +29,8 @@ _PLACED = frozenset(
         *("userId", "identify", "utm", "clickIds", "fbc", "valueAmount", "currency", "order_id"),
     }
 )
+# kinds and longest values by what `identify.identifiers` calls them
+_IDENTIFIERS = {"userId": ("external_id", 128), "email": ("email", 254), "phone": ("phone", 32)}
 # names of consent under which sites ask whether ads may be told
 _MARKETING = ("marketing", "ads", "advertising", "ad_storage", "ad_user_data", "ad_personalization")
 _DENIED = frozenset({False, "false", "denied", "no"})
@@ -38,7 +41,10 @@ Body = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """An event as it was told. `known` are (kind, normal value) identifiers of its person beside the browser's."""
+    """An event as it was told. `known` are (kind, normal value) identifiers of its person beside the browser's.
+
+    Of several of one kind the first is the one that the event has a field for.
+    """
 
     event_id: str
     name: str
@@ -161,17 +167,31 @@ def _click_ids(body: Body) -> dict[str, str]:
 
 def _known(body: Body) -> tuple[tuple[str, str], ...]:
     given = _mapping(body, "identify")
-    found = {}
-    for kind, name, value in (
-        ("external_id", "userId", _optional(body, "userId", 128) or _optional(given, "userId", 128)),
-        ("email", "identify.email", _optional(given, "email", 254)),
-        ("phone", "identify.phone", _optional(given, "phone", 32)),
-    ):
+    told = [
+        ("external_id", _optional(body, "userId", 128) or _optional(given, "userId", 128)),
+        ("email", _optional(given, "email", 254)),
+        ("phone", _optional(given, "phone", 32)),
+        *_listed(given.get("identifiers")),
+    ]
+    found: dict[tuple[str, str], None] = {}
+    for kind, value in told:
         if value is not None:
             # a number as people type it is no reason to lose what they did
             with suppress(errors.ApiError):
-                found[kind] = identifier(kind, value, name)
-    return tuple(found.values())
+                found[identifier(kind, value, kind)] = None
+    return tuple(found)
+
+
+def _listed(given: Any) -> list[tuple[str, str | None]]:
+    """What a list of {type, value} tells; what is none of it is passed over."""
+    found = []
+    for one in given[:MOST_IDENTIFIERS] if isinstance(given, list) else ():
+        name = one.get("type") if isinstance(one, dict) else None
+        if isinstance(name, str) and name in _IDENTIFIERS:
+            kind, longest = _IDENTIFIERS[name]
+            with suppress(errors.ApiError):
+                found.append((kind, _optional(one, "value", longest)))
+    return found
 
 
 def _names(body: Body) -> dict[str, str]:

@@ -102,7 +102,7 @@ class _Keeping:
 
     def _keep_signal(self, site: Site, signal: Signal) -> None:
         if site.captures_typed and not (signal.signals_gpc and site.respects_gpc):
-            stated = records.identities(signal.anonymous_id, {signal.kind: signal.value}, signal.at, typed=True)
+            stated = records.identities(signal.anonymous_id, [(signal.kind, signal.value)], signal.at, typed=True)
             accept(self._session, profile_id=site.profile_id, dataset="identities", records=stated)
 
     def _keep_event(self, site: Site, event: Told, one: Delivery) -> None:
@@ -120,7 +120,7 @@ class _Keeping:
         if goal is not None:
             becoming["conversions"] = [records.conversion(event, goal)]
         if event.known:
-            becoming["identities"] = records.identities(event.anonymous_id, dict(event.known), event.occurred_at)
+            becoming["identities"] = records.identities(event.anonymous_id, event.known, event.occurred_at)
         for dataset, made_of in becoming.items():
             accept(self._session, profile_id=site.profile_id, dataset=dataset, records=made_of)
 

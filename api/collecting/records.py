@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -77,7 +77,7 @@ def conversion(event: Told, goal: Goal) -> Record:
         conversion_key=f"web:{event.event_id}",
         occurred_at=event.occurred_at.isoformat(),
         anonymous_id=event.anonymous_id,
-        **dict(event.known),
+        **dict(reversed(event.known)),
         conversion_type=kept_type(goal),
         event_name=event.name,
         event_origin="browser",
@@ -90,8 +90,10 @@ def conversion(event: Told, goal: Goal) -> Record:
     )
 
 
-def identities(anonymous_id: str, known: Mapping[str, str], at: datetime, *, typed: bool = False) -> list[Record]:
-    """Statements that a browser is of whoever has these identifiers."""
+def identities(
+    anonymous_id: str, known: Iterable[tuple[str, str]], at: datetime, *, typed: bool = False
+) -> list[Record]:
+    """Statements that a browser is of whoever has these identifiers, each a kind and a value in normal form."""
     return [
         {
             "kind_a": "anonymous_id",
@@ -101,7 +103,7 @@ def identities(anonymous_id: str, known: Mapping[str, str], at: datetime, *, typ
             "observed_at": at.isoformat(),
             "confidence": "typed" if typed else "certain",
         }
-        for kind, value in known.items()
+        for kind, value in known
     ]
 
 

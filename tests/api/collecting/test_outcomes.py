@@ -95,6 +95,40 @@ def test_what_nobody_could_be_reached_by_is_left_out_and_the_event_stays(tell: T
     assert became("identities") == []
 
 
+def test_the_listed_identifiers_of_a_person_are_joined_beside_those_with_a_field(tell: Tell, became: Became) -> None:
+    more = [
+        {"type": "email", "value": "Ann@Work.example"},
+        {"type": "email", "value": "ann@home.example"},
+        {"type": "userId", "value": "u-7"},
+        {"type": "phone", "value": "+1 415 555 0123"},
+    ]
+    tell(eventName="lead_created", identify={"email": "ann@home.example", "identifiers": more})
+    assert [(row["kind_b"], row["value_b"]) for row in became("identities")] == [
+        ("email", "ann@home.example"), ("email", "ann@work.example"), ("external_id", "u-7"), ("phone", "+14155550123"),
+    ]  # fmt: skip
+    (lead,) = became("conversions")
+    assert (lead["email"], lead["external_id"], lead["phone"]) == ("ann@home.example", "u-7", "+14155550123")
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        "ann@home.example",
+        {"type": "email", "value": "ann@home.example"},
+        ["ann@home.example", None, {"type": ["email"], "value": "a@home.example"}, {"type": "passport", "value": "1"}],
+        [{"type": "email"}, {"type": "email", "value": {}}, {"type": "email", "value": "a" * 255}],
+        [{"type": "phone", "value": "555 0123"}],
+        [{"type": "phone", "value": "x"}] * 16 + [{"type": "email", "value": "ann@home.example"}],
+    ],
+    ids=["text", "mapping", "items", "values", "phone", "too_many"],
+)
+def test_listed_identifiers_that_are_none_are_left_out_and_the_event_stays(
+    tell: Tell, became: Became, listed: Any
+) -> None:
+    tell(eventName="lead_created", identify={"identifiers": listed})
+    assert (len(became("conversions")), became("identities")) == (1, [])
+
+
 def signal(key: str, **changes: Any) -> dict[str, Any]:
     body = {
         "trackingKey": key,

@@ -31,6 +31,10 @@ where ads.profile_key = $profile_key and ads.level = 'ad' and coalesce(ads.statu
     and ($platform is null or ads.platform = $platform)
 """
 
+_HAS_ADS = """
+select exists (from entities where profile_key = $profile_key and level = 'ad' and platform = $platform)
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Named:
@@ -91,6 +95,15 @@ def linked_ads(settings: Settings, *, profile_id: str, platform: str | None) -> 
         )
         for row in found
     ]
+
+
+def has_ads(settings: Settings, *, profile_id: str, platform: str) -> bool:
+    """Whether any ad of the platform was synced, whatever became of it."""
+    with snapshots(settings).reader() as reader:
+        profile = profile_facts(reader, profile_id) if reader else None
+        if reader is None or profile is None:
+            return False
+        return bool(reader.rows(_HAS_ADS, {"profile_key": profile.profile_key, "platform": platform})[0][0])
 
 
 def entity_id(profile_id: str, platform: str, level: Level, platform_id: str) -> str:

@@ -44,8 +44,8 @@ def refresh(settings: Settings, *, profile_id: str, account: str, platform: str 
     """The summary of a scan made now, or that of the last ten minutes, which costs nothing.
 
     `account` is whom the hourly allowance is kept for. Touches no database while platforms are asked, and leaves the
-    summary before in place unless it finishes. Raises rate_limit_exceeded, audit_timeout, connection_revoked and
-    provider_error.
+    summary before in place unless it finishes. Raises validation_error for a platform that the profile is not on,
+    which costs nothing, rate_limit_exceeded, audit_timeout, connection_revoked and provider_error.
     """
     url = settings.operational_url
     with db.transaction(url) as session:
@@ -53,6 +53,8 @@ def refresh(settings: Settings, *, profile_id: str, account: str, platform: str 
         if found is not None and db.now() - found.scanned_at < FRESH:
             _charge(session, account, CACHED)
             return told(found, refreshed=False)
+    if platform is not None:
+        _require_on(settings, profile_id, platform)
     accounts = _accounts(settings, profile_id, platform)
     with db.transaction(url) as session:
         _charge(session, account, SCANS)
@@ -68,10 +70,11 @@ def refresh(settings: Settings, *, profile_id: str, account: str, platform: str 
 
 
 def last(settings: Settings, *, profile_id: str) -> dict[str, Any] | None:
-    """The newest summary, of whatever platform it is; None before the first."""
+    """The newest summary of all platforms, else that of one; None before the first."""
+    order = UtmScan.platform.is_not(None), UtmScan.scanned_at.desc(), UtmScan.id.desc()
     with db.transaction(settings.operational_url, durable=False) as session:
-        newest = sa.select(UtmScan).where(UtmScan.profile_id == profile_id)
-        found = session.scalars(newest.order_by(UtmScan.scanned_at.desc(), UtmScan.id.desc()).limit(1)).one_or_none()
+        scans = sa.select(UtmScan).where(UtmScan.profile_id == profile_id)
+        found = session.scalars(scans.order_by(*order).limit(1)).one_or_none()
     return told(found, refreshed=False) if found else None
 
 
@@ -121,6 +124,12 @@ def _charge(session: Session, account: str, bucket: rate_limit.Bucket) -> None:
     if charged.retry_after is not None:
         wait = {"Retry-After": str(charged.retry_after)}
         raise errors.RATE_LIMIT_EXCEEDED(reason=bucket.reason, headers=wait)
+
+
+def _require_on(settings: Settings, profile_id: str, platform: str) -> None:
+    has_account = ad_platforms.accounts(settings, profile_id=profile_id, platform=platform)
+    if not has_account and not ad_entities.has_ads(settings, profile_id=profile_id, platform=platform):
+        raise errors.VALIDATION_ERROR("platform: the profile has neither ads nor an ad account there.")
 
 
 def _accounts(settings: Settings, profile_id: str, platform: str | None) -> list[Connection]:

@@ -23,7 +23,8 @@ def scan_links(body: dict[str, Any]) -> dict[str, Any]:
     """Look at the links of all ads, live
 
     Within ten minutes of a scan its summary is the answer, and costs nothing. Six scans an hour per credential, beside
-    the request allowance. A scan that takes over 20 seconds is 504 and leaves the summary before it.
+    the request allowance. A scan that takes over 20 seconds is 504 and leaves the summary before it. A platform
+    where the profile has neither ads nor an ad account is 422, and costs nothing.
     """
     caller = auth.current()
     return utm_scans.refresh(
@@ -37,7 +38,7 @@ def scan_links(body: dict[str, Any]) -> dict[str, Any]:
 def last_scan() -> dict[str, Any]:
     """What the last scan of the links of ads found
 
-    404 before the first one.
+    The last of all platforms together; only while there is none, the last of one platform. 404 before the first one.
     """
     found = utm_scans.last(context.settings(), profile_id=auth.current().profile.id)
     if found is None:

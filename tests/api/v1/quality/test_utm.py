@@ -96,7 +96,7 @@ def test_six_scans_an_hour_per_credential_beside_the_request_allowance(
     begun = db.now()
     for turn in range(6):
         with time_machine.travel(begun + turn * LATER / 2, tick=False):
-            found = advertiser.post(REFRESH, {"platform": f"p{turn}"})
+            found = advertiser.post(REFRESH, {} if turn % 2 else {"platform": "meta"})
         assert data(found)["refreshed"] is True
         assert found.headers["X-RateLimit-Remaining"] == "60"
     with time_machine.travel(begun + 6 * LATER / 2, tick=False):
@@ -104,9 +104,28 @@ def test_six_scans_an_hour_per_credential_beside_the_request_allowance(
         assert refusal(refused) == (429, "rate_limit_exceeded", "utm_scans_hourly")
         assert int(refused.headers["Retry-After"]) == 30 * 60
         # what was scanned is still answered, and another key has an allowance of its own
-        assert scan(advertiser, platform="p5")["refreshed"] is False
+        assert scan(advertiser)["refreshed"] is False
         other = caller_with(scopes=["analytics:read"])
         assert data(other.post(REFRESH, json={"platform": "meta"}))["refreshed"] is True
+
+
+def test_a_platform_that_the_profile_is_not_on_is_refused_and_costs_no_scan(advertiser: Advertiser) -> None:
+    first = scan(advertiser)
+    for _ in range(7):
+        refused = advertiser.post(REFRESH, {"platform": "facebook"})
+        assert refusal(refused)[:2] == (422, "validation_error")
+    with time_machine.travel(db.now() + LATER, tick=False):
+        assert data(advertiser.ask("GET", "/quality/utm")) == {**first, "refreshed": False}
+        assert scan(advertiser)["refreshed"] is True
+
+
+def test_the_scan_of_one_platform_does_not_hide_the_one_of_all(advertiser: Advertiser) -> None:
+    one = scan(advertiser, platform="meta")
+    assert data(advertiser.ask("GET", "/quality/utm")) == {**one, "refreshed": False}
+    every = scan(advertiser)
+    with time_machine.travel(db.now() + LATER, tick=False):
+        assert scan(advertiser, platform="meta")["refreshed"] is True
+        assert data(advertiser.ask("GET", "/quality/utm")) == {**every, "refreshed": False}
 
 
 def test_cached_answers_have_a_bucket_too(advertiser: Advertiser) -> None:
@@ -178,6 +197,9 @@ def test_without_a_connected_account_the_synced_tags_are_checked(
     served.publish(settings.published, {"profiles": [facts], "entities": entities, "ad_creatives": shown})
     with time_machine.travel(db.now() + LATER, tick=True):
         found = data(caller.post(REFRESH, json={}))
+        # its ads are known although no account is connected
+        assert data(caller.post(REFRESH, json={"platform": "meta"}))["ads_scanned"] == 2
+        assert refusal(caller.post(REFRESH, json={"platform": "google"}))[:2] == (422, "validation_error")
     assert (found["ads_scanned"], found["ads_ok"], found["verdict"]) == (2, 1, "caution")
     [row] = found["ads"]
     assert (row["ad_external_id"], row["campaign_name"], row["landing_host"]) == ("2", "Spring", "shop.example")

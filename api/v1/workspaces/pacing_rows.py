@@ -72,7 +72,9 @@ def row(one: Paced, month: DateRange) -> dict[str, Any]:
 def totals(found: Sequence[Paced], currency: str, units: Mapping[str, Unit]) -> dict[str, Any]:
     """Sums in the workspace's currency, each rounded once; money is null where a profile's has no rate into it."""
     payments = sum(one.sums.payments for one in found)
-    worth = {one.currency: units[one.currency].worth for one in found}
+    # nothing is nothing in every currency: a profile without any money yet needs no rate
+    counted = [one for one in found if one.sums.spend_minor or one.sums.cash_minor or one.budget_minor]
+    worth = {one.currency: units[one.currency].worth for one in counted}
     if None in worth.values():
         unknown = dict.fromkeys(("budget", "spend_mtd", "revenue_mtd", "roas"))
         return {**unknown, "cash_outcomes_mtd": payments, "reason": "currencies_differ"}
@@ -81,11 +83,12 @@ def totals(found: Sequence[Paced], currency: str, units: Mapping[str, Unit]) -> 
     def added(amounts: Iterable[tuple[Paced, int]]) -> Fraction:
         return sum((minor * (worth[one.currency] or Fraction(0)) for one, minor in amounts), Fraction(0))
 
-    budgets = [(one, one.budget_minor) for one in found if one.budget_minor is not None]
-    spend = added((one, one.sums.spend_minor) for one in found)
-    cash = added((one, one.sums.cash_minor) for one in found)
+    has_budget = any(one.budget_minor is not None for one in found)
+    budget = added((one, one.budget_minor or 0) for one in counted)
+    spend = added((one, one.sums.spend_minor) for one in counted)
+    cash = added((one, one.sums.cash_minor) for one in counted)
     return {
-        "budget": float(round(added(budgets), digits)) if budgets else None,
+        "budget": float(round(budget, digits)) if has_budget else None,
         "spend_mtd": float(round(spend, digits)),
         "cash_outcomes_mtd": payments,
         "revenue_mtd": float(round(cash, digits)),

@@ -229,6 +229,23 @@ def test_money_without_a_rate_is_not_added_up(
     assert only["totals"]["spend_mtd"] == 310.0
 
 
+def test_a_profile_without_any_money_needs_no_rate(
+    ask: Ask, settings: Settings, url: str, w: str, profile: Profile, second: Profile, session: str,
+    tables: dict[str, Any],
+) -> None:  # fmt: skip
+    spent = [row for row in tables["delivery_daily"] if row["profile_key"] == 1]
+    euros = {"profiles": [facts(1, profile), facts(2, second, "EUR", None)], "delivery_daily": spent}
+    served.publish(settings.published, {**tables, **euros})
+    path = f"{w}/pacing?month=2026-03"
+    totals = data(ask("GET", path, session))["totals"]
+    assert (totals["spend_mtd"], totals["budget"], totals["reason"]) == (310.0, None, None)
+    budget(url, second, "0", reporting_currency="EUR")
+    assert data(ask("GET", path, session))["totals"] == {**totals, "budget": 0.0}
+    budget(url, second, "0.01")
+    totals = data(ask("GET", path, session))["totals"]
+    assert (totals["spend_mtd"], totals["reason"]) == (None, "currencies_differ")
+
+
 def test_a_budget_in_another_currency_than_the_figures_is_left_out_until_they_follow(
     ask: Ask, settings: Settings, url: str, w: str, profile: Profile, session: str, tables: dict[str, Any]
 ) -> None:

@@ -84,7 +84,15 @@ class Named(Schema):
 class ListRow(Named):
     is_paged = True
 
-    event_key = fields.String(required=True, allow_none=True, metadata={"description": "The caller's own key."})
+    event_key = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "Key of the record that tells of it: the sender's own, `event:` and an id for an event "
+            "sent to POST /events without one, `web:` and its eventId for one of the tracker; null where only a "
+            "processor or a store tells of it. DELETE /events takes that of an event sent to POST /events."
+        },
+    )
     credited = fields.Boolean(required=True, metadata={"description": "Whether a campaign has credit on it."})
     campaign_id = fields.String(
         required=True, allow_none=True, metadata={**_UUID, "description": "Campaign with the largest share."}

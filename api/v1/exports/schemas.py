@@ -138,7 +138,7 @@ class LedgerRow(Schema):
     event_key = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "The caller's own key, as the published snapshot tells it."},
+        metadata={"description": "As GET /conversions/list tells it, of the published snapshot."},
     )
     conversion_type = fields.String(required=True)
     status = fields.String(required=True, metadata={"enum": list(STATUSES)})

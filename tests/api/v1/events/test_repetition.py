@@ -99,6 +99,13 @@ def test_events_without_a_key_are_never_the_same(sender: Sender, landing: Landin
     assert len({record["conversion_key"] for record in landing()}) == 2
 
 
+def test_an_event_without_a_key_is_taken_back_by_the_one_it_was_given(sender: Sender, landing: Landing) -> None:
+    sent = sender.accepted(LEAD)
+    (record,) = landing()
+    told = sender.retract(record["conversion_key"]).get_json()["data"]
+    assert (told["event_id"], told["status"]) == (sent["event_id"], "retracted")
+
+
 def test_a_key_of_one_profile_is_free_in_another(sender: Sender, stranger: Sender) -> None:
     ours, theirs = sender.accepted(PAYMENT), stranger.accepted(PAYMENT)
     assert theirs["status"] == "accepted"

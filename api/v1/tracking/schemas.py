@@ -45,7 +45,9 @@ class TrackerSettingsBody(Schema):
         }
     )
     session_idle_minutes = Whole(1, 120, metadata={"description": "Minutes without a page after which a visit ends."})
-    chat_token_enabled = Flag(metadata={"description": "Whether chat links carry a token of the visitor."})
+    chat_token_enabled = Flag(
+        metadata={"description": "Kept and told, without effect so far: no chat link carries a token of the visitor."}
+    )
     respect_gpc = Flag(metadata={"description": "Whether a browser's Global Privacy Control is followed."})
 
 

@@ -123,7 +123,9 @@ def _touch(draw: Draw, index: int, person: dict[str, Any], kinds: Sequence[str])
     # the producer's keys do not follow time, and are not all of one length
     key = f"{draw.random.choice('aZb')}{index}"
     row = {"touch_key": key, "occurred_at": draw.at(), "channel": "web", "origin": "web"}
-    row |= {**person, **told, **session, "is_paid": kind in ("clicked", "paid")}
+    # a click id alone does not say that somebody paid: posts that people share carry them too
+    is_paid = kind == "clicked" or (kind == "paid" and index % 4 != 0)
+    row |= {**person, **told, **session, "is_paid": is_paid}
     draw.records["touches"].append(row)
 
 

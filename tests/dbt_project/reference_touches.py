@@ -145,6 +145,6 @@ def _place(row: Row, records: Mapping[str, Sequence[Row]]) -> Entity:
                 return Entity(platform, known["campaign_id"], known.get("ad_set_id"), known.get("ad_id"))
     if any(row.get(name) for name in ("ad_id", "ad_set_id", "campaign_id")):
         return Entity(platform, reason="unknown_ad")
-    if row.get("is_paid") or platform:
+    if row.get("is_paid"):
         return Entity(platform, reason="paid_without_ad")
     return Entity("", reason="direct" if row.get("is_direct") else "other_channel")

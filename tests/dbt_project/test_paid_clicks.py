@@ -29,6 +29,15 @@ _CLICKS = """
 select profile_key, sum(clicks), sum(clicks) filter (where reason = 'named') from marts.paid_clicks group by all
 """
 
+_CLICKED_UNPAID = """
+select distinct places.reason
+from staging.stg_app__touches as told
+join intermediate.int_touches as touches on told.record_no = touches.record_no
+join intermediate.int_destinations as places using (destination_key)
+where told.click_id is not null and not told.is_paid
+    and coalesce(told.ad_id, told.ad_set_id, told.campaign_id) is null
+"""
+
 
 def test_what_clicks_without_an_ad_cost_is_what_no_ad_was_credited_with(credited: Project) -> None:
     found = sorted(credited.rows(_FROM_CLICKS))
@@ -39,6 +48,10 @@ def test_what_clicks_without_an_ad_cost_is_what_no_ad_was_credited_with(credited
 def test_every_paid_touch_is_one_click(credited: Project) -> None:
     clicks = {profile: (count, named or 0) for profile, count, named in credited.rows(_CLICKS)}
     assert clicks == {profile: (count, named) for profile, count, named in credited.rows(_TOUCHES)}
+
+
+def test_a_click_that_its_producer_declares_unpaid_is_no_paid_click(credited: Project) -> None:
+    assert credited.rows(_CLICKED_UNPAID) == [("other_channel",)]
 
 
 def test_reasons_of_the_worlds_are_told_apart(credited: Project) -> None:

@@ -62,7 +62,7 @@ reasoned as (
         case
             when entity_key is not null then null
             when coalesce(ad_id, ad_set_id, campaign_id) is not null then 'unknown_ad'
-            when is_paid or platform <> '' then 'paid_without_ad'
+            when is_paid then 'paid_without_ad'
             when is_direct then 'direct'
             else 'other_channel'
         end as reason

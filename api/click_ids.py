@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
+
+from data_contracts.click_ids import in_cookie
 
 # ids of ads' clicks, the surest first; of several a record keeps one
 CLICK_IDS = ("gclid", "wbraid", "gbraid", "dclid", "fbclid", "ttclid")
-# version, subdomain index, time of the click, click id
-_COOKIE = re.compile(r"fb\.\d+\.(?P<milliseconds>\d{13})\.(?P<id>.+)", re.ASCII)
 
 
 def chosen(click_ids: Mapping[str, str], before: datetime) -> tuple[str | None, str | None, datetime | None]:
@@ -18,11 +17,10 @@ def chosen(click_ids: Mapping[str, str], before: datetime) -> tuple[str | None, 
     A click after `before` is no time of this one.
     """
     given, clicked_at = dict(click_ids), None
-    cookie = _COOKIE.fullmatch(given.get("fbc", ""))
-    if cookie:
+    if found := in_cookie(given.get("fbc", "")):
         del given["fbc"]
-        if given.setdefault("fbclid", cookie["id"]) == cookie["id"]:
-            clicked_at = datetime.fromtimestamp(int(cookie["milliseconds"]) / 1000, UTC)
+        if given.setdefault("fbclid", found[0]) == found[0]:
+            clicked_at = found[1]
     kind = min(given, key=lambda one: (CLICK_IDS.index(one) if one in CLICK_IDS else len(CLICK_IDS), one), default=None)
     if kind is None:
         return None, None, None

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
+from data_contracts.click_ids import in_cookie
 from data_contracts.formats import Refused, email, phone
 
 Columns = dict[str, list[Any]]
@@ -13,8 +15,10 @@ Rule = Callable[[Columns, Refuse], None]
 
 PERSON = ("person_key", "anonymous_id", "email", "phone", "external_id", "payment_customer_id")
 AD = ("ad_platform", "ad_id", "ad_set_id", "campaign_id")
+# when a row's event was, the surest first
+HAPPENED = ("occurred_at", "processed_at", "created_at")
 UTM = ("utm_source", "utm_medium", "utm_campaign", "utm_content", "utm_term", "utm_id")
-AD_CLICK_IDS = frozenset({"fbclid", "gclid", "wbraid", "gbraid", "dclid", "ttclid"})
+AD_CLICK_IDS = frozenset({"fbclid", "fbc", "gclid", "wbraid", "gbraid", "dclid", "ttclid"})
 PAID_MEDIUMS = frozenset({"cpc", "ppc", "paid", "paid_social", "paidsocial", "cpm", "display", "banner", "retargeting"})
 
 
@@ -43,6 +47,24 @@ def direct_has_no_source(columns: Columns, refuse: Refuse) -> None:
         outside = referrer is not None and referrer != columns["landing_host"][index]
         if columns["is_direct"][index] and (told[index] or outside):
             refuse(index, "is_direct", "direct, but the row names where the visit came from")
+
+
+def cookie_is_its_click(columns: Columns, _refuse: Refuse) -> None:
+    """Meta's cookie `fbc` is the `fbclid` it holds; the time in it is touch_at, if none was told and it is no later."""
+    kinds, ids, dated = columns["click_id_type"], columns["click_id"], columns.get("touch_at")
+    for index in _live(columns):
+        cookie = in_cookie(ids[index] or "") if (kinds[index] or "").lower() == "fbc" else None
+        if cookie is None:
+            continue
+        kinds[index], (ids[index], clicked_at) = "fbclid", cookie
+        if dated is not None and dated[index] is None and _happened_since(columns, index, clicked_at):
+            dated[index] = clicked_at
+
+
+def _happened_since(columns: Columns, index: int, at: datetime) -> bool:
+    told = (columns[name][index] for name in HAPPENED if name in columns)
+    happened = next((one for one in told if one is not None), None)
+    return happened is not None and at <= happened
 
 
 def paid_by_default(columns: Columns, _refuse: Refuse) -> None:
@@ -123,6 +145,7 @@ def _ordered(first: str, last: str) -> Rule:
 RULES: Mapping[str, Rule] = {
     "at_least_one_identifier": at_least_one_identifier,
     "direct_has_no_source": direct_has_no_source,
+    "cookie_is_its_click": cookie_is_its_click,
     "paid_by_default": paid_by_default,
     "payment_names_its_money": payment_names_its_money,
     "refund_names_its_payment": refund_names_its_payment,

@@ -26,6 +26,16 @@ GOOD: dict[str, dict[str, Any]] = {
         "currency": "USD",
         "payment_ref": "stripe:pi_1",
     },
+    "orders": {
+        "connection_ref": "shop",
+        "order_id": "1",
+        "order_ref": "#1",
+        "created_at": "2026-11-01T10:00:00Z",
+        "updated_at": "2026-11-01T10:00:00Z",
+        "financial_status": "paid",
+        "currency": "USD",
+        "total": "12.50",
+    },
     "identities": {
         "kind_a": "anonymous_id",
         "value_a": "a1",

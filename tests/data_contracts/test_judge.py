@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -32,6 +33,7 @@ def test_a_direct_touch_may_come_from_its_own_host() -> None:
         ({}, False),
         ({"ad_id": "1"}, True),
         ({"click_id_type": "gclid", "click_id": "x"}, True),
+        ({"click_id_type": "fbc", "click_id": "x"}, True),
         ({"click_id_type": "mc_eid", "click_id": "x"}, False),
         ({"utm_medium": "CPC"}, True),
         ({"utm_medium": "email"}, False),
@@ -40,6 +42,40 @@ def test_a_direct_touch_may_come_from_its_own_host() -> None:
 )
 def test_paid_is_known_from_what_the_row_names(told: dict[str, Any], expected: bool) -> None:
     assert row("touches", **told)["is_paid"] is expected
+
+
+CLICK = ("click_id_type", "click_id", "touch_at")
+COOKIE = {"click_id_type": "FBC", "click_id": "fb.1.1761998400000.AbC"}
+CLICKED_AT = datetime(2025, 11, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("dataset", ["conversions", "orders"])
+def test_metas_cookie_is_the_click_it_holds_and_dates_it(dataset: str) -> None:
+    found = row(dataset, **COOKIE)
+    assert [found[name] for name in CLICK] == ["fbclid", "AbC", CLICKED_AT]
+
+
+def test_a_visit_with_metas_cookie_has_its_click_and_keeps_its_own_time() -> None:
+    found = row("touches", **COOKIE)
+    assert (found["click_id_type"], found["click_id"], found["is_paid"]) == ("fbclid", "AbC", True)
+    assert found["occurred_at"] == datetime(2026, 11, 1, 10, tzinfo=UTC)
+
+
+def test_a_time_that_was_told_stands_before_the_cookies() -> None:
+    told = datetime(2026, 10, 1, tzinfo=UTC)
+    assert row("conversions", **COOKIE, touch_at=told)["touch_at"] == told
+
+
+def test_a_cookie_of_a_click_after_the_outcome_does_not_date_it() -> None:
+    found = row("conversions", **COOKIE, occurred_at=CLICKED_AT - timedelta(seconds=1))
+    assert [found[name] for name in CLICK] == ["fbclid", "AbC", None]
+    found = row("orders", **COOKIE, processed_at=CLICKED_AT - timedelta(seconds=1))
+    assert found["touch_at"] is None
+
+
+def test_what_is_no_cookie_of_metas_stays_as_it_is() -> None:
+    found = row("conversions", click_id_type="fbc", click_id="broken")
+    assert [found[name] for name in CLICK] == ["fbc", "broken", None]
 
 
 def test_a_touch_is_not_direct_unless_told() -> None:

@@ -106,6 +106,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "profile_key", "payment_ref", "ts", "value", "refunded", "refunded_by_hand", "currency", "person_ref",
         "payer_hint",
     ),
+    "payment_names": ("profile_key", "payment_ref", "name"),
     "products": (
         "profile_key", "updated_at", "product_id", "connection_ref", "status", "title", "handle", "vendor",
         "product_type", "tags", "image_url", "url", "currency", "created_at",

@@ -16,7 +16,12 @@ select
     c.conversion_id, c.outcome_event_id, c.conversion_type, c.ts, c.source, c.is_cash,
     case when c.is_cash then c.cash_minor else c.pipeline_minor end as value_minor,
     m.email_sha256, m.phone_sha256, m.external_id_sha256, m.fbclid, m.clicked_s,
-    coalesce(m.is_refused, false) as is_refused
+    coalesce(m.is_refused, false) as is_refused,
+    case when c.is_cash then (
+        select list(n.name order by n.name)
+        from payment_names as n
+        where n.profile_key = c.profile_key and n.payment_ref = c.conversion_ref
+    ) end as other_names
 from conversions as c
 left join match_keys as m on m.profile_key = c.profile_key and m.person_key = c.person_key
 where c.profile_key = $profile_key
@@ -36,7 +41,10 @@ NOBODY = Match()
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One conversion that may be exported; `value` is in the reporting currency, None where it is not known."""
+    """One conversion that may be exported; `value` is in the reporting currency, None where it is not known.
+
+    `other_names` are those under which its payment may have been a conversion before, as `conversion_ref`.
+    """
 
     conversion_id: str
     event_id: str | None
@@ -47,6 +55,7 @@ class Candidate:
     value: Decimal | None = None
     match: Match = NOBODY
     is_refused: bool = False
+    other_names: tuple[str, ...] = ()
     is_test: bool = False
     is_retracted: bool = False
     is_duplicate: bool = False
@@ -92,4 +101,5 @@ def _candidate(row: Mapping[str, Any], facts: ProfileFacts) -> Candidate:
             None if clicked is None else datetime.fromtimestamp(clicked, UTC),
         ),
         is_refused=row["is_refused"],
+        other_names=tuple(row["other_names"] or ()),
     )

@@ -20,6 +20,7 @@ from api.models import Event, ExportDestination, ExportRow, Profile
 from api.one_by_one import one_by_one
 from api.served import Reader, profile_facts
 from api.snapshot import snapshots
+from api.warehouse_ids import uuid_v8
 from api.webhooks.telling import exports_ended
 from touchledger.settings import Settings
 
@@ -118,8 +119,12 @@ def marked(
     """The same, marked where they were taken back, or have a row of these statuses that goes to the same place."""
     retracted, elsewhere = _retracted(session, given), _elsewhere(session, found, given, statuses)
     for one in given:
-        is_duplicate = one.conversion_id in elsewhere or one.event_id in elsewhere
+        is_duplicate = not elsewhere.isdisjoint({one.conversion_id, one.event_id, *_other_ids(found, one)})
         yield replace(one, is_retracted=one.event_id in retracted, is_duplicate=is_duplicate)
+
+
+def _other_ids(found: ExportDestination, one: Candidate) -> list[str]:
+    return [uuid_v8(found.profile_id, "conversion", name) for name in one.other_names]
 
 
 def _retracted(session: Session, given: Sequence[Candidate]) -> set[str]:
@@ -141,14 +146,13 @@ def _elsewhere(
     )
     ids, events = [one.conversion_id for one in given], [one.event_id for one in given if one.event_id]
     of_others = taken.where(ExportRow.conversion_id.in_(ids), other.id != found.id)
-    # one event told under two conversion ids: its payment became known by another name, under which a row that was
-    # not sent never goes
-    renamed = taken.where(
-        ExportRow.event_id.in_(events), ExportRow.conversion_id.not_in(ids), ExportRow.status == "sent"
-    )
-    return {row.conversion_id for row in session.execute(of_others)} | {
-        row.event_id for row in session.execute(renamed)
-    }
+    # one event told under two conversion ids, or one payment: it became known by another name, and a row of the old
+    # one that was not sent never goes
+    sent = taken.where(ExportRow.status == "sent")
+    of_events = sent.where(ExportRow.event_id.in_(events), ExportRow.conversion_id.not_in(ids))
+    of_names = sent.where(ExportRow.conversion_id.in_([other for one in given for other in _other_ids(found, one)]))
+    named = {row.conversion_id for chosen in (of_others, of_names) for row in session.execute(chosen)}
+    return named | {row.event_id for row in session.execute(of_events)}
 
 
 def _row(found: ExportDestination, one: Candidate, reason: str | None, at: datetime) -> dict[str, Any]:

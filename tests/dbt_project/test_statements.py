@@ -141,6 +141,11 @@ def test_an_order_speaks_of_the_attempt_that_was_captured(told: Project) -> None
     assert _of(told, "attempts", "payment_ref, payer_hint", "payments") == [("stripe:pi_2", "b***@example.com")]
 
 
+def test_a_payment_is_told_with_the_names_that_its_order_gives_it(told: Project) -> None:
+    names = [("stripe:pi_2", "order:#1001"), ("stripe:pi_2", "store:11")]
+    assert _of(told, "attempts", "payment_ref, name", "payment_names") == names
+
+
 def test_orders_of_two_stores_are_payments_of_their_own(told: Project) -> None:
     assert _cash(told, "stores") == [
         ("order:#1001", 5_000, 0),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -39,8 +39,13 @@ class Exporting:
     def url(self) -> str:
         return self.settings.operational_url
 
-    def publish(self, *conversions: dict[str, Any], **person: Any) -> None:
-        """A snapshot with these conversions of one person, who has an e-mail address unless `person` says otherwise."""
+    def publish(
+        self, *conversions: dict[str, Any], other_names: Mapping[str, str] | None = None, **person: Any
+    ) -> None:
+        """A snapshot with these conversions of one person, who has an e-mail address unless `person` says otherwise.
+
+        `other_names` gives the payment that each of them names.
+        """
         facts = {"time_zone": "UTC", "currency": "EUR", "currency_digits": 2, "settings_version": "v"}
         profiles = [
             {"profile_key": key, "profile_id": one.id, **facts}
@@ -50,6 +55,10 @@ class Exporting:
         named = {"profile_key": 1, "person_key": 1, "person_ref": uuid_v8(self.profile.id, "person", "ann")}
         named |= {"alias_ref": named["person_ref"], "identifier_id": self.identifier}
         tables = {
+            "payment_names": [
+                {"profile_key": 1, "payment_ref": payment, "name": name}
+                for name, payment in (other_names or {}).items()
+            ],
             **{"profiles": profiles, "conversions": conversions, "match_keys": [known]},
             "person_identifiers": [named],
         }
@@ -68,6 +77,7 @@ class Exporting:
             "profile_key": 1,
             "person_key": 1,
             "conversion_id": self.id_of(name),
+            "conversion_ref": name,
             "source": "payments",
         }
         row |= {"conversion_type": "payment_received", "is_cash": True, "cash_minor": 1250, "day": at.date()}

@@ -106,6 +106,32 @@ def test_an_event_told_under_another_conversion_is_a_duplicate(exporting: Export
     assert exporting.ledger()[exporting.id_of("payment")] == skipped("duplicate")
 
 
+def test_a_sale_told_under_its_order_is_a_duplicate_once_its_payment_is_known(exporting: Exporting) -> None:
+    exporting.publish(exporting.conversion("store:5", source="store"))
+    exporting.match()
+    exporting.send()
+    others = {"order:#5": "pp:1", "store:5": "pp:1", "store:6": "pp:2"}
+    exporting.publish(exporting.conversion("pp:1"), exporting.conversion("pp:2"), other_names=others)
+    exporting.match()
+    assert exporting.ledger() == {
+        exporting.id_of("store:5"): ("sent", None),
+        exporting.id_of("pp:1"): skipped("duplicate"),
+        exporting.id_of("pp:2"): QUEUED,
+    }
+
+
+def test_a_sale_that_was_not_sent_under_its_order_goes_under_its_payment(exporting: Exporting) -> None:
+    exporting.publish(exporting.conversion("store:5", source="store"))
+    exporting.match()
+    exporting.publish(exporting.conversion("pp:1"), other_names={"store:5": "pp:1"})
+    exporting.match()
+    exporting.send()
+    assert exporting.ledger() == {
+        exporting.id_of("store:5"): skipped("retracted"),
+        exporting.id_of("pp:1"): ("sent", None),
+    }
+
+
 @pytest.mark.parametrize(
     ("state", "expected"),
     [

@@ -1,0 +1,12 @@
+select
+    names.profile_key,
+    names.payment_ref,
+    names.ref as name
+from {{ ref('int_payment_refs') }} as names
+left join {{ ref('int_payments') }} as payments
+    on
+        names.profile_key = payments.profile_key
+        and names.ref = payments.payment_ref
+-- what is a payment itself is no name of another
+where names.ref <> names.payment_ref and payments.payment_ref is null
+order by names.profile_key, names.payment_ref, names.ref

@@ -128,7 +128,9 @@ def _event(cases: Cases, case: str, person: str, words: list[str]) -> None:
     elif kind == "pay":
         row["payment_ref"] = other
     if "ad" in options:
-        row |= {"ad_platform": "meta", "campaign_id": options["ad"], "touch_at": _at(options["touch"])}
+        row |= {"ad_platform": "meta", "campaign_id": options["ad"]}
+        row |= {"touch_at": _at(options["touch"])} if "touch" in options else {}
+        row |= {"click_id": options["click"], "click_id_type": "fbclid"} if "click" in options else {}
     cases.add("conversions", **row)
 
 

@@ -70,7 +70,8 @@ def land(project: Project) -> None:
             _seen("sits", "03-01T10:00", ad_id="7", session_id="s"),
             _seen("waits", "03-01T10:00", ad_id="7"),
             _seen("chats", "03-01T10:20", ad_id="7"),
-            _touch("carries", 3),
+            *(_touch(person, 3) for person in ("carries", "told", "untold")),
+            *(_seen(person, "03-20T12:00", **CLICK, ad_id="7") for person in ("told", "untold")),
         ],
         "conversions": [_lead("asks", 3)],
         "orders": [_order("buys", 3)],
@@ -81,7 +82,8 @@ def land(project: Project) -> None:
     for dataset, rows in told.items():
         project.land(dataset, rows, profile_id=PROFILE)
     project.land("touches", [_touch("loses 1", 2)], profile_id=PROFILE, batch="goes")
-    project.land("conversions", [_lead("asks", 2), _buyer("was", 2)], profile_id=PROFILE, batch="goes")
+    gone = [_lead("asks", 2), _buyer("was", 2), {**_lead("untold", 3), **CLICK}]
+    project.land("conversions", gone, profile_id=PROFILE, batch="goes")
 
 
 def change(project: Project) -> None:
@@ -91,8 +93,9 @@ def change(project: Project) -> None:
     # of a touch that is new in two versions, only the newer one has a person
     project.land("touches", [_touch("gains 2", 2), _touch("new", 4)], profile_id=PROFILE, batch="later")
     project.land("conversions", [_buyer("becomes", 4)], profile_id=PROFILE, batch="later")
-    carried = {**_lead("carries", 4), **CLICK, "touch_at": "2026-03-20T12:00:00Z"}
-    project.land("conversions", [carried], profile_id=PROFILE, batch="carries")
+    dated = {"carries": "2026-03-20T12:00:00Z", "told": "2026-03-10T12:00:00Z"}
+    carried = [{**_lead(person, 4), **CLICK, "touch_at": at} for person, at in dated.items()]
+    project.land("conversions", carried, profile_id=PROFILE, batch="carries")
     again = [
         _seen("clicks", "03-09T10:00", **CLICK, ad_id="8"),
         _seen("turns", "03-09T10:00", ad_id="8", session_id="s"),

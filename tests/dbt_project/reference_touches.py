@@ -57,7 +57,7 @@ def touches_of(records: Mapping[str, Sequence[Row]], paid_at: Mapping[str, int])
     arrivals = [_arrival(row, row["touch_key"], row["occurred_at"]) for row in records["touches"]]
     visits = _visits([row for row in arrivals if row["person"] is not None])
     carried = [_carried(row, paid_at) for name in ("conversions", "orders") for row in records[name] if _carries(row)]
-    found = visits + _own(visits, [row for row in carried if row["person"] is not None])
+    found = _together(visits, [row for row in carried if row["person"] is not None])
     return [
         Touch(row["person"], row["ts"], row["key"], bool(row.get("is_direct")), _place(row, records)) for row in found
     ]
@@ -102,39 +102,41 @@ def _visits(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     return kept
 
 
-def _own(visits: Sequence[dict[str, Any]], carried: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    ranked = sorted(carried, key=lambda row: (row["rank"], row["ts"], row["key"]))
-    clicks = {(row["person"], row["click_id"]) for row in visits if row.get("click_id")}
-    once = []
-    for row in ranked:
-        click = (row["person"], row.get("click_id"))
-        if row.get("click_id"):
-            if click in clicks:
-                continue
-            clicks.add(click)
-        elif row["rank"] == 2 and _seen_before(row, [*visits, *carried]):
-            continue
-        once.append(row)
-    return [row for row in once if not (row["ad"] and _is_of_a_visit(row, visits, once))]
+def _together(visits: Sequence[dict[str, Any]], carried: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Visits, and what records tell of their own, once each: the first sight of a click or of an ad is the touch."""
+    sights = sorted([*visits, *carried], key=_order)
+    clicks: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in sights:
+        clicks.setdefault((row["person"], row.get("click_id")), row)
+
+    def clicked_before(row: dict[str, Any]) -> bool:
+        return bool(row.get("click_id")) and clicks[row["person"], row["click_id"]] is not row
+
+    stale = [
+        row for row in carried if not row.get("click_id") and row["rank"] == 2 and _before(row, sights) is not None
+    ]
+    once = [row for row in carried if not clicked_before(row) and not any(row is other for other in stale)]
+    own = [row for row in once if not _is_within(row, _before(row, [*visits, *once]))]
+    kept = []
+    for row in visits:
+        before = _before(row, [*visits, *own])
+        if not clicked_before(row) and not (before is not None and "rank" in before and _is_within(row, before)):
+            kept.append(row)
+    return kept + own
 
 
 def _order(row: dict[str, Any]) -> tuple[Any, ...]:
     return row["ts"], row.get("rank", 0), row["key"]
 
 
-def _same(row: dict[str, Any], other: dict[str, Any]) -> bool:
-    return other is not row and other["person"] == row["person"] and bool(row["ad"]) and other["ad"] == row["ad"]
+def _before(row: dict[str, Any], sights: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """The last sight of the same ad before this one."""
+    same = [other for other in sights if row["ad"] and (other["person"], other["ad"]) == (row["person"], row["ad"])]
+    return max((other for other in same if _order(other) < _order(row)), key=_order, default=None)
 
 
-def _seen_before(row: dict[str, Any], sights: Sequence[dict[str, Any]]) -> bool:
-    return any(_same(row, other) and _order(other) < _order(row) for other in sights)
-
-
-def _is_of_a_visit(row: dict[str, Any], visits: Sequence[dict[str, Any]], once: Sequence[dict[str, Any]]) -> bool:
-    before = [other for other in (*visits, *once) if _same(row, other) and _order(other) < _order(row)]
-    after = [other for other in visits if _same(row, other) and _order(other) > _order(row)]
-    gaps = [row["ts"] - other["ts"] for other in before] + [other["ts"] - row["ts"] for other in after]
-    return any(gap < VISIT_BREAK for gap in gaps)
+def _is_within(row: dict[str, Any], before: dict[str, Any] | None) -> bool:
+    return before is not None and row["ts"] - before["ts"] < VISIT_BREAK
 
 
 def _place(row: Row, records: Mapping[str, Sequence[Row]]) -> Entity:

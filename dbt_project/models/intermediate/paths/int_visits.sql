@@ -16,4 +16,8 @@ select
     click_id_type,
     click_id
 from {{ ref('int_arrivals') }}
-where record_no not in (select repeats.record_no from {{ ref('int_repeats') }} as repeats)
+where
+    record_no not in (select repeats.record_no from {{ ref('int_repeats') }} as repeats)
+    and record_no not in (
+        select sights.record_no from {{ ref('int_record_sights') }} as sights where not sights.is_touch
+    )

@@ -108,17 +108,25 @@ def drop_warehouse(settings: Settings) -> None:
 
 
 def complete_erasures(settings: Settings) -> list[str]:
-    """After a publication: end the erasures it was built without, and drop what older files still hold of them."""
-    with transaction(settings.operational_url) as session:
+    """After a publication: drop what older files still hold of the erasures it was built without, and end them.
+
+    What fails leaves them open, and the next publication does it all again.
+    """
+    url = settings.operational_url
+    with transaction(url) as session:
         done = sa.select(Erasure).where(Erasure.status == "processing", Erasure.rewritten_at.is_not(None))
-        erasures = list(session.scalars(done))
-        for erasure in erasures:
-            erasure.status, erasure.completed_at, erasure.secret = "completed", now(), None
+        ids = [erasure.id for erasure in session.scalars(done)]
+        # before the database is written anew, so that no free page keeps a secret
+        session.execute(sa.update(Erasure).where(Erasure.id.in_(ids)).values(secret=None))
+    if not ids:
+        return []
+    prune(settings.published, keep=1)
+    compact(url)
+    with transaction(url) as session:
+        for erasure in session.scalars(sa.select(Erasure).where(Erasure.id.in_(ids)).order_by(Erasure.id)):
+            erasure.status, erasure.completed_at = "completed", now()
             customer_erased(session, erasure)
-    if erasures:
-        prune(settings.published, keep=1)
-        compact(settings.operational_url)
-    return [erasure.id for erasure in erasures]
+    return ids
 
 
 def compact(url: str) -> None:

@@ -61,16 +61,20 @@ def purge_waiting(settings: Settings, lake: Lake) -> list[str]:
 
 
 def complete_purges(settings: Settings) -> list[str]:
-    """After a publication: end the purges it was built without, and drop what older files still hold of them."""
+    """After a publication: drop what older files still hold of the purges it was built without, and end them.
+
+    What fails leaves them open, and the next publication does it all again.
+    """
     gone = (Purge.files_removed_at.is_not(None), Purge.completed_at.is_(None))
     with transaction(settings.operational_url) as session:
-        done = session.scalars(sa.select(Purge).where(*gone)).all()
-        for purge in done:
-            purge.completed_at = now()
-    if done:
-        prune(settings.published, keep=1)
-        compact(settings.operational_url)
-    return [purge.profile_id for purge in done]
+        done = list(session.scalars(sa.select(Purge.profile_id).where(*gone)))
+    if not done:
+        return []
+    prune(settings.published, keep=1)
+    compact(settings.operational_url)
+    with transaction(settings.operational_url) as session:
+        session.execute(sa.update(Purge).where(Purge.profile_id.in_(done), *gone).values(completed_at=now()))
+    return done
 
 
 def _has_landed(lake: Lake, profile_id: str) -> bool:

@@ -55,15 +55,20 @@ def forget_stores(settings: Settings, lake: Lake) -> list[str]:
 
 
 def complete_stores(settings: Settings) -> list[str]:
-    """After a publication: end the removals it was built without, and drop the older snapshots."""
+    """After a publication: drop the older snapshots, and end the removals that it was built without.
+
+    What fails leaves them open, and the next publication does it all again.
+    """
     gone = (StorePurge.files_removed_at.is_not(None), StorePurge.completed_at.is_(None))
     with transaction(settings.operational_url) as session:
-        done = session.scalars(sa.select(StorePurge).where(*gone)).all()
-        for one in done:
-            one.completed_at = now()
-    if done:
-        prune(settings.published, keep=1)
-    return [one.connection_id for one in done]
+        done = list(session.scalars(sa.select(StorePurge.connection_id).where(*gone)))
+    if not done:
+        return []
+    prune(settings.published, keep=1)
+    with transaction(settings.operational_url) as session:
+        ended = sa.update(StorePurge).where(StorePurge.connection_id.in_(done), *gone)
+        session.execute(ended.values(completed_at=now()))
+    return done
 
 
 def _note(settings: Settings, ids: Sequence[str], files_removed_at: datetime | None) -> None:

@@ -6,7 +6,8 @@ import csv
 import json
 import tempfile
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -83,6 +84,17 @@ def point(published: Path, snapshot_id: str, *, token: int = 1) -> None:
     temporary = published / f".pointer-{uuid.uuid4().hex}"
     temporary.write_text(json.dumps(pointer))
     temporary.replace(published / "current.json")
+
+
+@contextmanager
+def unreadable_pointer(published: Path) -> Iterator[None]:
+    """Within the block, whoever reads the pointer meets an OSError, as on a disk that fails."""
+    path, aside = published / "current.json", published / "aside.json"
+    path.rename(aside)
+    path.mkdir()
+    yield
+    path.rmdir()
+    aside.rename(path)
 
 
 def from_csv(folder: Path) -> dict[str, list[dict[str, object]]]:

@@ -135,6 +135,20 @@ def test_a_publication_ends_the_purges_it_was_built_without_and_drops_older_snap
     assert purge.complete_purges(settings) == []
 
 
+def test_a_purge_is_completed_only_once_no_older_snapshot_is_left(settings: Settings, lake: Lake) -> None:
+    profile = accounts.profile(settings.operational_url)
+    served.publish(settings.published, {}, token=1, snapshot_id="1")
+    archive(settings, profile)
+    purge.purge_waiting(settings, lake)
+    served.publish(settings.published, {}, token=2, snapshot_id="2")
+    with served.unreadable_pointer(settings.published), pytest.raises(OSError):
+        purge.complete_purges(settings)
+    assert purges(settings) == [(True, False)]
+    assert purge.complete_purges(settings) == [profile.id]
+    assert [path.name for path in settings.published.glob("served-*.duckdb")] == ["served-2.duckdb"]
+    assert purges(settings) == [(True, True)]
+
+
 def test_an_archive_starts_one_build_now_and_one_an_hour_until_it_is_done(
     settings: Settings, lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,6 +86,21 @@ def test_a_store_is_not_noted_as_gone_before_the_warehouse_is(settings: Settings
     assert not settings.warehouse.exists()
 
 
+def test_a_store_is_forgotten_only_once_no_older_snapshot_is_left(settings: Settings) -> None:
+    profile = accounts.profile(settings.operational_url)
+    gone = to_store(settings.operational_url, profile, "http://127.0.0.1:9")
+    with transaction(settings.operational_url) as unit:
+        unit.add(StorePurge(connection_id=gone.id, files_removed_at=AT))
+    for number in ("1", "2"):
+        served.publish(settings.published, {}, snapshot_id=number)
+    with served.unreadable_pointer(settings.published), pytest.raises(OSError):
+        complete_stores(settings)
+    with transaction(settings.operational_url) as unit:
+        assert unit.scalars(sa.select(StorePurge)).one().completed_at is None
+    assert complete_stores(settings) == [gone.id]
+    assert [path.name for path in settings.published.glob("served-*.duckdb")] == ["served-2.duckdb"]
+
+
 def deleted(settings: Settings, profile: Profile, store: Connection, number: str) -> None:
     """The store tells that it deleted this product, and the worker has acted on it."""
     with transaction(settings.operational_url) as unit:

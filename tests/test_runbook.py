@@ -1,0 +1,29 @@
+"""What the runbook says of the state folder is what the code keeps there."""
+
+from __future__ import annotations
+
+import re
+
+from touchledger.settings import REPOSITORY
+
+BACKUPS = (REPOSITORY / "docs" / "runbook.md").read_text().partition("## Backups")[2].partition("\n## ")[0]
+IN_STATE_FOLDER = re.compile(r"""(?:settings|self)\.home / ["']([\w.-]+)["']""")
+# kept for good, or until their time is over, and made by no build
+NOT_MADE_ANEW = {"secret.key", "inbox", "lake", "logos", "media", "reports", "ranking"}
+
+
+def named(text: str) -> set[str]:
+    return {name.rstrip("/") for name in re.findall(r"`([\w.-]+/?)`", text)}
+
+
+def test_backups_take_the_database_first_and_then_all_that_no_build_makes_anew() -> None:
+    first, second = re.findall(r"^\d\. (.*?)(?=^\d\.|\n\n)", BACKUPS, re.MULTILINE | re.DOTALL)
+    assert "vacuum into" in first and "pg_dump" in first
+    assert named(second) == NOT_MADE_ANEW
+
+
+def test_backups_say_of_everything_in_the_state_folder_whether_to_copy_it() -> None:
+    sources = [path for part in ("api", "orchestration", "touchledger") for path in (REPOSITORY / part).rglob("*.py")]
+    found = {name for path in sources for name in IN_STATE_FOLDER.findall(path.read_text())}
+    assert found >= {"lake", "reports", "warehouse.duckdb"}
+    assert found - named(BACKUPS) == set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -61,7 +62,8 @@ def revise(url: str, message: str) -> None:
 
 def configuration(connection: sa.Connection) -> Config:
     """alembic's configuration for an open connection; the address, which may hold a password, is not in it."""
-    config = Config()
+    # what alembic says goes to nobody: a command's output may be read by a script
+    config = Config(stdout=io.StringIO())
     config.set_main_option("script_location", str(MIGRATIONS))
     config.set_main_option("file_template", "%%(year)d%%(month).2d%%(day).2d_%%(slug)s")
     config.attributes["connection"] = connection

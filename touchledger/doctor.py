@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import re
 import shutil
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
@@ -107,8 +105,7 @@ def database(settings: Settings) -> Iterator[Finding]:
     try:
         with engine_for(settings.operational_url).connect():
             pass
-        with redirect_stdout(io.StringIO()):
-            check(settings.operational_url)
+        check(settings.operational_url)
     except sa.exc.OperationalError:
         yield Finding("database", "fail", f"{address} does not answer", "start it, or correct TOUCHLEDGER_DATABASE_URL")
     except Exception as error:

@@ -33,12 +33,17 @@ def start_api(supervisor: Supervisor, settings: Settings) -> Child:
     command += ["--workers", str(settings.api_workers), "--threads", str(settings.api_threads)]
     command += ["--worker-class", "touchledger.http_worker.Worker"]
     command += ["--bind", f"{settings.api_host}:{settings.api_port}", "api.wsgi:app"]
-    return supervisor.start("api", command)
+    return supervisor.start("api", command, environment=_address(settings))
 
 
-def start_worker(supervisor: Supervisor) -> Child:
+def start_worker(supervisor: Supervisor, settings: Settings) -> Child:
     """What no request waits for: mail and reports."""
-    return supervisor.start("worker", [sys.executable, "-m", "api.worker"])
+    return supervisor.start("worker", [sys.executable, "-m", "api.worker"], environment=_address(settings))
+
+
+def _address(settings: Settings) -> dict[str, str]:
+    """Both write links to the API, and read settings of their own: a port of the command's must reach them."""
+    return {"TOUCHLEDGER_API_PORT": str(settings.api_port)}
 
 
 def start_dagster(supervisor: Supervisor, settings: Settings) -> Child:
@@ -103,7 +108,7 @@ def serve_until_interrupted(output: Output, settings: Settings) -> None:
     stop_on_signals()
     with Supervisor(settings.home / "logs") as supervisor:
         api = start_api(supervisor, settings)
-        start_worker(supervisor)
+        start_worker(supervisor, settings)
         wait_for(supervisor, api, f"{api_address(settings)}/healthz")
         url = settings.base_url
         watch(output, supervisor, api, lambda: output.result(url, {"url": url}, f"Serving on {url}; Ctrl-C ends it."))

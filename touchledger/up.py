@@ -89,7 +89,7 @@ def _write_docs(output: Output, settings: Settings) -> None:
 
 def _serve(output: Output, settings: Settings, supervisor: Supervisor, demo: Demo) -> None:
     api, dagster = serving.start_api(supervisor, settings), serving.start_dagster(supervisor, settings)
-    serving.start_worker(supervisor)
+    serving.start_worker(supervisor, settings)
     _write_docs(output, settings)
     found = figures(settings, demo)
     with output.working("Start the API"):

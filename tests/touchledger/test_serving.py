@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import urllib.request
+
 from tests.end_to_end.command import free_port
 from touchledger.serving import api_address, start_api
 from touchledger.settings import Settings
 from touchledger.supervisor import Supervisor
 
 
-def test_the_api_answers_and_ends_without_a_complaint(settings: Settings) -> None:
+def test_the_api_answers_under_its_own_address_and_ends_without_a_complaint(settings: Settings) -> None:
     settings = settings.model_copy(update={"api_port": free_port(), "api_workers": 1})
     with Supervisor(settings.home / "logs") as supervisor:
         api = start_api(supervisor, settings)
         supervisor.wait_until_answers(api, f"{api_address(settings)}/healthz", within=60)
+        # told the port by its caller alone, as by `touchledger serve --port`
+        with urllib.request.urlopen(
+            f"{api_address(settings)}/.well-known/oauth-authorization-server", timeout=10
+        ) as answer:
+            issuer = json.load(answer)["issuer"]
+    assert issuer == api_address(settings)
     log = api.log.read_text()
     assert "Shutting down" in log
     # as bindings in C++ do of what is still there when the interpreter has ended

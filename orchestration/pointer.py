@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from orchestration import durable
@@ -14,6 +14,10 @@ LOCK_WAIT_SECONDS = 30.0
 
 class StaleTokenError(RuntimeError):
     """A run that started later has published already."""
+
+
+class DamagedPointerError(ValueError):
+    """The pointer's file holds something else than a pointer."""
 
 
 @dataclass(frozen=True)
@@ -32,17 +36,39 @@ class Pointer:
 
 
 def read(published: Path) -> Pointer | None:
-    """The current pointer, or None before the first publication."""
+    """The current pointer, or None before the first publication. Raises DamagedPointerError or OSError.
+
+    What a newer version tells beside it is left out.
+    """
     path = published / "current.json"
-    return Pointer(**json.loads(path.read_text())) if path.exists() else None
+    if not path.exists():
+        return None
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        found = Pointer(**{field.name: told[field.name] for field in fields(Pointer) if field.name in told})
+    except (ValueError, TypeError) as error:
+        raise DamagedPointerError(f"{path.name} holds no pointer: {error}") from error
+    if not isinstance(found.token, int) or not isinstance(found.file, str):
+        raise DamagedPointerError(f"{path.name} holds no pointer")
+    return found
 
 
-def move(published: Path, to: Pointer) -> None:
-    """Serve `to` from the next request on. Raises StaleTokenError when a later run's snapshot is being served."""
+def read_to_replace(published: Path) -> Pointer | None:
+    """The current pointer for one who publishes the next; None also where it is damaged."""
+    try:
+        return read(published)
+    except DamagedPointerError:
+        return None
+
+
+def move(published: Path, to: Pointer, *, newest: int = 0) -> None:
+    """Serve `to` from the next request on. Raises StaleTokenError when a later run's snapshot is being served.
+
+    Where no pointer says which run's that is, it is `newest`: the largest token known to have published.
+    """
     with only_writer(published / ".lock", purpose="move the pointer", wait_seconds=LOCK_WAIT_SECONDS):
-        current = read(published)
-        if current is not None and to.token < current.token:
-            raise StaleTokenError(
-                f"run {to.token} cannot publish: run {current.token}, which started later, already has"
-            )
+        current = read_to_replace(published)
+        token = current.token if current is not None else newest
+        if to.token < token:
+            raise StaleTokenError(f"run {to.token} cannot publish: run {token}, which started later, already has")
         durable.write_text(published / "current.json", json.dumps(asdict(to), indent=1))

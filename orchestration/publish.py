@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import duckdb
+import sqlalchemy as sa
 import structlog
 
 from api.db import new_id, now, transaction
@@ -86,10 +87,10 @@ def _publish_file(
         rows = _put(settings, names, to, named, mode=0o440) if named else {}
         rows |= _put(settings, final, to, told, mode=0o444, before=renewal.ancestor(settings, told, kept))
         to = replace(to, checksum=durable.checksum(final))
-        pointer.move(settings.published, to)
+        pointer.move(settings.published, to, newest=_newest_token(settings.operational_url))
     except BaseException:
         # the failure may have come after the pointer was renamed: a file that it names is never removed
-        current = pointer.read(settings.published)
+        current = pointer.read_to_replace(settings.published)
         if current is None or current.file != to.file:
             durable.remove(final, names)
         raise
@@ -204,6 +205,11 @@ def prune(published: Path, *, keep: int) -> list[str]:
     beside = [path for kind in ("served", "names") for path in published.glob(f"{kind}-*.duckdb*")]
     durable.remove(*(path for path in beside if f"{path.name.partition('.duckdb')[0]}.duckdb" not in kept))
     return old
+
+
+def _newest_token(operational_url: str) -> int:
+    with transaction(operational_url) as session:
+        return session.scalar(sa.select(sa.func.max(Run.id)).where(Run.published_at.is_not(None))) or 0
 
 
 def _record(operational_url: str, published: Pointer) -> None:

@@ -54,7 +54,7 @@ class Ancestor:
 
 def ancestor(settings: Settings, tables: Sequence[ServedTable], kept: Mapping[str, Kept]) -> Ancestor | None:
     """The file of the current snapshot where that may be renewed; `kept` are the marts that keep rows in increments."""
-    current, wanted = pointer.read(settings.published), lineage(settings, tables)
+    current, wanted = pointer.read_to_replace(settings.published), lineage(settings, tables)
     if current is None or wanted is None:
         return None
     path = settings.published / current.file

@@ -43,7 +43,7 @@ def published(
 ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
     """One file of the served tables; the pointer moves only when every served contract is kept."""
     settings, started = deployment.settings, time.monotonic()
-    previous = pointer.read(settings.published)
+    previous = pointer.read_to_replace(settings.published)
     require_finished(settings)
     try:
         done = publish(settings, token=warehouse.token, tables=served_tables(), kept=kept_marts(settings))

@@ -209,3 +209,30 @@ def test_a_served_file_is_readable_by_duckdb_1_5(settings: Settings) -> None:
     path: Path = settings.published / run(settings).file
     # bytes 12-20 of a DuckDB file are its storage version; 69 is the first that 1.5 refuses
     assert int.from_bytes(path.read_bytes()[12:20], "little") < 69
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", '{"token": 1}', '{"token": "1", "snapshot_id": "a"}', "\x00" * 40]
+)
+def test_a_damaged_pointer_is_replaced_by_the_next_publication_and_by_no_older_one(
+    settings: Settings, text: str
+) -> None:
+    build(settings, "(1, '2026-01-01', 7)")
+    early = take_token(settings.operational_url)
+    run(settings)
+    (settings.published / "current.json").write_text(text)
+    with pytest.raises(pointer.DamagedPointerError):
+        pointer.read(settings.published)
+    with pytest.raises(StaleTokenError):
+        publish(settings, token=early, tables=[TABLE])
+    after = run(settings)
+    assert pointer.read(settings.published) == after
+    assert served(settings) == [(1, "2026-01-01", 7)]
+
+
+def test_a_pointer_of_a_newer_version_is_read_without_what_only_that_one_knows(settings: Settings) -> None:
+    build(settings, "(1, '2026-01-01', 7)")
+    to = run(settings)
+    path = settings.published / "current.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "colour": "blue"}))
+    assert pointer.read(settings.published) == to

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from orchestration.garbage import search_seldom
 from touchledger.output import Output, speaking
-from touchledger.settings import Settings, load
+from touchledger.settings import Settings, WrongSettingError, load
 
 # libraries that take seconds to import are imported by the commands that need them
 
@@ -24,10 +24,17 @@ def main() -> None:
     search_seldom()
 
 
+def _settings() -> Settings:
+    try:
+        return load()
+    except WrongSettingError as wrong:
+        raise click.ClickException(str(wrong)) from None
+
+
 def _prepared() -> Settings:
     from touchledger.state import logging_to_file, prepare
 
-    settings = load()
+    settings = _settings()
     click.get_current_context().with_resource(logging_to_file(settings))
     prepare(settings)
     return settings
@@ -40,7 +47,7 @@ def up(output: Output, once: bool) -> None:
     """Run the demo: pull, model, check, publish; then serve the API, Dagster and the docs until Ctrl-C."""
     from touchledger.up import run
 
-    run(output, load(), once=once)
+    run(output, _settings(), once=once)
 
 
 @main.group()
@@ -241,4 +248,4 @@ def doctor(output: Output) -> None:
     """Check this machine and deployment; each line that is not well says what to do."""
     from touchledger.doctor import examine
 
-    raise SystemExit(examine(output, load()))
+    raise SystemExit(examine(output, _settings()))

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from contextlib import suppress
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 # how often the pipeline looks for new input, and so how long input may lie before its build begins
 LOOK_EVERY_SECONDS = 60
+# an amount as DuckDB reads it
+MEMORY = r"(?i)^\d+(\.\d+)? *(%|b|bytes?|[kmgt](i?b)?)$"
+
+
+class WrongSettingError(ValueError):
+    """Variables of the environment that are no settings, one a line."""
 
 
 class Settings(BaseSettings):
@@ -23,7 +30,10 @@ class Settings(BaseSettings):
     The defaults are those of the demo on one machine. `.env.example` lists each field with a sentence.
     """
 
-    model_config = SettingsConfigDict(env_prefix="TOUCHLEDGER_", env_ignore_empty=True, frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        # what is wrong with a setting is told without its value, which may be a secret
+        env_prefix="TOUCHLEDGER_", env_ignore_empty=True, frozen=True, extra="ignore", hide_input_in_errors=True,
+    )  # fmt: skip
 
     home: Path = Path(".touchledger")
     database_url: SecretStr | None = None
@@ -41,11 +51,11 @@ class Settings(BaseSettings):
     sandbox_port: int = Field(8765, ge=1, le=65535)
 
     query_deadline_seconds: float = Field(10.0, gt=0)
-    served_memory_limit: str = "1GB"
+    served_memory_limit: str = Field("1GB", pattern=MEMORY)
     served_threads: int = Field(1, ge=1)
     served_cache_mb: int = Field(256, ge=0)
     served_keep: int = Field(5, ge=2)
-    warehouse_memory_limit: str = "50%"
+    warehouse_memory_limit: str = Field("50%", pattern=MEMORY)
     warehouse_threads: int | None = Field(None, ge=1)
 
     engine: str = Field("duckdb", pattern="^(duckdb|spark)$")
@@ -101,6 +111,20 @@ class Settings(BaseSettings):
     @classmethod
     def _absolute(cls, value: Path) -> Path:
         return value.expanduser().resolve()
+
+    @field_validator("database_url")
+    @classmethod
+    def _address(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is None:
+            return None
+        # takes long to import, and most deployments have no address of their own
+        from sqlalchemy import exc, make_url
+
+        try:
+            make_url(value.get_secret_value()).get_dialect()
+        except (exc.ArgumentError, ValueError):
+            raise ValueError("should be an address like postgresql+psycopg://user:password@host/database") from None
+        return value
 
     def __hash__(self) -> int:
         # what is open is kept by settings, and a field that holds a mapping has no hash of its own
@@ -197,5 +221,15 @@ def _own_key(path: Path) -> bytes:
 
 @lru_cache(maxsize=1)
 def load() -> Settings:
-    """The settings of this process; call `load.cache_clear()` after changing the environment."""
-    return Settings()
+    """The settings of this process; call `load.cache_clear()` after changing the environment.
+
+    Raises WrongSettingError, which names the variables and not what they hold.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        found = [(str(one["loc"][0]) if one["loc"] else "", one["msg"]) for one in error.errors(include_input=False)]
+    except SettingsError as error:
+        # its text is all that names the field, and what it was raised from holds the value
+        found = [(name, "should be a JSON object") for name in re.findall(r'field "(\w+)"', str(error))]
+    raise WrongSettingError("\n".join(f"TOUCHLEDGER_{name.upper()}: {reason}" for name, reason in found))

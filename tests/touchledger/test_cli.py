@@ -19,7 +19,7 @@ from api.scopes import DEFAULT_SCOPES
 from tests.factories import connected
 from tests.fixtures.sandbox import RunningSandbox
 from touchledger.cli import main
-from touchledger.settings import Settings
+from touchledger.settings import Settings, load
 
 CREATE = ["profile", "create", "--name", "Shop", "--timezone", "Europe/Berlin", "--currency", "eur", "--quiet"]
 TOUCHES = "touch_key,occurred_at,anonymous_id,channel,origin,is_direct\nt1,2026-03-01T12:00:00Z,a1,web,web,true\n"
@@ -197,6 +197,29 @@ def test_the_doctor_finds_a_fresh_machine_well(home: Path) -> None:
         one["subject"] for one in findings
     }
     assert run("doctor", "--quiet").stdout == "ok\n"
+
+
+@pytest.mark.parametrize("command", ["status", "doctor"])
+def test_a_wrong_setting_is_told_in_one_line(home: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    monkeypatch.setenv("TOUCHLEDGER_API_PORT", "abc")
+    load.cache_clear()
+    told = run(command, code=1).stderr
+    assert re.fullmatch(r"Error: TOUCHLEDGER_API_PORT: .*integer.*\n", told)
+
+
+def test_a_database_that_does_not_answer_is_told_in_one_line(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOUCHLEDGER_DATABASE_URL", "postgresql+psycopg://user:hunter2@127.0.0.1:1/touchledger")
+    load.cache_clear()
+    told = run("status", code=1).stderr
+    assert re.fullmatch(r"Error: the database cannot be used: .*\n", told)
+    assert "hunter2" not in told
+
+
+def test_a_state_folder_that_cannot_be_made_is_told_in_one_line(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home / "file").write_text("")
+    monkeypatch.setenv("TOUCHLEDGER_HOME", str(home / "file" / "state"))
+    load.cache_clear()
+    assert re.fullmatch(r"Error: .*file.*: Not a directory; .*\n", run("status", code=1).stderr)
 
 
 def test_the_doctor_names_the_way_out_of_a_damaged_pointer(settings: Settings) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import duckdb
 import pytest
 from pydantic import ValidationError
 
-from touchledger.settings import REPOSITORY, Settings, load
+from touchledger.settings import REPOSITORY, Settings, WrongSettingError, load
 
 EXAMPLE = (REPOSITORY / ".env.example").read_text()
 LINES = dict(re.findall(r"^TOUCHLEDGER_(\w+)=(.*)$", EXAMPLE, re.MULTILINE))
@@ -63,3 +64,35 @@ def test_the_signing_key_is_made_once_and_readable_by_its_owner_only(home: Path)
 def test_whatever_is_set_settings_can_name_what_is_open(home: Path) -> None:
     priced = Settings(home=home, billing_prices={"growth_month": "price_1"})
     assert {priced: 1, Settings(home=home): 2}[priced] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("API_PORT", "hunter2"),
+        ("BILLING_PRICES", "hunter2"),
+        ("DATABASE_URL", "hunter2"),
+        ("DATABASE_URL", "nodatabase://user:hunter2@db/touchledger"),
+        ("DATABASE_URL", "postgresql+psycopg://user@db:hunter2/touchledger"),
+        ("WAREHOUSE_MEMORY_LIMIT", "hunter2"),
+        ("SERVED_MEMORY_LIMIT", "lots of hunter2"),
+    ],
+)
+def test_a_wrong_setting_is_named_and_its_value_is_not(
+    monkeypatch: pytest.MonkeyPatch, home: Path, name: str, value: str
+) -> None:
+    monkeypatch.setenv(f"TOUCHLEDGER_{name}", value)
+    load.cache_clear()
+    with pytest.raises(WrongSettingError, match=f"^TOUCHLEDGER_{name}: ") as told:
+        load()
+    assert "hunter2" not in str(told.value)
+    with pytest.raises(ValueError) as raised:
+        Settings()
+    assert "hunter2" not in str(raised.value)
+
+
+@pytest.mark.parametrize("amount", ["50%", "1GB", "1.5 GiB", "512mb", "20MB", "900000000 bytes", "2g", "1TB"])
+def test_an_amount_of_memory_that_is_let_through_is_one_to_the_database(home: Path, amount: str) -> None:
+    limit = Settings(home=home, served_memory_limit=amount).served_memory_limit
+    with duckdb.connect(config={"memory_limit": limit}) as connection:
+        assert connection.execute("select 1").fetchone() == (1,)

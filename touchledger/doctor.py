@@ -120,7 +120,7 @@ def ports(settings: Settings) -> Iterator[Finding]:
     """The ports of `touchledger up` are free, or ours are answering on them."""
     for name, host in (("api_port", settings.api_host), ("dagster_port", "127.0.0.1"), ("sandbox_port", "127.0.0.1")):
         port = getattr(settings, name)
-        with socket.socket() as probe:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
             probe.settimeout(1)
             is_used = probe.connect_ex((host, port)) == 0
         if is_used:

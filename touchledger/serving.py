@@ -12,7 +12,7 @@ from types import FrameType
 import click
 
 from touchledger.output import Output
-from touchledger.settings import REPOSITORY, Settings
+from touchledger.settings import REPOSITORY, Settings, host_and_port
 from touchledger.supervisor import Child, NotStartedError, PortTakenError, Supervisor, require_free, tail
 
 START_SECONDS = 60.0
@@ -20,7 +20,7 @@ POLL_SECONDS = 0.5
 
 
 def api_address(settings: Settings) -> str:
-    return f"http://{settings.api_host}:{settings.api_port}"
+    return f"http://{host_and_port(settings.api_host, settings.api_port)}"
 
 
 def dagster_address(settings: Settings) -> str:
@@ -32,7 +32,7 @@ def start_api(supervisor: Supervisor, settings: Settings) -> Child:
     command = [sys.executable, "-m", "gunicorn", "--no-control-socket", "--graceful-timeout", "10"]
     command += ["--workers", str(settings.api_workers), "--threads", str(settings.api_threads)]
     command += ["--worker-class", "touchledger.http_worker.Worker"]
-    command += ["--bind", f"{settings.api_host}:{settings.api_port}", "api.wsgi:app"]
+    command += ["--bind", host_and_port(settings.api_host, settings.api_port), "api.wsgi:app"]
     return supervisor.start("api", command, environment=_address(settings))
 
 

@@ -20,6 +20,11 @@ LOOK_EVERY_SECONDS = 60
 MEMORY = r"(?i)^\d+(\.\d+)? *(%|b|bytes?|[kmgt](i?b)?)$"
 
 
+def host_and_port(host: str, port: int) -> str:
+    """Both as one address; that of IPv6 stands in brackets."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
 class WrongSettingError(ValueError):
     """Variables of the environment that are no settings, one a line."""
 
@@ -140,7 +145,7 @@ class Settings(BaseSettings):
     @property
     def base_url(self) -> str:
         """Public address of the API, without a trailing slash."""
-        return (self.public_url or f"http://{self.api_host}:{self.api_port}").rstrip("/")
+        return (self.public_url or f"http://{host_and_port(self.api_host, self.api_port)}").rstrip("/")
 
     @property
     def sandbox_url(self) -> str:

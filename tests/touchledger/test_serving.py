@@ -5,10 +5,18 @@ from __future__ import annotations
 import json
 import urllib.request
 
+import pytest
+
 from tests.end_to_end.command import free_port
 from touchledger.serving import api_address, start_api
 from touchledger.settings import Settings
 from touchledger.supervisor import Supervisor
+
+
+@pytest.mark.parametrize(("host", "written"), [("::1", "[::1]"), ("127.0.0.1", "127.0.0.1"), ("db.local", "db.local")])
+def test_only_an_address_of_ipv6_is_written_in_brackets(settings: Settings, host: str, written: str) -> None:
+    settings = settings.model_copy(update={"api_host": host, "api_port": 8001, "public_url": None})
+    assert api_address(settings) == settings.base_url == f"http://{written}:8001"
 
 
 def test_the_api_answers_under_its_own_address_and_ends_without_a_complaint(settings: Settings) -> None:

@@ -54,7 +54,8 @@ def run_job(
     from orchestration.definitions import defs
 
     prepare_instance(settings)
-    tags = {PID_TAG: str(os.getpid())}
+    # the daemon cannot begin again what ran in a process of a command, whatever the job says
+    tags = {PID_TAG: str(os.getpid()), "dagster/max_retries": "0"}
     if name in PULLING_JOBS:
         tags |= (days or pull_range(settings)).tags
     job = defs.resolve_job_def(name)

@@ -70,10 +70,14 @@ def land(project: Project) -> None:
             _seen("sits", "03-01T10:00", ad_id="7", session_id="s"),
             _seen("waits", "03-01T10:00", ad_id="7"),
             _seen("chats", "03-01T10:20", ad_id="7"),
-            *(_touch(person, 3) for person in ("carries", "told", "untold")),
+            *(_touch(person, 3) for person in ("carries", "told", "untold", "cookie")),
             *(_seen(person, "03-20T12:00", **CLICK, ad_id="7") for person in ("told", "untold")),
         ],
-        "conversions": [_lead("asks", 3)],
+        "conversions": [
+            _lead("asks", 3),
+            # its visit comes later than it does, and was before it
+            {**_lead("cookie", 4), **CLICK, "touch_at": "2026-03-20T12:00:00Z"},
+        ],
         "orders": [_order("buys", 3)],
         "ad_referrals": [_referral("stays"), _referral("leaves")],
         "people": [_person("named", first_name="An"), _person("agrees"), _person("moves")],
@@ -101,6 +105,7 @@ def change(project: Project) -> None:
         _seen("turns", "03-09T10:00", ad_id="8", session_id="s"),
         _seen("sits", "03-09T10:00", ad_id="7", session_id="s"),
         _seen("waits", "03-01T10:29", ad_id="7"),
+        _seen("cookie", "03-20T12:10", **CLICK, ad_id="7"),
     ]
     project.land("touches", again, profile_id=PROFILE, batch="again")
     project.land("touches", [_touch("new", 4, person_key="other")], profile_id=PROFILE, batch="latest")

@@ -104,6 +104,7 @@ def _visits(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _together(visits: Sequence[dict[str, Any]], carried: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Visits, and what records tell of their own, once each: the first sight of a click or of an ad is the touch."""
+    carried = [row for row in carried if not (row["rank"] == 1 and any(_came_with(row, other) for other in visits))]
     sights = sorted([*visits, *carried], key=_order)
     clicks: dict[tuple[Any, ...], dict[str, Any]] = {}
     for row in sights:
@@ -123,6 +124,13 @@ def _together(visits: Sequence[dict[str, Any]], carried: Sequence[dict[str, Any]
         if not clicked_before(row) and not (before is not None and "rank" in before and _is_within(row, before)):
             kept.append(row)
     return kept + own
+
+
+def _came_with(row: dict[str, Any], visit: dict[str, Any]) -> bool:
+    """Whether a record's own time is that of the visit: of its click or ad, and less than a break before it."""
+    is_click = bool(row.get("click_id")) and visit.get("click_id") == row["click_id"]
+    is_same = visit["person"] == row["person"] and (is_click or (bool(row["ad"]) and visit["ad"] == row["ad"]))
+    return is_same and _order(visit) > _order(row) and visit["ts"] - row["ts"] < VISIT_BREAK
 
 
 def _order(row: dict[str, Any]) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 {{ kept_by(['person_key'], 'int_changed_people') }}
-
 {% set break_s = var('visit_break_s') %}
 {% set in_turn = 'order by ts, doubt, touch_key' %}
+{% set later = 'rows between 1 following and unbounded following' %}
 
 with sights as (
     select
@@ -36,12 +36,24 @@ with sights as (
     from {{ changed_rows('int_own_parameters', 'int_changed_people', since=none) }}
 ),
 
+followed as (
+    select
+        *,
+        min(case when doubt = 0 and click_id is not null then ts end) over (
+            partition by person_key, click_id {{ in_turn }} {{ later }}) as next_click_ts,
+        min(case when doubt = 0 and parameters is not null and not is_conversation then ts end) over (
+            partition by person_key, parameters {{ in_turn }} {{ later }}) as next_page_ts
+    from sights
+),
+
+-- A stored cookie is often a second older than the visit that it came with, which tells more.
 compared as (
     select
         *,
         row_number() over (partition by person_key, click_id {{ in_turn }}) as click_sight,
         row_number() over (partition by person_key, parameters {{ in_turn }}) as parameter_sight
-    from sights
+    from followed
+    where doubt <> 1 or coalesce(least(next_click_ts, next_page_ts) - ts >= {{ break_s }}, true)
 ),
 
 -- Undated parameters count once for the person, at the first sight of them anywhere; a click counts once too.

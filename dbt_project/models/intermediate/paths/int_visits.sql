@@ -19,5 +19,7 @@ from {{ ref('int_arrivals') }}
 where
     record_no not in (select repeats.record_no from {{ ref('int_repeats') }} as repeats)
     and record_no not in (
-        select sights.record_no from {{ ref('int_record_sights') }} as sights where not sights.is_touch
+        select sights.record_no
+        from {{ ref('int_record_sights') }} as sights
+        where not sights.is_touch
     )

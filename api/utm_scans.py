@@ -53,8 +53,6 @@ def refresh(settings: Settings, *, profile_id: str, account: str, platform: str 
         if found is not None and db.now() - found.scanned_at < FRESH:
             _charge(session, account, CACHED)
             return told(found, refreshed=False)
-    if platform is not None:
-        _require_on(settings, profile_id, platform)
     accounts = _accounts(settings, profile_id, platform)
     with db.transaction(url) as session:
         _charge(session, account, SCANS)
@@ -126,15 +124,14 @@ def _charge(session: Session, account: str, bucket: rate_limit.Bucket) -> None:
         raise errors.RATE_LIMIT_EXCEEDED(reason=bucket.reason, headers=wait)
 
 
-def _require_on(settings: Settings, profile_id: str, platform: str) -> None:
-    has_account = ad_platforms.accounts(settings, profile_id=profile_id, platform=platform)
-    if not has_account and not ad_entities.has_ads(settings, profile_id=profile_id, platform=platform):
-        raise errors.VALIDATION_ERROR("platform: the profile has neither ads nor an ad account there.")
-
-
 def _accounts(settings: Settings, profile_id: str, platform: str | None) -> list[Connection]:
-    """The accounts to look at; none where what was synced has to do. 409 connection_revoked when all are lost."""
+    """The accounts to look at; none where what was synced has to do.
+
+    409 connection_revoked when all are lost, 422 for a platform that the profile is not on.
+    """
     found = ad_platforms.accounts(settings, profile_id=profile_id, platform=platform)
+    if platform and not found and not ad_entities.has_ads(settings, profile_id=profile_id, platform=platform):
+        raise errors.VALIDATION_ERROR("platform: the profile has neither ads nor an ad account there.")
     begun = [one for one in found if one.token or one.status == "reconnect_required"]
     begun = [one for one in begun if one.status not in UNFINISHED]
     connections.usable(settings, begun)

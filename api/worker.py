@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from types import FrameType
 
 import structlog
@@ -28,6 +29,7 @@ from api import (
 from api.creative_analysis import working
 from api.exports import matching, sending
 from api.hooks import store_effects
+from api.one_by_one import Round
 from api.recommendations import raising
 from api.reports import making, scheduling
 from api.webhooks import delivering
@@ -75,9 +77,9 @@ def chores(settings: Settings) -> list[Chore]:
         Chore("make_reports", making.make_due),
         Chore("settle_reports", making.settle_sending),
         Chore("analyse_creatives", working.analyse_due),
-        Chore("raise_recommendations", raising.raising()),
+        Chore("raise_recommendations", partial(raising.raise_due, going_round=Round())),
         Chore("check_sender_domains", sender_domains.check_all, every=HOURLY),
-        Chore("settle_store_deliveries", store_effects.settling()),
+        Chore("settle_store_deliveries", partial(store_effects.settle_due, going_round=Round())),
         Chore("match_conversions", matching.match_all),
         Chore("send_conversions", sending.send_due),
         Chore("give_up_exports", sending.give_up, every=HOURLY),

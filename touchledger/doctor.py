@@ -120,14 +120,19 @@ def ports(settings: Settings) -> Iterator[Finding]:
     """The ports of `touchledger up` are free, or ours are answering on them."""
     for name, host in (("api_port", settings.api_host), ("dagster_port", "127.0.0.1"), ("sandbox_port", "127.0.0.1")):
         port = getattr(settings, name)
-        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-            probe.settimeout(1)
-            is_used = probe.connect_ex((host, port)) == 0
-        if is_used:
+        if _answers(host, port):
             way_out = f"if that is not this deployment, set TOUCHLEDGER_{name.upper()}"
             yield Finding("port", "warn", f"{port} is in use", way_out)
         else:
             yield Finding("port", "ok", f"{port} is free")
+
+
+def _answers(host: str, port: int) -> bool:
+    try:
+        socket.create_connection((host, port), timeout=1).close()
+    except OSError:
+        return False
+    return True
 
 
 def snapshot(settings: Settings) -> Iterator[Finding]:

@@ -36,14 +36,11 @@ where profile_key = $profile_key and connection_ref = $store and order_id in (se
 """
 
 
-def settling() -> Callable[[Settings], int]:
-    """The chore that acts on some of the deliveries that wait at each turn."""
-    going_round = Round()
-    return lambda settings: settle_due(settings, going_round)
-
-
 def settle_due(settings: Settings, going_round: Round | None = None) -> int:
-    """Act on the deliveries that wait, oldest first, each in a transaction of its own; gives how many."""
+    """Act on deliveries that wait, oldest first, each in a transaction of its own; gives how many.
+
+    Which ones `going_round` tells, the first ones without it.
+    """
 
     def waiting(after: str) -> Sequence[str]:
         # ids are given in the order of time

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -27,14 +27,11 @@ STEP = 20
 AT_ONCE = 20
 
 
-def raising() -> Callable[[Settings], int]:
-    """The chore that looks at the current snapshot for a few profiles more at each turn."""
-    going_round = Round()
-    return lambda settings: raise_due(settings, going_round)
-
-
 def raise_due(settings: Settings, going_round: Round | None = None) -> int:
-    """Look at the current snapshot for the next few profiles that it was not looked at for; how many those were."""
+    """Look at the current snapshot for a few profiles that it was not looked at for; how many those were.
+
+    Which ones `going_round` tells, the first ones without it.
+    """
     expire(settings)
     with snapshots(settings).reader() as reader:
         if reader is None:

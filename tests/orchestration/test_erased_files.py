@@ -19,18 +19,13 @@ from orchestration.importer import digest_of
 from orchestration.inbox import scan_inbox, waiting_files
 from orchestration.lake import Lake
 from orchestration.readers import read_records
-from tests.orchestration.test_importer import PROFILE, with_profile
+from tests.orchestration.test_importer import PROFILE
+from tests.orchestration.test_inbox import lake
 from touchledger.settings import Settings
 
+__all__ = ["lake"]
+
 ADA = "ada@example.com"
-
-
-@pytest.fixture
-def lake(settings: Settings) -> Lake:
-    with_profile(settings.operational_url)
-    made = Lake(settings.lake)
-    made.prepare()
-    return made
 
 
 def ada() -> Person:
@@ -60,10 +55,6 @@ UNREADABLE = {
     "deep.jsonl": b"[" * 100_000 + b"\n%s",
     "damaged.csv.gz": b"%s",
     "cut.csv.gz": b"%s",
-}
-
-
-UNREADABLE |= {
     "no header.csv": b"bob,%s\n",
     "ragged.csv": b"person_key,email\np1,bob@example.com,%s\n",
     "named twice.csv": b"email,email\n%s,bob@example.com\n",

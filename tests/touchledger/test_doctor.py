@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from tests.end_to_end.command import Deployment
+from tests.end_to_end.command import Deployment, free_port
 from touchledger.doctor import ports
 from touchledger.settings import Settings
 
@@ -23,11 +23,14 @@ def test_the_doctor_of_a_migrated_database_prints_json_or_a_word_and_nothing_els
     assert deployment.run("doctor", "--quiet") == "ok"
 
 
-@pytest.mark.skipif(not socket.has_ipv6, reason="the machine has no IPv6")
-def test_a_port_that_is_taken_on_an_address_of_ipv6_is_told(settings: Settings) -> None:
-    with socket.socket(socket.AF_INET6) as listener:
-        listener.bind(("::1", 0))
-        listener.listen()
-        there = {"api_host": "::1", "api_port": listener.getsockname()[1]}
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_a_port_where_nobody_answers_is_free_whatever_the_kind_of_address(settings: Settings, host: str) -> None:
+    finding = next(ports(settings.model_copy(update={"api_host": host, "api_port": free_port()})))
+    assert (finding.verdict, finding.subject) == ("ok", "port")
+
+
+def test_a_port_that_is_taken_is_told(settings: Settings) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        there = {"api_host": "localhost", "api_port": listener.getsockname()[1]}
         finding = next(ports(settings.model_copy(update=there)))
     assert finding.verdict == "warn"

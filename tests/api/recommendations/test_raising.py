@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 
 from api import db, purge
 from api.models import Profile, Recommendation, RecommendationLook, WebhookEvent
+from api.one_by_one import Round
 from api.recommendations import raising
 from api.recommendations.facts import running_ads
 from api.recommendations.raising import raise_due
@@ -67,7 +68,7 @@ def test_a_profile_whose_figures_cannot_be_told_holds_up_no_other(
 ) -> None:
     # the one that fails is all that a turn takes
     monkeypatch.setattr(raising, "AT_ONCE", 1)
-    raise_some = raising.raising()
+    going_round = Round()
     other = accounts.profile(settings.operational_url, profile_id="00000000-0000-7000-8000-000000000001")
     scored.ad(1, 10.0, layers=LOSER)
     scored.ad(2, 10.0, layers=LOSER)
@@ -77,7 +78,7 @@ def test_a_profile_whose_figures_cannot_be_told_holds_up_no_other(
     scored.rows["profiles"].append({"profile_key": 2, "profile_id": other.id, **facts})
     scored.publish()
     with capture_logs() as logged:
-        assert [raise_some(settings) for _ in range(3)] == [0, 1, 0]
+        assert [raise_due(settings, going_round) for _ in range(3)] == [0, 1, 0]
     assert [one["of"] for one in logged if one["event"] == "chore_failed"] == [other.id, other.id]
     assert told(settings) == [("1", "pause", "open")]
 

@@ -1,10 +1,6 @@
 {{ compared(['profile_key', 'payment_ref', 'currency', 'refunded', 'by_hand']) }}
 
-with refs as (
-    select * from {{ ref('int_payment_refs') }}
-),
-
-told as (
+with told as (
     select
         refs.profile_key,
         refs.payment_ref,
@@ -13,10 +9,8 @@ told as (
         sum(case when refunds.refund_kind = 'manual' then refunds.value else 0 end) as by_hand
     from {{ ref('stg_app__conversions') }} as refunds
     inner join {{ ref('int_profiles') }} as profiles on refunds.profile_id = profiles.profile_id
-    inner join refs
-        on
-            profiles.profile_key = refs.profile_key
-            and refunds.refunds_payment_ref = refs.ref
+    inner join {{ ref('int_payment_refs') }} as refs
+        on profiles.profile_key = refs.profile_key and refunds.refunds_payment_ref = refs.ref
     where
         refunds.conversion_type = 'refund_issued'
         and coalesce(refunds.payment_status, 'captured') = 'captured'

@@ -46,7 +46,8 @@ with records as (
 
 select
     profiles.profile_key,
-    people.person_key,
+    -- What a payment's statement names brought whoever paid, whom another statement may tell.
+    coalesce(payments.person_key, people.person_key) as person_key,
     records.record_no,
     records.claim_key as touch_key,
     -- Undated parameters were there when the payment was made, even where the store recorded it seconds later.
@@ -66,7 +67,7 @@ select
     records.utm_text
 from records
 inner join {{ ref('int_profiles') }} as profiles on records.profile_id = profiles.profile_id
-inner join {{ ref('int_identity_keys') }} as people
+left join {{ ref('int_identity_keys') }} as people
     on
         profiles.profile_key = people.profile_key
         and records.identity_key = people.identity_key
@@ -78,4 +79,6 @@ left join {{ ref('int_payments') }} as payments
     on
         claims.profile_key = payments.profile_key
         and claims.payment_ref = payments.payment_ref
-where coalesce(records.named_ad, records.ad_platform, records.click_id, records.utm_text) is not null
+where
+    coalesce(payments.person_key, people.person_key) is not null
+    and coalesce(records.named_ad, records.ad_platform, records.click_id, records.utm_text) is not null

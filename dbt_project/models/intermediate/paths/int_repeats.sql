@@ -53,11 +53,7 @@ clicks as (
     where click_id is not null
 ),
 
-clicked as (
-    select * from clicks
-    where sight > 1
-),
-
+-- A reload with the click id of its visit is a page like another: it keeps the visit going.
 pages as (
     select
         person_key,
@@ -70,13 +66,14 @@ pages as (
         ) as page_before_session,
         row_number() over (partition by person_key, named_ad, channel_no, session_id order by ts, repeat_key) as page
     from arrivals
-    where named_ad is not null and record_no not in (select clicked.record_no from clicked)
+    where named_ad is not null
 ),
 
 repeats as (
     select person_key, record_no, ts
-    from clicked
-    union all
+    from clicks
+    where sight > 1
+    union
     select person_key, record_no, ts
     from pages
     where

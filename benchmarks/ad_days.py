@@ -123,8 +123,14 @@ TABLES = {
         from intermediate.orders, (values ('last_touch'), ('linear')) m(model)
         where is_cash
     """,
+    "intermediate.int_credit_days": """
+        select profile_key, day, '' as custom_type, case when is_cash then 6 else 5 end as outcome,
+            ad_key as destination_key, cast(sum(cents) filter (is_cash) as bigint) as last_touch
+        from intermediate.orders
+        group by all
+    """,
     "marts.credit_daily": """
-        select profile_key, 'last_touch' as model, 'ad' as level, day, ad_key as entity_key,
+        select profile_key, 'last_touch' as model, 'ad' as level, day, ad_key as entity_key, '' as custom_type,
             cast(0 as int) as appointment_attended, cast(0 as int) as appointment_booked, cast(0 as int) as closed_won,
             cast(0 as int) as dm_started, cast(count(*) filter (not is_cash) as int) as lead_created,
             cast(count(*) filter (is_cash) as int) as payment_received, cast(0 as int) as quote_presented,

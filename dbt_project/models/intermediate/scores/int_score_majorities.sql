@@ -1,7 +1,12 @@
 {% set dimensions = ['geo', 'placement', 'audience'] %}
 
--- a number stands for each value: to group texts costs several times as much
-with spans as (
+-- a number stands for each word: to group texts costs several times as much
+with meant as (
+    select distinct value_no, dimension, word
+    from {{ ref('int_score_values') }}
+),
+
+spans as (
     select
         days.span_key,
         ads.entity_key as ad_key,
@@ -41,14 +46,14 @@ led as (
             cast(max({{ shown }}) as double) / cast(sum({{ shown }}) as double) as {{ dimension }}_share
         {%- endfor %}
     from sums
-    inner join {{ ref('int_score_values') }} as shown on sums.value_no = shown.value_no
+    inner join meant as shown on sums.value_no = shown.value_no
     group by sums.window_key, sums.ad_key
 ),
 
 words as (
-    select shown.value_no, words.word_no
-    from {{ ref('int_score_values') }} as shown
-    inner join {{ ref('int_score_words') }} as words on shown.word = words.word
+    select meant.value_no, words.word_no
+    from meant
+    inner join {{ ref('int_score_words') }} as words on meant.word = words.word
 )
 
 select

@@ -33,13 +33,15 @@ def queue(
     html: str | None = None,
     attachments: Sequence[dict[str, str]] = (),
     report_id: str | None = None,
+    token_digest: str | None = None,
     settings: Settings | None = None,
 ) -> Queued:
     """Queue one message to one address; it leaves once the session is committed.
 
-    `kind` tells messages apart for the operator (`invitation`, `password_reset`); it is never shown. Without a mail
-    server nothing is kept. Raises app_provisioned_workspace for a workspace that an app provisioned: its people get no
-    mail, so callers that must stay silent ask first.
+    `kind` tells messages apart for the operator (`invitation`, `password_reset`); it is never shown. What carries a
+    token (`token_digest`) is not sent once that opens nothing any more. Without a mail server nothing is kept. Raises
+    app_provisioned_workspace for a workspace that an app provisioned: its people get no mail, so callers that must
+    stay silent ask first.
     """
     chosen = settings or context.settings()
     workspace = session.get(Workspace, workspace_id) if workspace_id else None
@@ -57,6 +59,7 @@ def queue(
             html=html,
             attachments=list(attachments),
             report_id=report_id,
+            token_digest=token_digest,
         )
     )
     return "queued"

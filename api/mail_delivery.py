@@ -13,7 +13,7 @@ import sqlalchemy as sa
 import structlog
 
 from api import db, mail_writing
-from api.models import OutgoingMail
+from api.models import Invitation, OneTimeToken, OutgoingMail
 from touchledger.settings import Settings
 
 log = structlog.get_logger("api.mail")
@@ -24,6 +24,7 @@ WAITS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 360, 720
 # longer than any hand-over can take: whoever began it is gone
 ABANDONED_AFTER = timedelta(minutes=10)
 KEPT_FOR = timedelta(days=30)
+OVER = "The invitation or the code in the message was no longer good."
 INTERRUPTED = "The line broke while the message was handed over; it may have arrived, and is not sent again."
 
 
@@ -59,6 +60,8 @@ def forget_old(settings: Settings) -> None:
 
 
 def _attempt(settings: Settings, server: smtplib.SMTP, mail: OutgoingMail) -> bool:
+    if not _opens_something(settings, mail):
+        return _end(settings, mail, "failed", OVER)
     try:
         message = mail_writing.written(settings, mail)
     except (OSError, ValueError) as problem:
@@ -82,6 +85,21 @@ def _attempt(settings: Settings, server: smtplib.SMTP, mail: OutgoingMail) -> bo
         _end(settings, mail, "unconfirmed", INTERRUPTED, ("sending",))
         raise
     return _end(settings, mail, "sent", None)
+
+
+def _opens_something(settings: Settings, mail: OutgoingMail) -> bool:
+    """Whether what a message carries, if anything, was neither taken back, replaced or used, nor is too old."""
+    if mail.token_digest is None:
+        return True
+    at, digest = db.now(), mail.token_digest
+    invitation = sa.exists().where(
+        Invitation.digest == digest, Invitation.status == "pending", Invitation.expires_at > at
+    )
+    token = sa.exists().where(
+        OneTimeToken.digest == digest, OneTimeToken.used_at.is_(None), OneTimeToken.expires_at > at
+    )
+    with db.transaction(settings.operational_url, durable=False) as session:
+        return bool(session.scalar(sa.select(sa.or_(invitation, token))))
 
 
 def _announce(server: smtplib.SMTP, sender: str, recipient: str) -> None:

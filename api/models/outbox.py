@@ -16,7 +16,7 @@ class OutgoingMail(Base):
 
     `status` is queued, sending, sent, failed or unconfirmed (handed over when the line broke: it is not sent again).
     `attachments` are [{file_name, mime_type, path}] with paths under the state folder. What was written is dropped
-    when the message has ended, since it may hold a one-time link.
+    when the message has ended, since it may hold a one-time link. `token_digest` is that of the token in it.
     """
 
     __tablename__ = "outgoing_mail"
@@ -30,6 +30,7 @@ class OutgoingMail(Base):
     html: Mapped[str | None] = mapped_column(sa.Text())
     attachments: Mapped[list[Any]] = mapped_column(default=list)
     report_id: Mapped[str | None] = mapped_column(sa.String(36), index=True)
+    token_digest: Mapped[str | None] = mapped_column(sa.String(64))
     status: Mapped[str] = mapped_column(sa.String(12), default="queued")
     attempts: Mapped[int] = mapped_column(default=0)
     note: Mapped[str | None] = mapped_column(sa.String(255))

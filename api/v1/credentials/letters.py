@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy.orm import Session
 
-from api import mail
+from api import credentials, mail
 from api.models import User
 from touchledger.settings import Settings
 
@@ -46,4 +46,13 @@ def write(session: Session, settings: Settings, *, to: User, kind: str, token: s
     """Queue a letter with a one-time token; without a mail server nobody is written to."""
     subject, text = LETTERS[kind].get(to.locale, LETTERS[kind]["en"])
     filled = text.format(address=to.email, deployment=settings.base_url, token=token)
-    mail.queue(session, workspace_id=None, to=to.email, kind=kind, subject=subject, text=filled, settings=settings)
+    mail.queue(
+        session,
+        workspace_id=None,
+        to=to.email,
+        kind=kind,
+        subject=subject,
+        text=filled,
+        token_digest=credentials.digest(token),
+        settings=settings,
+    )

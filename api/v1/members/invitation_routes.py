@@ -160,6 +160,7 @@ def _create(workspace_id: str, wanted: Wanted) -> dict[str, Any]:
         subject=written.subject,
         text=written.text,
         html=written.html,
+        token_digest=invitation.digest,
     )
     record(session(), actor(), _attempt("invitation.created", invitation))
     return {**_row(invitation), "accept_url": place + token, "email_status": status}

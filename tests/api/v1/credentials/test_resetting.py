@@ -11,13 +11,14 @@ import sqlalchemy as sa
 import time_machine
 from flask.testing import FlaskClient
 
-from api import db
+from api import db, mail_delivery
 from api.models import App, AuditEntry, OneTimeToken, OutgoingMail, Profile, User, Workspace
 from tests.api.conftest import Caller
 from tests.api.oauth.walk import BACK, Walker, sign_in
 from tests.api.v1.credentials.conftest import data, refusal
 from tests.factories import people
 from tests.factories.deployments import application
+from tests.factories.mailbox import mail_server
 from touchledger.settings import Settings
 
 OLD, NEW = "a long walk by the sea", "another long password"
@@ -77,6 +78,23 @@ def test_a_reset_sets_the_password_and_ends_all_sessions(ada: Caller, anonymous:
     with db.transaction(url) as session:
         entry = session.scalars(sa.select(AuditEntry)).one()
     assert (entry.action, entry.details) == ("password.reset", {"sessions_ended": 1})
+
+
+@pytest.mark.parametrize(("late", "arriving"), [(timedelta(minutes=30), 1), (timedelta(minutes=61), 0)])
+def test_of_letters_that_wait_only_the_newest_code_is_sent_and_no_spent_or_old_one(
+    ada: Caller, anonymous: Caller, url: str, settings: Settings, late: timedelta, arriving: int
+) -> None:
+    (first,) = letters(url, "email_verification")
+    data(anonymous.post("/auth/verify-email", json={"token": code_of(first)}))
+    codes = [asked(anonymous, url), asked(anonymous, url)]
+    with mail_server() as mailbox, time_machine.travel(db.now() + late):
+        mailing = settings.model_copy(update={"smtp_host": "127.0.0.1", "smtp_port": mailbox.port})
+        sent = mail_delivery.deliver(mailing.model_copy(update={"smtp_starttls": "off"}))
+    assert (sent, [code in str(one) for one in mailbox.arrived for code in codes]) == (
+        arriving,
+        [False, True][: 2 * sent],
+    )
+    assert {one.text for kind in ("email_verification", "password_reset") for one in letters(url, kind)} == {None}
 
 
 @pytest.mark.parametrize("proven", [False, True])

@@ -104,6 +104,21 @@ def test_only_the_mailed_link_proves_the_address(
     assert data(ask("GET", "/me", session))["email_verified"] is (held == "mailed")
 
 
+def test_an_invitation_taken_back_before_its_mail_left_writes_to_nobody(
+    ask: Ask, mailing: Settings, mailbox: Mailbox, shop: Profile, olga: User
+) -> None:
+    session, place = people.session_of(mailing.operational_url, olga), f"/workspaces/{shop.workspace_id}/invitations"
+    vera, otto = ({"email": f"{name}@example.com", "role": "viewer"} for name in ("vera", "otto"))
+    made = data(ask("POST", place, session, vera), 201)
+    data(ask("POST", place, session, otto), 201)
+    data(ask("DELETE", f"{place}/{made['invitation_id']}", session))
+    assert [mail_delivery.deliver(mailing), mail_delivery.deliver(mailing)] == [1, 0]
+    assert mailbox.recipients == ["otto@example.com"]
+    with db.transaction(mailing.operational_url) as reading:
+        kept = reading.scalars(sa.select(OutgoingMail).where(OutgoingMail.to_address == "vera@example.com")).one()
+    assert (kept.status, kept.note, kept.text) == ("failed", mail_delivery.OVER, None)
+
+
 def test_a_person_sends_thirty_an_hour_also_when_each_is_taken_back(
     ask: Ask, mailing: Settings, shop: Profile, olga: User
 ) -> None:

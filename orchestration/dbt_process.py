@@ -24,6 +24,15 @@ WAIT_SECONDS = 60.0
 WAIT = "--wait"
 # in the place of dbt's own --target, whose other value needs another environment
 ON_SPARK = "--target=spark"
+# dbt takes nearly each of its flags from a variable too, and what a build keeps is read off its arguments alone: only
+# those stay that say where dbt works and how it writes its log, and what Dagster says of a part of the project
+KEPT_VARIABLES = frozenset(
+    {
+        *("DBT_PROJECT_DIR", "DBT_PROFILES_DIR", "DBT_TARGET_PATH", "DBT_LOG_PATH", "DBT_INDIRECT_SELECTION"),
+        *("DBT_LOG_FORMAT", "DBT_LOG_FORMAT_FILE", "DBT_LOG_LEVEL_FILE", "DBT_LOG_FILE_MAX_BYTES"),
+        *("DBT_USE_COLORS", "DBT_USE_COLORS_FILE", "DBT_PRINTER_WIDTH"),
+    }
+)
 
 
 def main() -> None:
@@ -38,6 +47,8 @@ def main() -> None:
     if sys.argv[1:] == [WAIT] and not _told():
         return
     settings = load()
+    for name in [name for name in os.environ if name.startswith("DBT_") and name not in KEPT_VARIABLES]:
+        del os.environ[name]
     os.environ.update(environment(settings))
     # Dagster reads JSON from dbt's output; its log is for people, and as JSON it was a twelfth of a small build of dbt
     os.environ.setdefault("DBT_LOG_FORMAT_FILE", "debug")

@@ -33,6 +33,8 @@ finally:
     sys.stderr.write(str(MacroFuzzEnvironment.compile is Environment.compile))
 """
 
+ASKED_OF_DBT = "full: {{ flags.FULL_REFRESH }}, empty: {{ flags.EMPTY }}, on: {{ target.name }}"
+
 READY = """
 import sys
 from pathlib import Path
@@ -76,6 +78,15 @@ def test_a_command_that_ends_well_leaves_the_warehouse_as_it_was(finished: Proje
     finished.dbt("--quiet", *command)
     require_finished(finished.settings)
     assert (finished.settings.home / "warehouse.built").read_text() == "7"
+
+
+def test_a_variable_of_dbt_changes_nothing_of_what_a_command_does(
+    finished: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("FULL_REFRESH", "true"), ("EMPTY", "true"), ("TARGET", "spark"), ("QUIET", "true")):
+        monkeypatch.setenv(f"DBT_{name}", value)
+    told = finished.dbt("compile", "--no-introspect", "--inline", ASKED_OF_DBT)
+    assert "full: False, empty: False, on: duckdb" in told
 
 
 def test_dbt_seldom_searches_for_garbage() -> None:

@@ -38,6 +38,7 @@ import structlog
 from flask import Flask, Response, g, request
 from flask.json.provider import JSONProvider
 from werkzeug.exceptions import HTTPException
+from werkzeug.routing import PathConverter
 
 from api import context, errors, openapi
 from api.arguments import ArgumentsParser
@@ -62,10 +63,21 @@ class Json(JSONProvider):
         return orjson.loads(s)
 
 
+class Key(PathConverter):
+    """A caller's own key in a path, `<path:…>`: any text, of which also the first sign may be a slash."""
+
+    regex = ".+?"
+    part_isolating = False
+
+
 class Application(Flask):
     """Flask, except that OPTIONS answers 204 and no path is ever redirected to another spelling."""
 
     json_provider_class = Json
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.url_map.converters["path"] = Key
 
     def make_default_options_response(self) -> Response:
         response = super().make_default_options_response()

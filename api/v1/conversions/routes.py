@@ -15,6 +15,8 @@ from api.snapshot import snapshots
 from api.v1.conversions import queries, rows
 from api.v1.conversions.schemas import ConversionCountRow, ConversionDayRow, Journey, ListQuery, ListRow
 from api.windows import DateRange, DateRangeQuery
+from data_contracts.formats import Refused
+from data_contracts.values import clean_text
 
 bp = Blueprint("conversions", __name__, description="Conversions, and the paths that led to them.")
 
@@ -75,11 +77,23 @@ def conversion_journey(handle: str) -> dict[str, Any]:
     The id is tried as conversion_id, as outcome_event_id, then as the caller's own event key. A renewal that inherits
     its credit shows the touches of its subscription's first payment. No person and no page is told.
     """
-    with published("/conversions/journey", {"handle": handle}) as source:
-        found = queries.conversion(source.reader, source.profile, handle[:MOST_CHARACTERS]) if source else None
-        if source is None or found is None or len(handle) > MOST_CHARACTERS:
+    told = _as_kept(handle)
+    with published("/conversions/journey", {"handle": told}) as source:
+        found = queries.conversion(source.reader, source.profile, told) if source else None
+        if source is None or found is None:
             raise errors.CONVERSION_NOT_FOUND()
         return journey_of(source, found)
+
+
+def _as_kept(handle: str) -> str:
+    """The handle in the spelling in which a key is kept."""
+    try:
+        told = clean_text(handle)
+    except Refused:
+        raise errors.CONVERSION_NOT_FOUND() from None
+    if len(told) > MOST_CHARACTERS:
+        raise errors.CONVERSION_NOT_FOUND()
+    return told
 
 
 def journey_of(source: Source, found: dict[str, Any]) -> dict[str, Any]:

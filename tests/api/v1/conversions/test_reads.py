@@ -10,8 +10,8 @@ import pytest
 
 from api.customer_keys import customer_key
 from tests.api.v1.campaigns.conftest import OTHER, PROFILE, UNBUILT, Caller, Deployment
-from tests.api.v1.conversions.conftest import WINDOW, conversion_id, tell
-from tests.factories import erasures
+from tests.api.v1.conversions.conftest import GOLDEN, WINDOW, conversion_id, tell
+from tests.factories import erasures, served
 
 # the id that old@example.com would give its person, who today is known by an older identifier
 FORMER = "382fd6b7-d1b8-8c96-9c04-6dcc7402313e"
@@ -26,6 +26,18 @@ def test_a_handle_is_a_conversions_id_then_an_events_then_the_callers_key(caller
     assert _found(caller, conversion_id(1).upper()) == conversion_id(1)
     assert _found(caller, conversion_id(501)) == conversion_id(1)
     assert _found(caller, "sale-1") == conversion_id(1)
+
+
+@pytest.mark.parametrize(
+    ("sent", "asked"),
+    [("/a/", "%2Fa%2F"), ("/", "%2F"), ("a?b#c%2F", "a%3Fb%23c%252F"), ("café", "cafe%CC%81"), ("a b", "%20a%20b%20")],
+)
+def test_a_callers_key_is_found_by_any_text_it_was_sent_in(tmp_path: Path, sent: str, asked: str) -> None:
+    for told in tell(tmp_path):
+        tables = served.from_csv(GOLDEN)
+        tables["conversions"][0]["event_key"] = sent
+        told.publish(tables, token=2)
+        assert _found(told.new_caller(), asked) == conversion_id(1)
 
 
 @pytest.mark.parametrize("handle", ["stripe:pi_1", "sale-other", "unknown", "x" * 256, conversion_id(7)])

@@ -14,6 +14,7 @@ import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import quote, unquote
 
 from api.warehouse_ids import identifier_id
 from data_contracts.formats import FORMATS, Refused
@@ -28,6 +29,10 @@ BY_ID = "linked_identifier_id"
 ENTITIES = frozenset({"ad_platform", "ad_id", "ad_set_id", "campaign_id", "currency", "kind_a", "kind_b"})
 # shorter texts are told from other texts only where a column says what they are
 TELLING = 8
+# no column has a form for values nested deeper, or nested at all
+DEEPEST = 100
+# a letter that belongs to the sign before it, and not to an address that follows
+ESCAPED = re.compile(r"(?:%[0-9a-f]{2}|\\[bfnrt])\Z", re.IGNORECASE)
 RENAMED = re.compile(r"erased-[0-9a-f]{32}|[0-9a-f]{32}@erased\.example|\+883519[0-9]{9}")
 
 
@@ -133,17 +138,30 @@ class Person:
 
         `known` are the columns of its contract; others are emptied in records about the person.
         """
-        out, about = dict(record), self.speaks(record)
+        out, about, others = dict(record), self.speaks(record), set()
         for column, kind, value in identifiers(record):
             if self.owns(kind, value):
                 out[column] = self.name(kind, value)
                 self.names.add((kind, out[column]))
+            elif _is_address(kind, value):
+                # somebody else's, which may hold the person's as joann@ holds ann@
+                others.add(column)
         return {
-            column: None if about and _is_free(column, known) else self._other(column, value)
+            column: None
+            if about and _is_free(column, known)
+            else value
+            if column in others
+            else self._other(column, value)
             for column, value in out.items()
         }
 
-    def _other(self, column: str, value: Any) -> Any:
+    def _other(self, column: str, value: Any, depth: int = 0) -> Any:
+        if depth > DEEPEST:
+            return None
+        if isinstance(value, Mapping):
+            return {self.text(str(name)): self._other(column, inner, depth + 1) for name, inner in value.items()}
+        if isinstance(value, (list, tuple)):
+            return type(value)(self._other(column, inner, depth + 1) for inner in value)
         if not isinstance(value, str) or column in ENTITIES:
             return value
         if column == BY_ID:
@@ -157,18 +175,59 @@ class Person:
         return frozenset(identifier_id(self.profile_id, kind, name) for kind, name in self.names)
 
     def text(self, value: str) -> str:
-        """The text with every telling part renamed."""
+        """The text with every telling part renamed, percent-encoded ones too."""
         if not self.texts or not (pattern := self.pattern).search(value):
             return value
-        return pattern.sub(lambda found: self.texts[found[0].lower()], value)
+        return pattern.sub(self._fresh, value)
+
+    def _fresh(self, found: re.Match[str]) -> str:
+        told = found[0].lower()
+        while told not in self.texts and (plain := unquote(told)) != told:
+            told = plain
+        # letters that only the pattern takes for equal, as a long s for an s, spell no text that was learnt
+        name = self.texts.get(told) or self.name("text", told)
+        if not _stands_alone(found, name):
+            return found[0]
+        return name if told == found[0].lower() else quote(name, safe="")
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Finds every telling text; longer ones first, so that none is cut by a part of itself."""
+        """Finds every telling text, also within longer words; longer ones first, so that none is cut by a part of it.
+
+        Also read by Arrow, whose patterns look neither ahead nor behind.
+        """
         if self._pattern is None:
             longest = sorted(self.texts, key=lambda text: (-len(text), text))
-            self._pattern = re.compile("|".join(map(re.escape, longest)) or r"(?!)", re.IGNORECASE)
+            self._pattern = re.compile("|".join(map(_sought, longest)) or r"(?!)", re.IGNORECASE)
         return self._pattern
+
+
+def _sought(text: str) -> str:
+    """The pattern of a text whose signs may be percent-encoded, once or more often."""
+    return "".join(map(_sign, text))
+
+
+def _sign(sign: str) -> str:
+    encoded = quote(sign, safe="", errors="surrogatepass")
+    if encoded == sign:
+        return re.escape(sign)
+    return f"(?:{re.escape(sign)}|{encoded.replace('%', '%(?:25)*')})"
+
+
+def _stands_alone(found: re.Match[str], name: str) -> bool:
+    """Whether an address or number that was found is no part of a longer one; other names may stand anywhere."""
+    if name.startswith("erased-"):
+        return True
+    before, after = found.string[max(0, found.start() - 3) : found.start()], found.string[found.end() :][:1]
+    goes_on = str.isalnum if "@" in name else str.isdigit
+    return not (goes_on(before[-1:]) and not ESCAPED.search(before)) and not goes_on(after)
+
+
+def _is_address(kind: str, value: str) -> bool:
+    try:
+        return kind in {"email", "phone"} and bool(FORMATS[kind](value))
+    except Refused:
+        return False
 
 
 def _is_free(column: str, known: Collection[str] | None) -> bool:

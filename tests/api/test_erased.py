@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
 
 from api.erased import RENAMED, Person, normal
@@ -80,3 +82,63 @@ def test_a_short_id_is_not_looked_for_inside_other_texts() -> None:
 def test_columns_that_no_contract_knows_are_emptied_in_records_about_the_person(ann: Person) -> None:
     after = ann.renamed({"email": "ann@example.com", "full_name": "Ann Lee", "value": "1.00"}, {"email", "value"})
     assert (after["full_name"], after["value"]) == (None, "1.00")
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("https://s.example/?e=ann%40example.com&x=1", "https://s.example/?e={quoted}&x=1"),
+        ("?to=%2Fin%3Fe%3DANN%2540example.com#ann@example.com", "?to=%2Fin%3Fe%3D{quoted}#{plain}"),
+        ("two\\nann@example.com", "two\\n{plain}"),
+        ("write to ann@example.com.", "write to {plain}."),
+    ],
+)
+def test_an_address_is_found_in_any_text_also_percent_encoded(ann: Person, text: str, left: str) -> None:
+    name = ann.name("email", "ann@example.com")
+    after = ann.renamed({"email": "bob@example.com", "utm_term": text, "x_note": text})
+    told = left.format(plain=name, quoted=name.replace("@", "%40"))
+    assert after == {"email": "bob@example.com", "utm_term": told, "x_note": told}
+    assert ann.renamed(after) == after
+
+
+def test_an_encoded_text_keeps_no_sign_of_the_person() -> None:
+    person = Person(PROFILE, b"secret", ids({("email", "änn+tag@example.com")}))
+    person.read({"email": "änn+tag@example.com"})
+    for text in ("%C3%A4nn%2Btag%40example.com", "%c3%a4nn+tag@example.com", "ÄNN+TAG%40EXAMPLE.COM"):
+        assert person.text(text) == quote(person.name("email", "änn+tag@example.com"), safe="")
+
+
+def test_values_nested_in_others_are_renamed_too(ann: Person) -> None:
+    name = ann.name("email", "ann@example.com")
+    nested = {"list": ["ann@example.com", {"ann@example.com": [1, None, "mail ann@example.com"]}], "n": 1.5}
+    after = ann.renamed({"email": "bob@example.com", "utm_term": nested}, {"email", "utm_term"})
+    assert after["utm_term"] == {"list": [name, {name: [1, None, f"mail {name}"]}], "n": 1.5}
+
+
+def test_values_nested_beyond_reading_go_and_fail_nothing(ann: Person) -> None:
+    deep: object = "ann@example.com"
+    for _ in range(150):
+        deep = [deep]
+    assert "ann@" not in repr(ann.renamed({"email": "bob@example.com", "x_deep": deep}))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"email": "joann@example.com", "touch_key": "lead:joann@example.com"},
+        {"email": "jo.ann@example.com"},
+        {"email": "ann@example.com.au"},
+        {"phone": "+141555501234", "order_ref": "141555501234"},
+        {"kind_a": "email", "value_a": "jo-ann@example.com", "kind_b": "phone", "value_b": "+141555501239"},
+    ],
+)
+def test_an_address_that_holds_the_persons_is_somebody_elses(record: dict[str, str]) -> None:
+    person = Person(PROFILE, b"secret", ids(OWN), ids(OWN))
+    person.read({"email": "ann@example.com", "phone": "+14155550123"})
+    assert person.renamed(record) == record
+
+
+def test_a_letter_that_is_only_taken_for_another_fails_nothing() -> None:
+    person = Person(PROFILE, b"secret", ids({("email", "sam@example.com")}))
+    person.read({"email": "sam@example.com"})
+    assert "\u017fam@" not in person.text("\u017fam@example.com")

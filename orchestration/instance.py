@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -19,6 +21,8 @@ STORAGE_VARIABLE = "TOUCHLEDGER_DAGSTER_STORAGE"
 # both Dagster and the operational database keep a table named alembic_version
 SCHEMA = "dagster"
 PID_TAG = "touchledger/pid"
+# the number of a process says nothing on another machine, or in another container, that shares the database
+HOST_TAG = "touchledger/host"
 
 CONFIG: dict[str, Any] = {
     # without these two the UI loads a script from, and shows a form for, a server outside
@@ -73,15 +77,28 @@ def _create_schema(operational_url: str) -> None:
 
 
 def fail_orphans(instance: dg.DagsterInstance) -> list[str]:
-    """End, in Dagster's books, the runs that a process of this machine had started and did not survive."""
+    """End, in Dagster's books, the runs that a process of this machine had started and did not survive.
+
+    Those of other machines, and of other containers, are theirs to end.
+    """
     # every command prepares the instance, and few of them run anything: Dagster takes most of a second to import
     import dagster as dg
 
     unfinished = instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED]))
-    dead = [run for run in unfinished if PID_TAG in run.tags and not _alive(int(run.tags[PID_TAG]))]
+    dead = [run for run in unfinished if _is_ours(run.tags) and not _alive(int(run.tags[PID_TAG]))]
     for run in dead:
         instance.report_run_failed(run, f"its process {run.tags[PID_TAG]} is gone")
     return [run.run_id for run in dead]
+
+
+def process_tags() -> dict[str, str]:
+    """What a run carries that this process executes: `fail_orphans` knows by it whether it can still end."""
+    return {PID_TAG: str(os.getpid()), HOST_TAG: socket.gethostname()}
+
+
+def _is_ours(tags: Mapping[str, str]) -> bool:
+    # before the name was kept, a run was taken for one of the machine that looked
+    return PID_TAG in tags and tags.get(HOST_TAG, socket.gethostname()) == socket.gethostname()
 
 
 def _alive(pid: int) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from typing import Any
 import dagster as dg
 
 from orchestration import recomputes
-from orchestration.instance import PID_TAG, fail_orphans, prepare_instance
+from orchestration.instance import fail_orphans, prepare_instance, process_tags
 from orchestration.partitions import DayRange
 from orchestration.sync import pull_range
 from touchledger.settings import Settings
@@ -55,7 +54,7 @@ def run_job(
 
     prepare_instance(settings)
     # the daemon cannot begin again what ran in a process of a command, whatever the job says
-    tags = {PID_TAG: str(os.getpid()), "dagster/max_retries": "0"}
+    tags = {**process_tags(), "dagster/max_retries": "0"}
     if name in PULLING_JOBS:
         tags |= (days or pull_range(settings)).tags
     job = defs.resolve_job_def(name)

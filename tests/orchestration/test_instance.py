@@ -11,7 +11,7 @@ import sqlalchemy as sa
 import yaml
 
 from api.db import engine_for
-from orchestration.instance import prepare_instance
+from orchestration.instance import HOST_TAG, PID_TAG, fail_orphans, prepare_instance, process_tags
 from touchledger.settings import Settings
 
 
@@ -40,3 +40,18 @@ def test_nothing_calls_home_and_no_password_is_written(deployment: Settings) -> 
     assert os.environ["DO_NOT_TRACK"] == "1"
     assert "postgresql" not in text
     assert ("KeptEventLog" in text) is deployment.operational_url.startswith("sqlite")
+
+
+def test_only_runs_of_this_machine_are_ended_with_their_process() -> None:
+    gone = {PID_TAG: "999999999"}
+    runs = {
+        "of before": gone,
+        "here": {**process_tags(), **gone},
+        "elsewhere": {**gone, HOST_TAG: "another machine"},
+        "going on": process_tags(),
+        "of a daemon": {},
+    }
+    with dg.DagsterInstance.ephemeral() as instance:
+        for name, tags in runs.items():
+            instance.add_run(dg.DagsterRun("build", run_id=name, status=dg.DagsterRunStatus.STARTED, tags=tags))
+        assert sorted(fail_orphans(instance)) == ["here", "of before"]

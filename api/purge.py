@@ -53,6 +53,7 @@ from api.models import (
     UtmScan,
     WebhookSubscription,
 )
+from api.oauth import families
 from api.roles import Role
 
 # one statement binds at most so many ids
@@ -109,8 +110,10 @@ def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke
     token, export destinations are switched off and keep their ledger, authorizations of apps, open hand-offs and links
     to shared snapshots end, subscriptions to its events are paused.
     """
-    chosen = sa.select(Profile.id).where(Profile.archived_at.is_(None)).with_for_update().order_by(Profile.id)
-    ids = [one for part in _parts(sorted(profile_ids)) for one in session.scalars(chosen.where(Profile.id.in_(part)))]
+    ids = hold(session, profile_ids)
+    # before the connections, as whoever settles one does
+    pending = Handoff.status == "pending"
+    _changed(session, Handoff, Handoff.profile_id, ids, pending, status="canceled", ended_at=at)
     placed = _placed_on(session, ids)
     retired = Retired(
         profiles_archived=_changed(session, Profile, Profile.id, ids, archived_at=at),
@@ -126,13 +129,22 @@ def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke
     _end_authorizations(session, ids, at)
     _changed(session, TrackingKey, TrackingKey.profile_id, ids, TrackingKey.revoked_at.is_(None), revoked_at=at)
     _changed(session, WebhookSubscription, WebhookSubscription.profile_id, ids, status="paused")
-    pending = Handoff.status == "pending"
-    _changed(session, Handoff, Handoff.profile_id, ids, pending, status="canceled", ended_at=at)
     for part in _parts(ids):
         shared_snapshots.revoke_of(session, part, at)
     session.add_all(Purge(profile_id=one, requested_at=at) for one in ids)
     session.flush()
     return retired
+
+
+def hold(session: Session, profile_ids: Iterable[str]) -> list[str]:
+    """The profiles that still live, which nobody else archives, nor issues keys to under a consent meanwhile."""
+    # rows that name a profile may be written meanwhile: they would wait here with what is waited for below
+    live = sa.select(Profile.id).where(Profile.archived_at.is_(None)).with_for_update(key_share=True)
+    parts = list(_parts(sorted(profile_ids)))
+    ids = [one for part in parts for one in session.scalars(live.where(Profile.id.in_(part)).order_by(Profile.id))]
+    for part in _parts(ids):
+        families.hold(session, OAuthAuthorization.profile_id.in_(part))
+    return ids
 
 
 def remove_rows(session: Session, profile_ids: Sequence[str]) -> int:

@@ -13,11 +13,10 @@ from api.oauth import families
 
 def end_what_was_let_in(session: Session, *, user_id: str, at: datetime) -> None:
     """End the person's user tokens, and what they let agents and apps do, with all that was issued for it."""
-    tokens = sa.update(UserToken).where(UserToken.user_id == user_id, UserToken.revoked_at.is_(None))
-    session.execute(tokens.values(revoked_at=at))
     open_ = OAuthAuthorization.status.in_(("requested", "granted"))
-    allowed = sa.select(OAuthAuthorization).where(OAuthAuthorization.user_id == user_id, open_)
-    for one in session.scalars(allowed.order_by(OAuthAuthorization.id).with_for_update()):
+    for one in families.hold(session, OAuthAuthorization.user_id == user_id, open_):
         families.end(session, one)
         one.status, one.revoked_at = "revoked", at
+    tokens = sa.update(UserToken).where(UserToken.user_id == user_id, UserToken.revoked_at.is_(None))
+    session.execute(tokens.values(revoked_at=at))
     session.flush()

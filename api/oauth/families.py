@@ -1,13 +1,19 @@
-"""What is issued under one authorization, and how all of it ends together."""
+"""What is issued under one authorization, and how all of it ends together.
+
+Whoever issues or ends takes rows in one order: app, workspace, profile, authorizations (the newest consent first), and
+then codes, tokens, keys, subscriptions. Of two at once the second thus finds what the first did, and none meets another
+half way.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from api import credentials
+from api import credentials, errors
 from api.db import now
 from api.models import (
     ApiKey,
@@ -23,6 +29,37 @@ from api.oauth.clients import TOKEN_LIFE
 from api.scopes import CONNECT_SCOPES
 
 REFRESH_LIFE = timedelta(days=30)
+
+
+def hold_app(session: Session, app_id: str) -> App:
+    """The app as it is now, which nobody suspends until this unit of work is over; before any of its other rows."""
+    # not so much that rows which name the app would wait
+    return session.get_one(App, app_id, with_for_update={"key_share": True}, populate_existing=True)
+
+
+def hold_active_app(session: Session, app_id: str) -> App:
+    """The same; 403 app_suspended when that happened since the app was let in."""
+    app = hold_app(session, app_id)
+    if app.status != "active":
+        raise errors.FORBIDDEN("This app is suspended.", reason="app_suspended")
+    return app
+
+
+def hold(session: Session, *which: sa.ColumnElement[bool]) -> Sequence[OAuthAuthorization]:
+    """Authorizations as they are now, under which nobody else issues or ends anything until this unit is over.
+
+    Before any code, token or key is looked at, and after app, workspace and profile.
+    """
+    newest_first = OAuthAuthorization.granted_at.desc().nulls_last(), OAuthAuthorization.id.desc()
+    chosen = sa.select(OAuthAuthorization).where(*which).order_by(*newest_first).with_for_update()
+    return session.scalars(chosen.execution_options(populate_existing=True)).all()
+
+
+def consent_of_key(key: ApiKey) -> sa.ColumnElement[bool]:
+    """Which authorization a key, or the one that it was rotated from, was issued under; none for most keys."""
+    siblings = sa.select(ApiKey.id).where(ApiKey.lineage_id == key.lineage_id)
+    issued = sa.select(OAuthCode.authorization_id).where(OAuthCode.api_key_id.in_(siblings))
+    return OAuthAuthorization.id.in_(issued)
 
 
 def give_tokens(
@@ -74,18 +111,18 @@ def supersede(session: Session, by: OAuthAuthorization) -> None:
     An app's subscriptions and its adoption go on: it is let in still.
     """
     same = OAuthAuthorization.profile_id == by.profile_id if by.profile_id else OAuthAuthorization.user_id == by.user_id
-    earlier = sa.select(OAuthAuthorization).where(
+    earlier = (
         OAuthAuthorization.client_id == by.client_id,
         OAuthAuthorization.granted_at < by.granted_at,
         OAuthAuthorization.status == "granted",
         same,
     )
-    for one in session.scalars(earlier):
+    for one in hold(session, *earlier):
         _revoke(session, one)
 
 
 def end(session: Session, authorization: OAuthAuthorization) -> None:
-    """Revoke an authorization with every token and key issued under it; refresh tokens end with it.
+    """Revoke a held authorization with every token and key issued under it; refresh tokens end with it.
 
     An app is no longer told of the profile, and what it adopted there ends with its last consent.
     """

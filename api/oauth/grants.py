@@ -53,13 +53,11 @@ class CodeGrant(authlib_grants.AuthorizationCodeGrant):  # type: ignore[misc]
 
     def query_authorization_code(self, code: str, client: Client) -> OAuthCode | None:
         """The code if it still works; the second use of one ends what the first gave."""
-        chosen = sa.select(OAuthCode).where(
-            OAuthCode.digest == credentials.digest(code), OAuthCode.client_id == client.client_id
-        )
-        row = session().scalars(chosen.with_for_update()).one_or_none()
-        if row is None:
+        is_it = (OAuthCode.digest == credentials.digest(code), OAuthCode.client_id == client.client_id)
+        authorization = _under(sa.select(OAuthCode.authorization_id).where(*is_it))
+        row = session().scalars(sa.select(OAuthCode).where(*is_it)).one_or_none()
+        if row is None or authorization is None:
             return None
-        authorization = session().get_one(OAuthAuthorization, row.authorization_id)
         if row.used_at is not None:
             families.end(session(), authorization)
             return None
@@ -83,11 +81,11 @@ class RefreshGrant(authlib_grants.RefreshTokenGrant):  # type: ignore[misc]
 
     def authenticate_refresh_token(self, refresh_token: str) -> OAuthRefreshToken | None:
         """The token if it still works; the second use of one ends the family."""
-        chosen = sa.select(OAuthRefreshToken).where(OAuthRefreshToken.digest == credentials.digest(refresh_token))
-        row = session().scalars(chosen.with_for_update()).one_or_none()
-        if row is None:
+        is_it = OAuthRefreshToken.digest == credentials.digest(refresh_token)
+        authorization = _under(sa.select(OAuthRefreshToken.authorization_id).where(is_it))
+        row = session().scalars(sa.select(OAuthRefreshToken).where(is_it)).one_or_none()
+        if row is None or authorization is None:
             return None
-        authorization = session().get_one(OAuthAuthorization, row.authorization_id)
         if row.used_at is not None:
             families.end(session(), authorization)
             return None
@@ -103,6 +101,11 @@ class RefreshGrant(authlib_grants.RefreshTokenGrant):  # type: ignore[misc]
         refresh_token.used_at = now()
         old = session().get_one(UserToken, refresh_token.user_token_id)
         old.revoked_at = old.revoked_at or now()
+
+
+def _under(named: sa.Select[str]) -> OAuthAuthorization | None:
+    # held before the code or token is read: who else sends it, or ends the consent, waits here
+    return next(iter(families.hold(session(), OAuthAuthorization.id.in_(named))), None)
 
 
 def healthcare_refusal(redirect_uri: str | None = None) -> AccessDeniedError:

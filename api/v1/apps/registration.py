@@ -17,11 +17,11 @@ from api.oauth import families
 
 def find(session: Session, workspace_id: str, app_id: str) -> App:
     """An app of the workspace, which nobody else changes meanwhile; 404 not_found for any other id."""
-    chosen = sa.select(App).where(App.id == app_id, App.workspace_id == workspace_id).with_for_update()
-    app = session.scalars(chosen).one_or_none()
-    if app is None:
+    chosen = sa.select(App.id).where(App.id == app_id, App.workspace_id == workspace_id)
+    found = session.scalars(chosen).one_or_none()
+    if found is None:
         raise errors.NOT_FOUND("There is no such app.")
-    return app
+    return families.hold_app(session, found)
 
 
 def register(session: Session, *, workspace_id: str, wanted: Mapping[str, Any]) -> tuple[App, str]:
@@ -72,12 +72,11 @@ def _secret(session: Session, app: App) -> str:
 
 def _end(session: Session, app: App) -> None:
     at = now()
+    open_ = OAuthAuthorization.status.in_(("requested", "granted"))
+    for one in families.hold(session, OAuthAuthorization.app_id == app.id, open_):
+        one.status, one.revoked_at = "revoked", at
     keys = sa.update(ApiKey).where(ApiKey.app_id == app.id, ApiKey.revoked_at.is_(None))
     session.execute(keys.values(revoked_at=at))
-    consents = sa.update(OAuthAuthorization).where(
-        OAuthAuthorization.app_id == app.id, OAuthAuthorization.status.in_(("requested", "granted"))
-    )
-    session.execute(consents.values(status="revoked", revoked_at=at))
     families.let_go(session, app_id=app.id)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api import actors, auth, context, db, errors, op_lists, reach
@@ -15,7 +16,7 @@ from api.auth import Kind
 from api.db import now
 from api.guard import workspace_guarded
 from api.http import Blueprint
-from api.models import ApiKey, Profile
+from api.models import ApiKey, Profile, Workspace
 from api.op_lists import By
 from api.reach import Reach
 from api.roles import Role
@@ -64,6 +65,8 @@ def mint_api_key(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     profile_id = str(body["profile_id"])
     if named is not None and named.id != profile_id:
         raise errors.INVALID_PARAMETER("profile_id is one in the query and another in the body.")
+    # nobody archives it or takes its people out until this is over
+    session().execute(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update())
     reached = reach.of_person(
         session(), auth.current().person, workspace_id=workspace_id, profile_id=profile_id
     )  # fmt: skip

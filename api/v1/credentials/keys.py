@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 
 from api import credentials, errors, plans
 from api.db import now
-from api.models import ApiKey, Profile
+from api.models import ApiKey, Profile, Workspace
+from api.oauth import families
 from api.reach import Reach, is_healthcare
 from api.roles import Role
 from api.scopes import Scope
@@ -93,14 +94,20 @@ def mint(session: Session, *, reached: Reach, wanted: Mapping[str, Any], by: str
 
 
 def locked(session: Session, reached: Reach, key_id: str, *, by: str) -> ApiKey:
-    """One key of the reached workspace, its row locked.
+    """One key of the reached workspace, its row locked after all that could end it.
 
     404 not_found; 403 role_required for whoever is neither an admin nor the one who made it.
     """
-    found = session.execute(of(reached).where(ApiKey.id == key_id).with_for_update(of=ApiKey)).one_or_none()
+    found = session.execute(of(reached).where(ApiKey.id == key_id)).one_or_none()
     if found is None:
         raise errors.NOT_FOUND()
     key: ApiKey = found.ApiKey
+    # whoever ends keys of an app, of a workspace or of a consent finds the one that takes this one's place
+    if key.app_id is not None:
+        families.hold_app(session, key.app_id)
+    session.execute(sa.select(Workspace.id).where(Workspace.id == found.Profile.workspace_id).with_for_update())
+    families.hold(session, families.consent_of_key(key))
+    session.refresh(key, with_for_update=True)
     if (key.created_by_kind, key.created_by_id) != ("session", by):
         _require_role(reached, Role.ADMIN)
     return key

@@ -71,7 +71,8 @@ def reset_password(session: Session, *, user_id: str, password_hash: str) -> Non
 
     Where it never was, somebody else may have signed up with it: user tokens end, and what agents and apps may do.
     """
-    user = session.get_one(User, user_id, with_for_update=True)
+    # not so much that a token would wait, which is issued under a consent that is waited for below
+    user = session.get_one(User, user_id, with_for_update={"key_share": True})
     user.password_hash = password_hash
     if user.email_verified_at is None:
         unproven.end_what_was_let_in(session, user_id=user_id, at=now())

@@ -13,7 +13,7 @@ from api.auth import LIMITS, Kind
 from api.db import now
 from api.guard import caller_guarded
 from api.http import Blueprint
-from api.models import OAuthAuthorization, UserToken
+from api.models import OAuthAuthorization, User, UserSession, UserToken
 from api.oauth import families
 from api.op_lists import By, ListQuery
 from api.scopes import GRANTS, Scope
@@ -54,6 +54,10 @@ def mint_token(body: dict[str, Any]) -> dict[str, Any]:
 
     It acts as this person, within its grants and what the person's memberships give, and has an allowance of its own.
     """
+    # whoever resets the password holds the person's row, and ends tokens with the sessions
+    session().execute(sa.select(User.id).where(User.id == auth.current().person).with_for_update(key_share=True))
+    if session().get_one(UserSession, auth.current().id).revoked_at is not None:
+        raise auth.unauthorized()
     secret = credentials.mint("tl_user")
     token = UserToken(user_id=auth.current().person, name=body["name"], origin="session")
     token.prefix, token.digest = credentials.shown(secret), credentials.digest(secret)
@@ -74,12 +78,15 @@ def revoke_token(token_id: str) -> dict[str, Any]:
 
     A token that an agent got by consent ends with the consent, and all else that was issued under it.
     """
-    token = session().get(UserToken, token_id, with_for_update=True)
+    token = session().get(UserToken, token_id)
     if token is None or token.user_id != auth.current().person:
         raise errors.NOT_FOUND()
     if token.revoked_at is None:
-        consent = session().get(OAuthAuthorization, token.family_id) if token.family_id else None
-        if consent is not None:
+        # the consent before the token, as whoever refreshes it or ends the consent does; one that was refreshed while
+        # this waited ends with what took its place
+        held = families.hold(session(), OAuthAuthorization.id == token.family_id)
+        session().refresh(token, with_for_update=True)
+        for consent in held:
             families.end(session(), consent)
         token.revoked_at = token.revoked_at or now()
         _record("user_token.revoked", token)

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from api import errors, plans
 from api.db import now
 from api.models import Membership, OAuthAuthorization, User, UserToken, Workspace
+from api.oauth import families
 from api.roles import ROLES, Role
 from api.v1.members import places
 
@@ -137,11 +138,8 @@ def _refuse_last_owner(session: Session, workspace: Workspace) -> None:
 
 
 def _end_tokens(session: Session, user_id: str) -> None:
+    of_agents = OAuthAuthorization.kind == "agent", OAuthAuthorization.status == "granted"
+    for one in families.hold(session, OAuthAuthorization.user_id == user_id, *of_agents):
+        one.status, one.revoked_at = "revoked", now()
     tokens = sa.update(UserToken).where(UserToken.user_id == user_id, UserToken.revoked_at.is_(None))
     session.execute(tokens.values(revoked_at=now()))
-    held = sa.update(OAuthAuthorization).where(
-        OAuthAuthorization.user_id == user_id,
-        OAuthAuthorization.kind == "agent",
-        OAuthAuthorization.status == "granted",
-    )
-    session.execute(held.values(status="revoked", revoked_at=now()))

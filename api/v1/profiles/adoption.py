@@ -7,6 +7,7 @@ from sqlalchemy.orm import Session
 
 from api import errors
 from api.models import App, Delegation, Membership, OAuthAuthorization, Profile, Workspace
+from api.oauth import families
 from api.roles import Role
 
 MAY_GIVE = (Role.OWNER.word, Role.ADMIN.word)
@@ -16,10 +17,10 @@ def adopt(session: Session, app: App, profile_id: str, external_ref: str) -> tup
     """The profile, what now ties the app to it, and whether that is new.
 
     404 not_found unless the app is tied to it already or an owner or admin lets it in now; 409 already_provisioned
-    when another app made it, external_ref_in_use when the app calls another profile so.
+    when another app made it, external_ref_in_use when the app calls another profile so; 403 app_suspended.
     """
     # two adoptions of one app at once must not both take a name
-    session.execute(sa.select(App.id).where(App.id == app.id).with_for_update())
+    families.hold_active_app(session, app.id)
     tie = session.scalars(
         sa.select(Delegation).where(Delegation.app_id == app.id, Delegation.profile_id == profile_id)
     ).one_or_none()  # fmt: skip
@@ -45,19 +46,16 @@ def _live(session: Session, profile_id: str) -> Profile | None:
         .join(Workspace, Workspace.id == Profile.workspace_id)
         .where(Profile.id == profile_id, Profile.archived_at.is_(None), Workspace.archived_at.is_(None))
     )
-    return session.scalars(chosen.with_for_update(of=Profile)).one_or_none()
+    # a key of it may be issued meanwhile, by whoever holds a consent that is waited for below
+    return session.scalars(chosen.with_for_update(of=Profile, key_share=True)).one_or_none()
 
 
 def _is_let_in(session: Session, app: App, profile: Profile) -> bool:
-    given = (
-        sa.select(OAuthAuthorization.id)
-        .join(Membership, Membership.user_id == OAuthAuthorization.user_id)
-        .where(
-            OAuthAuthorization.app_id == app.id,
-            OAuthAuthorization.profile_id == profile.id,
-            OAuthAuthorization.status == "granted",
-            Membership.workspace_id == profile.workspace_id,
-            Membership.role.in_(MAY_GIVE),
-        )
+    may_give = sa.exists().where(
+        Membership.user_id == OAuthAuthorization.user_id,
+        Membership.workspace_id == profile.workspace_id,
+        Membership.role.in_(MAY_GIVE),
     )
-    return session.scalar(given.limit(1)) is not None
+    of_app = OAuthAuthorization.app_id == app.id, OAuthAuthorization.profile_id == profile.id
+    # held, so that whoever ends one of them meanwhile finds the adoption that it carried
+    return bool(families.hold(session, *of_app, OAuthAuthorization.status == "granted", may_give))

@@ -14,6 +14,7 @@ from api.auth import WITHHELD
 from api.credentials import mint_api_key
 from api.db import now
 from api.models import ApiKey, App, Delegation, Membership, Profile, User, Workspace
+from api.oauth import families
 from api.roles import Role
 from api.scopes import CONNECT_SCOPES, Scope
 from api.v1.profiles import places
@@ -34,10 +35,10 @@ def provision(session: Session, app: App, body: Mapping[str, Any]) -> Provision:
     """The profile of the app's `external_ref`, made if there is none.
 
     A repeat finds the profile as it is, whatever else was sent. 403 healthcare_scope_forbidden when people's data is
-    asked of a healthcare profile; 403 profile_limit_reached.
+    asked of a healthcare profile; 403 profile_limit_reached, app_suspended.
     """
     # of two calls with one reference the second must find what the first made
-    session.execute(sa.select(App.id).where(App.id == app.id).with_for_update())
+    families.hold_active_app(session, app.id)
     known = _known(session, app, body["external_ref"])
     if known is not None:
         return Provision(known, _owner(session, known.workspace_id))

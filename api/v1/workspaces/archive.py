@@ -23,7 +23,7 @@ from api.models import (
     WebhookSubscription,
     Workspace,
 )
-from api.purge import retire
+from api.purge import hold, retire
 from api.roles import Role
 
 REASON = "workspace_archived"
@@ -57,6 +57,8 @@ def archive(session: Session, *, workspace_id: str, at: datetime) -> Archive:
 
 def _end(session: Session, workspace_id: str, at: datetime) -> dict[str, int]:
     profiles = session.scalars(sa.select(Profile.id).where(Profile.workspace_id == workspace_id)).all()
+    # as whoever issues or ends under a consent does: the profile, the consent, and then the rest
+    hold(session, profiles)
     paused = _pause_webhooks(session, workspace_id)
     # before the profiles go, which takes guests with them uncounted
     memberships = _remove_memberships(session, workspace_id)

@@ -56,7 +56,8 @@ def person_of(session: Session, named: dict[str, Any], *, app: App, at: datetime
     the app's user's from now on. Names that were given are kept of an account without one. 409
     invalid_state/sign_up_refused where such an account belongs to a workspace that the app did not make.
     """
-    found = session.scalars(sa.select(User).where(User.email == named["email"]).with_for_update()).one_or_none()
+    known = sa.select(User).where(User.email == named["email"]).with_for_update(key_share=True)
+    found = session.scalars(known).one_or_none()
     if found is not None and found.email_verified_at is not None:
         return found
     if found is None:

@@ -35,7 +35,8 @@ def begin(
     renewed: Connection | None,
 ) -> Handoff:
     """A new hand-off for a new connection of the profile, or for one that is made anew; an open one for it ends."""
-    session.get_one(Profile, profile.id, with_for_update=True)
+    # not so much that a sync would wait, which is queued by whoever settles the hand-off that ends below
+    session.get_one(Profile, profile.id, with_for_update={"key_share": True})
     asked = client(settings, provider)
     _end_open(session, settings, profile, asked, renewed)
     connection = renewed or _pending(session, asked, profile, provider)
@@ -84,17 +85,17 @@ def fail(session: Session, settings: Settings, handoff_id: str, reason: str) -> 
 
 def end_abandoned(session: Session, settings: Settings, at: datetime) -> None:
     """End the connections that were begun and whose hand-off nobody came back from in time."""
-    begun = sa.select(Connection).join(Handoff, Handoff.connection_id == Connection.id)
+    begun = sa.select(Handoff).join(Connection, Connection.id == Handoff.connection_id)
     over = (Handoff.status == "pending", Handoff.expires_at <= at, Connection.status == "pending")
-    for connection in session.scalars(begun.where(*over)).all():
-        connections.end(session, settings, connection)
+    for handoff in _held_open(session, begun.where(*over)):
+        _end_begun(session, settings, handoff)
 
 
 def settle(session: Session, settings: Settings, handoff_id: str, grant: Grant) -> None:
     """Keep what a person let us in to: the only account at once, of several those that somebody will choose."""
     handoff = session.get_one(Handoff, handoff_id)
     # two that connect one account at once do it one after the other
-    session.get_one(Workspace, handoff.workspace_id, with_for_update=True)
+    session.get_one(Workspace, handoff.workspace_id, with_for_update={"key_share": True})
     session.refresh(handoff, with_for_update=True)
     connection = session.get_one(Connection, handoff.connection_id, with_for_update=True)
     kept, refusal = _outcome(session, settings, connection, grant) if handoff.status == "pending" else (None, "over")
@@ -253,11 +254,22 @@ def _end_open(
     aim = Connection.id == renewed.id if renewed else Connection.status == "pending"
     open_ = sa.select(Handoff).join(Connection, Connection.id == Handoff.connection_id)
     mine = (Handoff.profile_id == profile.id, Handoff.kind == "connect", Handoff.status == "pending")
-    for handoff in session.scalars(open_.where(*mine, Connection.provider == asked.provider, aim)).all():
+    for handoff in _held_open(session, open_.where(*mine, Connection.provider == asked.provider, aim)):
         handoff.status, handoff.ended_at = "canceled", db.now()
-        connection = session.get_one(Connection, handoff.connection_id)
         if renewed is None:
-            connections.end(session, settings, connection)
+            _end_begun(session, settings, handoff)
+
+
+def _held_open(session: Session, chosen: sa.Select[Handoff]) -> Sequence[Handoff]:
+    # whoever settles one holds it: it is then over, and what came of it stays
+    held = chosen.order_by(Handoff.id).with_for_update(of=Handoff)
+    return session.scalars(held.execution_options(populate_existing=True)).all()
+
+
+def _end_begun(session: Session, settings: Settings, handoff: Handoff) -> None:
+    connection = session.get_one(Connection, handoff.connection_id, with_for_update=True, populate_existing=True)
+    if connection.status == "pending":
+        connections.end(session, settings, connection)
 
 
 def _digest(state: str) -> str:

@@ -10,7 +10,7 @@ from api import auth, connecting, context, db, errors, providers
 from api.audit import Attempt, record, target
 from api.guard import guarded
 from api.http import Blueprint
-from api.models import Connection, Workspace
+from api.models import Connection, Profile, Workspace
 from api.models.connection import HOLDING
 from api.roles import Role
 from api.scopes import Scope
@@ -35,6 +35,8 @@ def connect(body: dict[str, Any]) -> dict[str, Any]:
     """
     settings, profile = context.settings(), auth.current().profile
     providers.require_up(providers.client(settings, body["provider"]), settings)
+    # the profile before its connection, as whoever archives it does
+    session().get_one(Profile, profile.id, with_for_update={"key_share": True})
     number = body["reconnect_connection_id"]
     renewed = renewable(own(session(), number, locked=True), body["provider"]) if number else None
     made = connecting.begin(
@@ -80,7 +82,7 @@ def finalize(body: dict[str, Any], connection_id: str) -> list[dict[str, Any]]:
     that the profile has already keeps its connection, with the new token.
     """
     # two that choose one account at once do it one after the other
-    session().get_one(Workspace, auth.current().profile.workspace_id, with_for_update=True)
+    session().get_one(Workspace, auth.current().profile.workspace_id, with_for_update={"key_share": True})
     connection = own(session(), connection_id, locked=True)
     _require_choosing(connection)
     known = _candidates(session(), connection)

@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -151,42 +152,46 @@ class Person:
             if about and _is_free(column, known)
             else value
             if column in others
-            else self._other(column, value)
+            else self._other(column, value, own=about)
             for column, value in out.items()
         }
 
-    def _other(self, column: str, value: Any, depth: int = 0) -> Any:
+    def _other(self, column: str, value: Any, *, own: bool, depth: int = 0) -> Any:
         if depth > DEEPEST:
             return None
+        inside = partial(self._other, column, own=own, depth=depth + 1)
         if isinstance(value, Mapping):
-            return {self.text(str(name)): self._other(column, inner, depth + 1) for name, inner in value.items()}
+            return {self.text(str(name), own=own): inside(inner) for name, inner in value.items()}
         if isinstance(value, (list, tuple)):
-            return type(value)(self._other(column, inner, depth + 1) for inner in value)
+            return type(value)(inside(inner) for inner in value)
         if not isinstance(value, str) or column in ENTITIES:
             return value
         if column == BY_ID:
             return self.moved.get(value, value)
         if column in LINKS and value.strip() in self.links.get(column, ()):
             return self.name(column, value.strip())
-        return self.text(value)
+        return self.text(value, own=own)
 
     def renamed_ids(self) -> frozenset[str]:
         """Ids of the random names given to identifiers so far."""
         return frozenset(identifier_id(self.profile_id, kind, name) for kind, name in self.names)
 
-    def text(self, value: str) -> str:
-        """The text with every telling part renamed, percent-encoded ones too."""
+    def text(self, value: str, *, own: bool = False) -> str:
+        """The text with every telling part renamed, percent-encoded ones too.
+
+        In the person's own records also what is a part of a longer word; in others that is somebody else's address.
+        """
         if not self.texts or not (pattern := self.pattern).search(value):
             return value
-        return pattern.sub(self._fresh, value)
+        return pattern.sub(partial(self._fresh, own=own), value)
 
-    def _fresh(self, found: re.Match[str]) -> str:
+    def _fresh(self, found: re.Match[str], *, own: bool) -> str:
         told = found[0].lower()
         while told not in self.texts and (plain := unquote(told)) != told:
             told = plain
         # letters that only the pattern takes for equal, as a long s for an s, spell no text that was learnt
         name = self.texts.get(told) or self.name("text", told)
-        if not _stands_alone(found, name):
+        if not own and not _stands_alone(found, name):
             return found[0]
         return name if told == found[0].lower() else quote(name, safe="")
 

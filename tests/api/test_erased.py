@@ -138,6 +138,13 @@ def test_an_address_that_holds_the_persons_is_somebody_elses(record: dict[str, s
     assert person.renamed(record) == record
 
 
+def test_in_the_persons_own_records_no_longer_word_keeps_the_address(ann: Person) -> None:
+    after = ann.renamed(
+        {"email": "ann@example.com", "utm_term": "leadann@example.com7", "touch_key": "7ann@example.com7"}
+    )
+    assert "ann@example.com" not in repr(after)
+
+
 def test_a_letter_that_is_only_taken_for_another_fails_nothing() -> None:
     person = Person(PROFILE, b"secret", ids({("email", "sam@example.com")}))
     person.read({"email": "sam@example.com"})

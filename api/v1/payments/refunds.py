@@ -38,8 +38,19 @@ def left_by_others(payment: dict[str, Any]) -> Decimal:
 
     In the payment's currency, rounded to its digits, as it is told: a refund in another one leaves parts of them.
     """
-    left = Decimal(payment["value"] - payment["refunded"] + payment["refunded_by_hand"])
-    return round(left, currency_digits()[payment["currency"]])
+    return round(_left(payment), currency_digits()[payment["currency"]])
+
+
+def taken(amount: Decimal, payment: dict[str, Any]) -> Decimal:
+    """What a refund takes off: where it is all that is told to be left, the parts of a coin beside it too.
+
+    They would be worth a coin of another currency, which a payment that was refunded in full would keep.
+    """
+    return max(amount, _left(payment)) if amount == left_by_others(payment) else amount
+
+
+def _left(payment: dict[str, Any]) -> Decimal:
+    return Decimal(payment["value"] - payment["refunded"] + payment["refunded_by_hand"])
 
 
 def possible(body: dict[str, Any], payment: dict[str, Any]) -> Decimal:
@@ -55,8 +66,10 @@ def possible(body: dict[str, Any], payment: dict[str, Any]) -> Decimal:
     return wanted
 
 
-def enter(session: Session, profile_id: str, payment_ref: str, amount: Decimal, body: dict[str, Any]) -> ManualRefund:
-    """Keep a refund and send its record; manual_refund_exists when the payment has one."""
+def enter(
+    session: Session, profile_id: str, payment_ref: str, amount: Decimal, body: dict[str, Any], *, takes: Decimal
+) -> ManualRefund:
+    """Keep a refund and send its record, of what it `takes`; manual_refund_exists when the payment has one."""
     refund = ManualRefund(
         profile_id=profile_id,
         payment_ref=payment_ref,
@@ -70,7 +83,8 @@ def enter(session: Session, profile_id: str, payment_ref: str, amount: Decimal, 
             session.add(refund)
     except sa.exc.IntegrityError:
         raise errors.MANUAL_REFUND_EXISTS() from None
-    _send(session, refund, {})
+    more = {} if takes == amount else {"value": f"{takes:f}"}
+    _send(session, refund, more)
     return refund
 
 
@@ -93,7 +107,7 @@ def _send(session: Session, refund: ManualRefund, more: dict[str, Any]) -> None:
         **more,
     }
     # a key of its own for the withdrawal: what was sent first is kept as it was sent
-    key = f"manual_refund:{refund.id}" + (":withdrawn" if more else "")
+    key = f"manual_refund:{refund.id}" + (":withdrawn" if refund.withdrawn_at else "")
     session.add(
         IngestedRecord(
             profile_id=refund.profile_id,

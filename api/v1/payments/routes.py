@@ -133,7 +133,8 @@ def refund_payment(body: dict[str, Any], payment_ref: str) -> dict[str, Any]:
     if payment_ref in refunds.standing(session(), _profile_id(), [payment_ref]):
         raise errors.MANUAL_REFUND_EXISTS()
     amount = refunds.possible(body, payment)
-    refund = refunds.enter(session(), _profile_id(), payment_ref, amount, body)
+    takes = refunds.taken(amount, payment)
+    refund = refunds.enter(session(), _profile_id(), payment_ref, amount, body, takes=takes)
     entered = {"amount": body["amount"], "currency": body["currency"]}
     details = {"target": target("payment", payment_ref), "after": entered}
     record(session(), actor(), Attempt("payment.refunded", details))

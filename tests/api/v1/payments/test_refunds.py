@@ -51,3 +51,29 @@ def test_the_most_that_can_be_refunded_is_what_is_left_as_it_is_told(
         refunds.possible({"amount": beyond, "currency": currency}, payment)
     assert refunds.possible({"amount": most, "currency": currency}, payment) == Decimal(most)
     assert refunds.left_by_others(payment) == Decimal(most)
+
+
+@pytest.mark.parametrize(
+    ("value", "currency", "amount", "sent"),
+    [
+        ("10.0050", "EUR", "10.00", "10.0050"),
+        ("100.5000", "JPY", "100", "100.5000"),
+        ("10.0150", "EUR", "10.02", "10.02"),
+        ("10.0050", "EUR", "9.99", "9.99"),
+    ],
+)
+def test_a_payment_refunded_in_full_keeps_no_part_of_a_coin(
+    sqlite_url: str, value: str, currency: str, amount: str, sent: str
+) -> None:
+    profile = accounts.profile(sqlite_url)
+    payment = {"value": Decimal(value), "refunded": Decimal(0), "refunded_by_hand": Decimal(0), "currency": currency}
+    body = {"amount": amount, "currency": currency, "refunded_at": None, "note": None}
+    asked = refunds.possible(body, payment)
+    with db.transaction(sqlite_url) as session:
+        takes = refunds.taken(asked, payment)
+        entered = refunds.enter(session, profile.id, "bank:1", asked, body, takes=takes)
+        assert entered.amount == Decimal(amount)
+        refunds.withdraw(session, entered)
+        records = [kept.record for kept in session.scalars(sa.select(IngestedRecord).order_by(IngestedRecord.id))]
+    assert records[0]["value"] == sent
+    assert [record.get("_deleted") for record in records] == [None, True]

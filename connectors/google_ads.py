@@ -103,9 +103,9 @@ class GoogleAds:
 
     def state(self, level: Level, platform_id: str) -> LiveState | None:
         """One campaign, ad group or ad as Google shows it now; None for an id that is none of that level."""
-        row = self._live(level, platform_id)
+        rows = self._live(level, platform_id)
         with _as_promised():
-            return google_rows.live_state(row, level) if row else None
+            return google_rows.live_state(rows[0], level) if rows else None
 
     def pause(self, level: Level, platform_id: str) -> None:
         """Set the status to PAUSED."""
@@ -117,7 +117,7 @@ class GoogleAds:
 
     def set_budget(self, level: Level, platform_id: str, kind: BudgetType, amount_minor: int) -> None:
         """Set the amount of the campaign's budget, unless other campaigns share it; nothing else has one."""
-        row = self._found(level, platform_id)
+        row = self._found(level, platform_id)[0]
         with _as_promised():
             node = row.get("campaignBudget") or {}
             if level != "campaign" or node.get("explicitlyShared"):
@@ -144,24 +144,29 @@ class GoogleAds:
         with _as_promised():
             return self._given_currency or str(self._account()["customer"]["currencyCode"])
 
-    def _live(self, level: Level, platform_id: str) -> Row | None:
+    def _live(self, level: Level, platform_id: str) -> list[Row]:
+        """What has the id, an ad once for each of its ad groups; that which may still be shown first."""
         if not (platform_id.isascii() and platform_id.isdigit() and len(platform_id) <= LONGEST_ID):
-            return None
+            return []
         found = self._api.search(google_queries.live(level, platform_id))
-        return found[0] if found else None
+        with _as_promised():
+            return sorted(found, key=lambda row: -_liveliness(google_rows.live_state(row, level).status))
 
-    def _found(self, level: Level, platform_id: str) -> Row:
-        row = self._live(level, platform_id)
-        if row is None:
+    def _found(self, level: Level, platform_id: str) -> list[Row]:
+        rows = self._live(level, platform_id)
+        if not rows:
             raise Refused("google", "the customer has nothing of this id", reason="not_found")
-        return row
+        return rows
 
     def _set_status(self, level: Level, platform_id: str, status: str) -> None:
         noun, collection = NOUNS[level]
-        row = self._found(level, platform_id)
+        rows = self._found(level, platform_id)
         with _as_promised():
-            resource = str(row[noun]["resourceName"])
-        self._api.change(collection, resource, {"status": status})
+            # an ad of two ad groups is one here: it rests or runs in both, but for where it was removed
+            alive = [row for row in rows if _liveliness(google_rows.live_state(row, level).status)] or rows[:1]
+            resources = [str(row[noun]["resourceName"]) for row in alive]
+        for resource in resources:
+            self._api.change(collection, resource, {"status": status})
 
     def _by_day(
         self, shown: Iterable[Row], claimed: Iterable[Row], since: date, until: date
@@ -204,9 +209,14 @@ def _one_each(ads: Iterable[Row]) -> list[Row]:
     kept: dict[str, Row] = {}
     for ad in {(ad["ad_set_id"], ad["ad_id"]): ad for ad in ads}.values():
         held = kept.setdefault(ad["ad_id"], ad)
-        if _LIVELINESS.get(ad["status"], 0) > _LIVELINESS.get(held["status"], 0):
+        if _liveliness(ad["status"]) > _liveliness(held["status"]):
             kept[ad["ad_id"]] = ad
     return list(kept.values())
+
+
+def _liveliness(status: str | None) -> int:
+    """More for what may be shown, 0 for what never is again."""
+    return _LIVELINESS.get(status or "", 0)
 
 
 def _once(rows: Iterable[Row], key: str) -> list[Row]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
+import pytest
+
 from connectors.ad_platform import Row
 from connectors.apps import App
 from connectors.google_ads import GoogleAds
-from connectors.transport import Answer
+from connectors.transport import Answer, Request
 from tests.connectors.test_malformed import GOOGLE_ROW, Scripted
 from tests.fixtures.sandbox import TODAY
 
@@ -65,6 +67,58 @@ def test_the_ad_itself_is_one_and_is_that_which_may_still_be_shown() -> None:
         account._api._access, account._api._good_until = "a", float("inf")
         ads = [row for row in account.entities()["ads"] if row["ad_id"] == "4"]
         assert [(row["ad_set_id"], row["status"]) for row in ads] == [("3", "ACTIVE")]
+
+
+def placed(group: str, status: str) -> dict[str, Any]:
+    name = f"customers/1/adGroupAds/{group}~4"
+    return {**ROW, "adGroupAd": {**ROW["adGroupAd"], "status": status, "resourceName": name}}
+
+
+class Told(Scripted):
+    """A wire that tells the ad in these places and confirms every change; `changed` are the names it was told."""
+
+    def __init__(self, places: list[dict[str, Any]]) -> None:
+        super().__init__([])
+        self.places, self.changed = places, list[tuple[str, str]]()
+
+    def _exchange(self, request: Request, provider: str) -> Answer:
+        if not request.url.endswith(":mutate"):
+            return Answer(200, {}, {"results": self.places}, True)
+        update = (request.document or {})["operations"][0]["update"]
+        self.changed.append((update["resourceName"].rpartition("/")[2], update["status"]))
+        return Answer(200, {}, {"results": [{"resourceName": update["resourceName"]}]}, True)
+
+
+def live(*places: tuple[str, str]) -> tuple[GoogleAds, Told]:
+    wire = Told([placed(*place) for place in places])
+    found = GoogleAds("http://127.0.0.1:9", "t", "1", wire, App("c", "s", "d"))
+    found._api._access, found._api._good_until = "a", float("inf")
+    return found, wire
+
+
+@pytest.mark.parametrize(
+    ("places", "status"),
+    [
+        ([("71", "REMOVED"), ("72", "ENABLED")], "ACTIVE"),
+        ([("71", "PAUSED"), ("72", "ENABLED")], "ACTIVE"),
+        ([("71", "REMOVED"), ("72", "PAUSED")], "PAUSED"),
+    ],
+)
+def test_an_ad_of_two_groups_is_live_as_that_which_may_still_be_shown(
+    places: list[tuple[str, str]], status: str
+) -> None:
+    for found in (places, places[::-1]):
+        google, _ = live(*found)
+        state = google.state("ad", "4")
+        assert state is not None
+        assert state.status == status
+
+
+def test_an_ad_of_two_groups_rests_and_runs_again_in_both_but_where_it_was_removed() -> None:
+    google, wire = live(("71", "ENABLED"), ("72", "ENABLED"), ("73", "REMOVED"))
+    google.pause("ad", "4")
+    google.resume("ad", "4")
+    assert wire.changed == [("71~4", "PAUSED"), ("72~4", "PAUSED"), ("71~4", "ENABLED"), ("72~4", "ENABLED")]
 
 
 def _pages(ads: list[Any]) -> list[Answer]:

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from api import credentials, errors
 from api.db import now
-from api.models import OneTimeToken
+from api.models import OneTimeToken, User
 
 Purpose = Literal["password_reset", "email_verification"]
 LIFE = timedelta(hours=1)
@@ -23,6 +23,8 @@ def issue(session: Session, *, user_id: str | None, purpose: Purpose) -> str:
     For nobody it opens nothing, and takes as long to make.
     """
     at = now()
+    # of two at once the second ends the first
+    _hold(session, user_id)
     earlier = sa.and_(OneTimeToken.user_id == user_id, OneTimeToken.kind == purpose)
     session.execute(sa.delete(OneTimeToken).where(sa.or_(earlier, OneTimeToken.expires_at <= at)))
     token = credentials.mint(PREFIX)
@@ -42,6 +44,8 @@ def require_live(session: Session, token: str, purpose: Purpose) -> None:
 
 def use(session: Session, token: str, purpose: Purpose) -> str:
     """The person of a token, which is then spent; 404 not_found for any that does not open anything."""
+    # the person before the codes, as whoever sets their password does
+    _hold(session, session.scalar(sa.select(OneTimeToken.user_id).where(*_live(token, purpose))))
     spent = sa.update(OneTimeToken).where(*_live(token, purpose)).values(used_at=now()).returning(OneTimeToken.user_id)
     user_id = session.scalar(spent)
     if user_id is None:
@@ -52,6 +56,11 @@ def use(session: Session, token: str, purpose: Purpose) -> str:
 def end_all(session: Session, *, user_id: str, purpose: Purpose) -> None:
     """End what is still on its way to a person."""
     session.execute(sa.delete(OneTimeToken).where(OneTimeToken.user_id == user_id, OneTimeToken.kind == purpose))
+
+
+def _hold(session: Session, user_id: str | None) -> None:
+    if user_id is not None:
+        session.execute(sa.select(User.id).where(User.id == user_id).with_for_update(key_share=True))
 
 
 def _live(token: str, purpose: Purpose) -> tuple[sa.ColumnElement[bool], ...]:

@@ -24,6 +24,7 @@ from api.models import (
     OAuthRefreshToken,
     UserToken,
     WebhookSubscription,
+    Workspace,
 )
 from api.oauth.clients import TOKEN_LIFE
 from api.scopes import CONNECT_SCOPES
@@ -60,6 +61,15 @@ def consent_of_key(key: ApiKey) -> sa.ColumnElement[bool]:
     siblings = sa.select(ApiKey.id).where(ApiKey.lineage_id == key.lineage_id)
     issued = sa.select(OAuthCode.authorization_id).where(OAuthCode.api_key_id.in_(siblings))
     return OAuthAuthorization.id.in_(issued)
+
+
+def hold_key(session: Session, key: ApiKey, workspace_id: str) -> None:
+    """Read a key of the workspace again, which nobody ends, by whatever could end it, until this unit is over."""
+    if key.app_id is not None:
+        hold_app(session, key.app_id)
+    session.execute(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update())
+    hold(session, consent_of_key(key))
+    session.refresh(key, with_for_update=True)
 
 
 def give_tokens(

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from api import credentials, errors, plans
 from api.db import now
-from api.models import ApiKey, Profile, Workspace
+from api.models import ApiKey, Profile
 from api.oauth import families
 from api.reach import Reach, is_healthcare
 from api.roles import Role
@@ -103,11 +103,7 @@ def locked(session: Session, reached: Reach, key_id: str, *, by: str) -> ApiKey:
         raise errors.NOT_FOUND()
     key: ApiKey = found.ApiKey
     # whoever ends keys of an app, of a workspace or of a consent finds the one that takes this one's place
-    if key.app_id is not None:
-        families.hold_app(session, key.app_id)
-    session.execute(sa.select(Workspace.id).where(Workspace.id == found.Profile.workspace_id).with_for_update())
-    families.hold(session, families.consent_of_key(key))
-    session.refresh(key, with_for_update=True)
+    families.hold_key(session, key, found.Profile.workspace_id)
     if (key.created_by_kind, key.created_by_id) != ("session", by):
         _require_role(reached, Role.ADMIN)
     return key

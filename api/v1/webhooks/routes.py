@@ -9,7 +9,8 @@ from api.audit import Attempt, record, target
 from api.auth import Kind
 from api.guard import caller_guarded
 from api.http import Blueprint
-from api.models import WebhookDelivery, WebhookSubscription
+from api.models import ApiKey, WebhookDelivery, WebhookSubscription
+from api.oauth import families
 from api.op_lists import By, ListQuery
 from api.roles import Role
 from api.scopes import Scope
@@ -75,7 +76,9 @@ def create_subscription(body: dict[str, Any]) -> dict[str, Any]:
 
     The answer is the only one that holds the secret, with which every delivery is signed as Standard Webhooks says.
     """
-    made, secret = subscriptions.create(session(), context.settings(), place=_place(), wanted=body)
+    place = _place()
+    _hold_partner(place)
+    made, secret = subscriptions.create(session(), context.settings(), place=place, wanted=body)
     _record("webhook_subscription.created", made, {"events": made.events})
     return {**_told(made), "secret": secret}
 
@@ -90,7 +93,9 @@ def change_subscription(body: dict[str, Any], subscription_id: str) -> dict[str,
 
     What happens while it is paused is not told later; what was on its way waits.
     """
-    found = subscriptions.locked(session(), _place(), subscription_id)
+    place = _place()
+    _hold_partner(place)
+    found = subscriptions.locked(session(), place, subscription_id)
     subscriptions.change(session(), found, wanted=body)
     _record("webhook_subscription.changed", found, {name: body[name] for name in body if name != "url"})
     return _told(found)
@@ -159,6 +164,15 @@ def replay_delivery(delivery_id: str) -> dict[str, Any]:
     """Deliver an event again, under the same `webhook-id`"""
     again = subscriptions.replay(session(), _place(), delivery_id)
     return {"delivery_id": again.id, "event_id": again.event_id}
+
+
+def _hold_partner(place: Place) -> None:
+    # an app that is disconnected or suspended at this moment is told nothing more
+    if auth.current().is_partner:
+        key = session().get_one(ApiKey, auth.current().id)
+        families.hold_key(session(), key, place.workspace_id)
+        if key.revoked_at is not None:
+            raise auth.unauthorized()
 
 
 def _place() -> Place:

@@ -20,7 +20,7 @@ from tests.factories import accounts, people
 from tests.factories.deployments import application, settings_of
 
 BACK = "https://app.example/back"
-ASKED = {"code_challenge": None, "code_challenge_method": None, "scope": "analytics"}
+ASKED = {"code_challenge": None, "code_challenge_method": None, "scope": "analytics connections"}
 
 
 @dataclass
@@ -108,7 +108,7 @@ def made(home: Path, database_url: str) -> World:
     flask = application(settings_of(home, database_url))
     profile, owner = accounts.profile(database_url), people.user(database_url)
     people.member(database_url, owner, profile.workspace_id)
-    made = people.app(database_url, workspace_id=profile.workspace_id)
+    made = people.app(database_url, workspace_id=profile.workspace_id, connect_scopes=["analytics", "connections"])
     with db.transaction(database_url) as session:
         session.get_one(App, made.app.id).redirect_uris = [BACK]
     session_token, browser = people.session_of(database_url, owner), flask.test_client()

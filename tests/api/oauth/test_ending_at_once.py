@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from werkzeug.test import TestResponse
 
-from api.models import ApiKey, Delegation, Membership, UserToken
+from api.models import ApiKey, Delegation, Membership, UserToken, WebhookSubscription
 from tests.api.oauth import let_in
 from tests.api.oauth.let_in import World
 from tests.factories import people
+from tests.factories.receivers import PUBLIC
 from tests.fixtures.at_once import meanwhile
 
 # what a request has read when somebody else comes
@@ -115,13 +116,21 @@ def test_an_adoption_beside_a_disconnect_ends_with_it(world: World) -> None:
     assert world.one(Delegation.id) is None
 
 
-def test_a_suspended_app_adopts_nothing_more(world: World) -> None:
-    world.app_exchange(world.app_code())
-    path, header = f"/profiles/{world.profile.id}/adopt", world.app.auth["Authorization"]
-    with meanwhile(world.url, OF_APP, world.suspend) as ended:
-        adopted = world.ask("POST", path, {"external_ref": "mine"}, header)
-    fine(adopted, *ended)
-    assert world.one(Delegation.id) is None
+@pytest.mark.parametrize("end", ["disconnect", "suspend"])
+@pytest.mark.parametrize("change", ["subscribe", "go on"])
+def test_an_app_is_told_nothing_more_that_it_subscribes_to_meanwhile(world: World, change: str, end: str) -> None:
+    key = world.app_exchange(world.app_code()).get_json()["access_token"]
+    path, body = "/webhooks/subscriptions", {"url": f"https://{PUBLIC}/app", "events": ["*"]}
+    if change == "go on":
+        made = world.ask("POST", path, body, key).get_json()["data"]["id"]
+        path, body = f"{path}/{made}", {"status": "active"}
+        world.ask("PATCH", path, {"status": "paused"}, key)
+    ending = {"disconnect": world.disconnect, "suspend": world.suspend}[end]
+    with meanwhile(world.url, OF_KEY, ending) as ended:
+        told = world.ask("POST" if change == "subscribe" else "PATCH", path, body, key)
+    fine(told, *ended)
+    assert ended[0].status_code == 200
+    assert world.one(WebhookSubscription.id, WebhookSubscription.status == "active") is None
 
 
 def removed(world: World) -> TestResponse:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
 from importlib import import_module
 from importlib.metadata import version
@@ -38,6 +39,8 @@ KEPT_VARIABLES = frozenset(
 def main() -> None:
     """Run dbt with this process's arguments."""
     search_seldom()
+    # dbt waits for the statements that run; a build ends as well without them as when it is killed
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     if sys.argv[1:] == ["--version"]:
         # dbt's own answer asks the package index for updates; Dagster only reads the number
         sys.stdout.write(version("dbt-core") + "\n")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import dagster as dg
+from dagster._core.execution import compute_logs
 
 from orchestration import recomputes
 from orchestration.instance import fail_orphans, prepare_instance, process_tags
@@ -16,7 +20,15 @@ from orchestration.sync import pull_range
 from touchledger.settings import Settings
 
 WITHOUT_MODELS = {"sync", "ranking"}
+# as Dagster keeps them in its events
+INTERRUPTS = {"KeyboardInterrupt", "DagsterExecutionInterruptedError"}
 PULLING_JOBS = {"nightly", "sync", "hourly_delivery"}
+
+
+# what follows a step's log would be told of a Ctrl-C too, and print where it was then; it ends with this process
+compute_logs.subprocess = SimpleNamespace(  # type: ignore[assignment, attr-defined]
+    Popen=partial(subprocess.Popen, start_new_session=True)
+)
 
 
 @dataclass(frozen=True)
@@ -31,10 +43,14 @@ class Progress:
 
 @dataclass
 class Outcome:
-    """How a run ended. `seconds` is by step; `problems` are fit for a terminal; `assets` holds metadata."""
+    """How a run ended, `was_stopped` by Ctrl-C.
+
+    `seconds` is by step; `problems` are fit for a terminal; `assets` holds metadata.
+    """
 
     run_id: str
     success: bool = False
+    was_stopped: bool = False
     seconds: dict[str, float] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     assets: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -110,8 +126,14 @@ class Listener:
             self._checked(event, step)
         elif event.event_type in (dg.DagsterEventType.STEP_SUCCESS, dg.DagsterEventType.STEP_FAILURE):
             self._ended(event, step)
-        elif event.event_type == dg.DagsterEventType.RUN_FAILURE and not self._outcome.problems:
-            self._outcome.problems.append(_innermost(event.job_failure_data.error) or event.message or "the run failed")
+        elif event.event_type == dg.DagsterEventType.RUN_FAILURE:
+            self._failed(event)
+
+    def _failed(self, event: dg.DagsterEvent) -> None:
+        error = event.job_failure_data.error
+        self._outcome.was_stopped |= error is not None and error.cls_name in INTERRUPTS
+        if not self._outcome.problems:
+            self._outcome.problems.append(_innermost(error) or event.message or "the run failed")
 
     def _materialized(self, event: dg.DagsterEvent, step: str) -> None:
         materialization = event.step_materialization_data.materialization
@@ -131,8 +153,16 @@ class Listener:
         self._outcome.seconds[step] = time.monotonic() - self._started.get(step, time.monotonic())
         failed = event.event_type == dg.DagsterEventType.STEP_FAILURE
         if failed:
+            self._outcome.was_stopped |= any(cls in INTERRUPTS for cls in _classes(event.step_failure_data.error))
             self._outcome.problems.append(f"{step}: {_innermost(event.step_failure_data.error) or event.message}")
         self._listen(Progress("failed" if failed else "ended", step))
+
+
+def _classes(error: Any) -> Iterator[str]:
+    """The names of an exception's class, and of those that it wraps or came up beside."""
+    while error is not None:
+        yield error.cls_name
+        error = error.cause or error.context
 
 
 def _innermost(error: Any) -> str:

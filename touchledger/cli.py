@@ -8,13 +8,14 @@ import click
 from rich.markup import escape
 
 from orchestration.garbage import search_seldom
+from touchledger.ends import Commands
 from touchledger.output import Output, speaking
 from touchledger.settings import Settings, WrongSettingError, load
 
 # libraries that take seconds to import are imported by the commands that need them
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="touchledger")
 def main() -> None:
     """Open advertising attribution: every touch, every cent, accounted for.

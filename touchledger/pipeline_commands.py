@@ -21,7 +21,7 @@ class RunFailedError(click.ClickException):
 def run_shown(
     output: Output, settings: Settings, job: str, *, full_refresh: bool = False, engine: str | None = None
 ) -> Outcome:
-    """Run a job with its stages in view. Raises RunFailedError with what went wrong.
+    """Run a job with its stages in view. Raises RunFailedError with what went wrong, KeyboardInterrupt once stopped.
 
     `engine` is the one that the models run on, by default the deployment's.
     """
@@ -29,6 +29,8 @@ def run_shown(
         _require_spark(settings)
     with showing(output, settings, stage_totals(job)) as listener:
         outcome = run_job(settings, job, full_refresh=full_refresh, engine=engine, listen=listener)
+    if outcome.was_stopped:
+        raise KeyboardInterrupt
     if not outcome.success:
         problems = "\n".join(f"  {problem}" for problem in outcome.problems)
         raise RunFailedError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 from importlib.metadata import version
@@ -34,6 +35,14 @@ finally:
 """
 
 ASKED_OF_DBT = "full: {{ flags.FULL_REFRESH }}, empty: {{ flags.EMPTY }}, on: {{ target.name }}"
+
+INTERRUPTED = """
+import os, signal, sys
+from orchestration import dbt_process
+sys.argv[1:] = ["--version"]
+dbt_process.main()
+os.kill(os.getpid(), signal.SIGINT)
+"""
 
 READY = """
 import sys
@@ -95,6 +104,12 @@ def test_dbt_seldom_searches_for_garbage() -> None:
     assert number == version("dbt-core")
     assert enabled == "True"
     assert int(objects) >= 10_000
+
+
+def test_dbt_ends_at_once_and_silently_on_ctrl_c() -> None:
+    # it waited for the statements that ran, longer than Dagster waits for it
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
 
 
 def test_dbt_takes_compiled_templates_from_the_checkout() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
@@ -24,6 +26,24 @@ from orchestration.pipeline import Outcome, Progress, run_job
 from touchledger import settings as settings_module
 from touchledger.accounts import create_profile
 from touchledger.settings import Settings
+
+# as a terminal does it: all processes of the group are told, once those beside a step have begun
+STOPPED = """
+import os, signal, time
+from orchestration.pipeline import run_job
+from touchledger.settings import load
+from touchledger.state import prepare
+
+def stop(step):
+    if step.kind == "started":
+        time.sleep(2)
+        os.killpg(0, signal.SIGINT)
+
+prepare(load())
+signal.signal(signal.SIGINT, signal.default_int_handler)
+outcome = run_job(load(), "sync", listen=stop)
+print(outcome.success, outcome.was_stopped)
+"""
 
 TOUCHES = "touch_key,occurred_at,anonymous_id,channel,origin,is_direct\n" + "".join(
     f"t{n},2026-03-0{1 + n % 9}T12:00:00Z,a{n},web,web,true\n" for n in range(20)
@@ -152,6 +172,13 @@ def test_a_run_whose_process_was_killed_is_failed_by_the_next_one(built: Built) 
         run = instance.get_run_by_id("dead")
         assert run is not None
         assert run.status == dg.DagsterRunStatus.FAILURE
+
+
+def test_ctrl_c_stops_a_run_and_nothing_beside_it_speaks(home: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED], capture_output=True, text=True, check=False, start_new_session=True
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "False True\n", "")
 
 
 def test_a_second_writer_is_told_who_writes(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -235,11 +235,14 @@ def replay(output: Output) -> None:
 @speaking
 def docs(output: Output) -> None:
     """Write the data docs from the warehouse as it was built last."""
-    from touchledger.data_docs import write_data_docs
+    from touchledger.data_docs import DataDocsError, write_data_docs
 
     settings = _prepared()
-    with output.working("Write the data docs"):
-        write_data_docs(settings)
+    try:
+        with output.working("Write the data docs"):
+            write_data_docs(settings)
+    except DataDocsError as error:
+        raise click.ClickException(str(error)) from None
     output.result(str(settings.data_docs), {"path": str(settings.data_docs)})
 
 

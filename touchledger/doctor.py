@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from rich.markup import escape
 
 from api.db import engine_for
-from api.migrate import check
+from api.migrate import NewerDatabaseError, check
 from orchestration import pointer
 from touchledger.demo import MADE
 from touchledger.output import Output
@@ -106,6 +106,9 @@ def database(settings: Settings) -> Iterator[Finding]:
         with engine_for(settings.operational_url).connect():
             pass
         check(settings.operational_url)
+    except NewerDatabaseError as error:
+        found, _, way_out = str(error).partition(": ")
+        yield Finding("database", "fail", f"{address}: {found}", way_out)
     except sa.exc.OperationalError:
         yield Finding("database", "fail", f"{address} does not answer", "start it, or correct TOUCHLEDGER_DATABASE_URL")
     except Exception as error:

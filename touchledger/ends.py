@@ -1,7 +1,8 @@
-"""How a command ends that cannot end well: in one line."""
+"""How a command ends that cannot end well: what is in its way, and the way out, in one line."""
 
 from __future__ import annotations
 
+import errno
 import signal
 from typing import Any
 
@@ -11,7 +12,7 @@ STOPPED = 128 + signal.SIGINT
 
 
 class Commands(click.Group):
-    """Commands that Ctrl-C ends in one line."""
+    """Commands that tell in a line what the machine or the deployment lacks; faults of ours keep their traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -21,3 +22,37 @@ class Commands(click.Group):
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             click.echo("stopped; what was served before still is", err=True)
             raise SystemExit(STOPPED) from None
+        except click.ClickException:
+            raise
+        except Exception as error:
+            told = told_in_a_line(error)
+            if told is None:
+                raise
+            raise click.ClickException(told) from None
+
+
+def told_in_a_line(error: Exception) -> str | None:
+    """What the exception says to who operates the deployment; None where it is none of theirs."""
+    # they take long to import, and most commands end well
+    import duckdb
+    import sqlalchemy as sa
+
+    from api.migrate import NewerDatabaseError
+    from orchestration.locks import WriterBusyError
+    from orchestration.pointer import DamagedPointerError
+
+    if isinstance(error, DamagedPointerError):
+        return f"{error}; `touchledger build` publishes a new one over it"
+    if isinstance(error, (NewerDatabaseError, WriterBusyError)):
+        return str(error)
+    if isinstance(error, sa.exc.OperationalError) or type(error) is sa.exc.DatabaseError:
+        return f"the database cannot be used: {_first_line(error.orig)}; `touchledger doctor` says more"
+    if isinstance(error, duckdb.IOException):
+        return f"a file cannot be read: {_first_line(error)}; `touchledger doctor` says more"
+    if isinstance(error, OSError) and error.errno is not None and error.errno != errno.EPIPE:
+        return f"{error.filename or 'the state folder'}: {error.strerror}; `touchledger doctor` says more"
+    return None
+
+
+def _first_line(error: BaseException | None) -> str:
+    return str(error).partition("\n")[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -11,6 +12,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from api.errors import ApiError
 from api.served import MODELS, ProfileFacts, Reader, profile_facts
 from api.snapshot import snapshots
 from api.v1.conversions import queries, rows
@@ -29,7 +31,7 @@ def report(output: Output, settings: Settings, handle: str, profile_id: str | No
     `handle`: its conversion id, event id, the caller's key or its payment reference. Raises ClickException when no
     profile has such a conversion, or when several have and none is named.
     """
-    with snapshots(settings).reader() as reader:
+    with _readable(settings) as reader:
         if reader is None:
             raise click.ClickException("nothing is published yet; run `touchledger build` first")
         profile, found = _only(list(_found(reader, handle, profile_id)), handle)
@@ -38,6 +40,15 @@ def report(output: Output, settings: Settings, handle: str, profile_id: str | No
         cents = queries.cents(reader, profile, found["conversion_key"])
         data = _data(profile, found, path, cents, since=(first or found)["ts"])
     output.result(str(found["conversion_id"]), data, *_shown(profile, found, data))
+
+
+@contextmanager
+def _readable(settings: Settings) -> Iterator[Reader | None]:
+    try:
+        with snapshots(settings).reader() as reader:
+            yield reader
+    except ApiError:
+        raise click.ClickException("the published snapshot cannot be read; `touchledger doctor` says more") from None
 
 
 def _found(reader: Reader, handle: str, profile_id: str | None) -> Iterator[tuple[ProfileFacts, dict[str, Any]]]:

@@ -6,9 +6,6 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import click
-import sqlalchemy as sa
-
 from api import logs
 from api.migrate import upgrade
 from orchestration.instance import prepare_instance
@@ -19,26 +16,13 @@ from touchledger.settings import Settings
 def prepare(settings: Settings) -> None:
     """Make the state folder, bring the database to this version's schema, and make the lake's and Dagster's folders.
 
-    Raises a ClickException where the disk or the database does not let it.
+    Raises OSError, NewerDatabaseError or SQLAlchemy's errors where the disk or the database does not let it.
     """
-    with _told_in_a_line(settings):
-        for folder in (settings.home, settings.inbox, settings.published, settings.home / "logs"):
-            folder.mkdir(parents=True, exist_ok=True)
-        upgrade(settings.operational_url)
-        prepare_instance(settings)
-        Lake(settings.lake).prepare()
-
-
-@contextmanager
-def _told_in_a_line(settings: Settings) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        where = error.filename or settings.home
-        raise click.ClickException(f"{where}: {error.strerror or error}; `touchledger doctor` says more") from error
-    except sa.exc.OperationalError as error:
-        reason = str(error.orig).partition("\n")[0]
-        raise click.ClickException(f"the database cannot be used: {reason}; `touchledger doctor` says more") from error
+    for folder in (settings.home, settings.inbox, settings.published, settings.home / "logs"):
+        folder.mkdir(parents=True, exist_ok=True)
+    upgrade(settings.operational_url)
+    prepare_instance(settings)
+    Lake(settings.lake).prepare()
 
 
 @contextmanager
@@ -47,10 +31,8 @@ def logging_to_file(settings: Settings) -> Iterator[None]:
     path = settings.home / "logs" / "commands.log"
     root = logging.getLogger()
     before, level = root.handlers[:], root.level
-    with _told_in_a_line(settings):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        opened = path.open("a", encoding="utf-8")
-    with opened as stream:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as stream:
         logs.configure(settings.log_level, stream=stream)
         try:
             yield

@@ -1,9 +1,22 @@
-"""What is in a command's way is told in one line."""
+"""What is in a command's way is told in one line, with the way out."""
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from click.testing import CliRunner
+
+from api.db import transaction
+from orchestration.locks import WriterBusyError, only_writer
+from touchledger.cli import main
+from touchledger.ends import told_in_a_line
+from touchledger.settings import Settings
 
 STOPPED = """
 import os, signal, sys
@@ -23,6 +36,62 @@ main()
 """
 
 
+def told(*arguments: str) -> str:
+    result = CliRunner().invoke(main, arguments)
+    assert (result.exit_code, result.stdout) == (1, "")
+    return result.stderr
+
+
+@pytest.fixture
+def damaged(settings: Settings) -> Path:
+    """A pointer of which half was written."""
+    settings.published.mkdir()
+    path = settings.published / "current.json"
+    path.write_text("{")
+    return path
+
+
 def test_ctrl_c_ends_a_command_in_one_line() -> None:
     done = subprocess.run([sys.executable, "-c", STOPPED], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped; what was served before still is\n")
+
+
+def test_the_status_tells_of_a_damaged_pointer_and_what_mends_it(damaged: Path) -> None:
+    line = r"Error: current\.json holds no pointer: .*; `touchledger build` publishes a new one over it\n"
+    assert re.fullmatch(line, told("status"))
+
+
+def test_a_snapshot_that_cannot_be_read_explains_nothing(damaged: Path) -> None:
+    line = "Error: the published snapshot cannot be read; `touchledger doctor` says more\n"
+    assert told("explain", "any") == line
+
+
+@pytest.mark.parametrize("command", ["status", "replay", "sync"])
+def test_a_database_of_a_newer_version_is_left_to_that_version(settings: Settings, command: str) -> None:
+    with transaction(settings.operational_url) as session:
+        session.execute(sa.text("update alembic_version set version_num = 'ffffffffffff'"))
+    assert re.fullmatch(r"Error: the database is of a newer version: run that one, .*\n", told(command))
+
+
+def test_the_doctor_sends_nobody_from_a_newer_database_to_a_migration(settings: Settings) -> None:
+    with transaction(settings.operational_url) as session:
+        session.execute(sa.text("update alembic_version set version_num = 'ffffffffffff'"))
+    result = CliRunner().invoke(main, ["doctor", "--json"])
+    assert (result.exit_code, '"way_out": "run that one, or restore' in result.stdout) == (1, True)
+
+
+def test_a_file_that_is_no_database_is_told_in_one_line(home: Path) -> None:
+    (home / "operational.db").write_bytes(b"no database" * 1000)
+    assert re.fullmatch(r"Error: the database cannot be used: file is not a database; .*\n", told("status"))
+
+
+def test_the_holder_of_a_lock_is_named(tmp_path: Path) -> None:
+    holding, taking = (only_writer(tmp_path / "lock", purpose=purpose) for purpose in ("wait", "write"))
+    with holding, pytest.raises(WriterBusyError) as busy, taking:
+        pass
+    assert f"held by pid {os.getpid()}" in (told_in_a_line(busy.value) or "")
+
+
+def test_a_fault_of_ours_is_not_told_as_one_of_the_deployment() -> None:
+    assert told_in_a_line(KeyError("name")) is None
+    assert told_in_a_line(sa.exc.IntegrityError("insert", {}, ValueError("twice"))) is None

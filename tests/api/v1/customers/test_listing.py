@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -190,6 +192,14 @@ def test_what_is_masked_cannot_be_found_out_letter_by_letter(
         path = f"{PATH}&search={search}"
         assert listed(agent.get(f"{path}&profile_id={profile.id}")) == keys(settings, profile, *found)
         assert listed(reader.get(f"{path}&pii=masked")) == keys(settings, profile, *found)
+
+
+def test_a_cursor_does_not_tell_the_id_by_which_a_guessed_phone_could_be_proved(
+    agent: Caller, profile: Profile
+) -> None:
+    cursor = agent.get(f"{PATH}&limit=1&profile_id={profile.id}").json["pagination"]["cursor"]
+    inside = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+    assert not [ref for ref in REFS if ref[:8].encode() in inside or uuid.UUID(ref).bytes in inside]
 
 
 def test_whoever_asked_to_be_forgotten_is_told_to_nobody_from_then_on(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Literal
 
 REVISED_DAYS = 28
 
@@ -148,6 +150,7 @@ class Delivery:
         early = 1 + self.drift * open_share
         late = 1 - 0.4 * open_share
         clicks = min(self.impressions, round(self.clicks * early))
+        purchases = self._arrived("purchases", self.claimed_purchases, late)
         return replace(
             self,
             spend_minor=round(self.spend_minor * early),
@@ -155,7 +158,14 @@ class Delivery:
             clicks=clicks,
             link_clicks=min(clicks, round(self.link_clicks * early)),
             reach=max(1, round(self.reach * early)),
-            claimed_purchases=int(self.claimed_purchases * late),
-            claimed_value_minor=int(self.claimed_value_minor * late),
-            claimed_leads=int(self.claimed_leads * late),
+            claimed_purchases=purchases,
+            claimed_value_minor=self.claimed_value_minor * purchases // max(1, self.claimed_purchases),
+            claimed_leads=self._arrived("leads", self.claimed_leads, late),
         )
+
+    def _arrived(self, kind: Literal["purchases", "leads"], claimed: int, late: float) -> int:
+        """How many of the claims have arrived: that share of many, and of a single one all or nothing."""
+        if not claimed:
+            return 0
+        drawn = hashlib.blake2b(f"{self.ad_id}:{self.day}:{kind}".encode(), digest_size=4).digest()
+        return int(claimed * late + int.from_bytes(drawn) / 2**32)

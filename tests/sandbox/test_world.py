@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from sandbox.ads import REVISED_DAYS
 from sandbox.clock import epoch
 from sandbox.kinship import components, missing_links
 from sandbox.ledger import Ledger
@@ -129,14 +130,24 @@ def test_days_after_the_clock_are_not_delivered_yet(world: World) -> None:
 
 
 def test_claims_of_a_day_only_grow_while_they_settle(world: World) -> None:
-    row = max(world.deliveries, key=lambda row: row.claimed_value_minor)
-    claims = [
-        seen.claimed_value_minor
-        for age in range(30)
-        if (seen := row.seen_at(row.day + timedelta(days=age))) is not None
-    ]
-    assert claims == sorted(claims)
-    assert claims[0] < claims[-1] == row.claimed_value_minor
+    for row in world.deliveries:
+        seen = [one for age in range(REVISED_DAYS + 1) if (one := row.seen_at(row.day + timedelta(days=age)))]
+        for claims in (
+            [one.claimed_purchases for one in seen],
+            [one.claimed_value_minor for one in seen],
+            [one.claimed_leads for one in seen],
+        ):
+            assert claims == sorted(claims)
+        assert seen[-1] == row
+        assert not any(one.claimed_value_minor for one in seen if not one.claimed_purchases)
+
+
+def test_claims_of_recent_days_are_most_of_what_they_come_to(world: World) -> None:
+    for told in ("claimed_purchases", "claimed_leads"):
+        final = sum(getattr(row, told) for row in world.deliveries)
+        for age, share in ((0, 0.6), (14, 0.8)):
+            early = sum(getattr(row.seen_at(row.day + timedelta(days=age)), told) for row in world.deliveries)
+            assert abs(early / final - share) < 0.1, (told, age, early, final)
 
 
 @pytest.mark.parametrize("level", ["account", "campaign", "ad_set", "ad"])

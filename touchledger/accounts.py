@@ -10,6 +10,7 @@ import click
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
+from api import app_names
 from api.credentials import mint_api_key
 from api.db import transaction
 from api.errors import ApiError
@@ -93,6 +94,11 @@ def mint_key(settings: Settings, *, profile_id: str, scopes: Sequence[str], name
 def _app_named(session: Session, name: str) -> App:
     app = session.scalars(sa.select(App).where(App.name == name)).one_or_none()
     if app is None:
+        if not app_names.is_plain(name):
+            raise click.BadParameter(f"{name!r} is too long or has odd characters", param_hint="--app")
+        twin = session.scalar(sa.select(App.name).where(App.name_key == app_names.key_of(name)))
+        if twin is not None:
+            raise click.BadParameter(f"there is an app {twin!r}, which reads the same", param_hint="--app")
         app = App(name=name)
         session.add(app)
         session.flush()

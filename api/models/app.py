@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column, validates
 
+from api.app_names import LONGEST, key_of
 from api.db import Base, new_id, now
 
 
@@ -14,13 +15,15 @@ class App(Base):
     """One consumer app. Keys minted for it are partner keys; `client_id` and a secret are its own credential.
 
     `workspace_id` is the workspace that administers it; an app without one exists only for partner keys of the
-    command line. A suspended app's keys are revoked and its credential opens nothing.
+    command line. A suspended app's keys are revoked and its credential opens nothing. `name_key` follows `name`: no two
+    apps have names that read the same.
     """
 
     __tablename__ = "apps"
 
     id: Mapped[str] = mapped_column(sa.String(36), primary_key=True, default=new_id)
-    name: Mapped[str] = mapped_column(sa.String(80), unique=True)
+    name: Mapped[str] = mapped_column(sa.String(LONGEST), unique=True)
+    name_key: Mapped[str] = mapped_column(sa.String(64), unique=True)
     client_id: Mapped[str | None] = mapped_column(sa.String(64), unique=True)
     workspace_id: Mapped[str | None] = mapped_column(sa.ForeignKey("workspaces.id"), index=True)
     description: Mapped[str | None] = mapped_column(sa.String(500))
@@ -29,6 +32,13 @@ class App(Base):
     connect_scopes: Mapped[list[str]] = mapped_column(default=list, server_default="[]")
     status: Mapped[str] = mapped_column(sa.String(16), default="active", server_default="active")
     created_at: Mapped[datetime] = mapped_column(default=now)
+
+    @validates("name")
+    def _named(self, _: str, name: str) -> str:
+        # who had a twin before names were compared like this keeps both
+        if name != self.name:
+            self.name_key = key_of(name)
+        return name
 
 
 class AppSecret(Base):

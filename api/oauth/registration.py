@@ -11,7 +11,7 @@ from authlib.oauth2.rfc7591 import ClientRegistrationEndpoint
 from authlib.oauth2.rfc7591.errors import InvalidClientMetadataError, InvalidRedirectURIError
 from flask import Request
 
-from api import context, errors
+from api import app_names, context, errors
 from api.arguments import parse_body
 from api.db import new_id, now
 from api.models import OAuthClient
@@ -22,7 +22,6 @@ from api.writing import session
 
 UNUSED = timedelta(days=30)
 MOST_ADDRESSES = 10
-NAME = 80
 TEXTS = (
     *("client_name", "client_uri", "logo_uri", "scope", "tos_uri", "policy_uri", "jwks_uri"),
     *("software_id", "software_version"),
@@ -78,8 +77,8 @@ class Registration(ClientRegistrationEndpoint):  # type: ignore[misc]
         _refuse_odd_types(sent)
         _refuse_addresses(sent.get("redirect_uris"))
         name = sent.get("client_name", "").strip() or "An agent without a name"
-        if len(name) > NAME or not name.isprintable():
-            raise InvalidClientMetadataError(f"client_name has more than {NAME} characters, or odd ones.")
+        if not app_names.is_plain(name):
+            raise InvalidClientMetadataError(f"client_name has more than {app_names.LONGEST} characters, or odd ones.")
         try:
             judged = super().extract_client_metadata(request)
         except (KeyError, TypeError, ValueError):

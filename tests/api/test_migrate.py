@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 from alembic.script import ScriptDirectory
 
 from api import migrate
+from api.app_names import key_of
 from api.db import Base, close_engines, engine_for
 from api.sealing import unseal
+from tests.fixtures.postgres import create_database
 
 
 def test_the_migrations_lead_to_the_models(database_url: str) -> None:
@@ -69,4 +73,21 @@ def test_a_database_in_use_is_migrated_with_its_rows(tmp_path: Path) -> None:
     # what was stored in the clear before tokens were sealed is sealed
     assert "EAAplain" not in token
     assert unseal(token) == "EAAplain"
+    close_engines(url)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_names_of_apps_that_read_the_same_stay(request: pytest.FixtureRequest, tmp_path: Path, kind: str) -> None:
+    url = f"sqlite:///{tmp_path}/twins.db"
+    if kind == "postgres":
+        url = create_database(request.getfixturevalue("postgres_server"), f"twins{uuid.uuid4().hex}")
+    migrate.upgrade(url, "84a503970e77")
+    with engine_for(url).begin() as connection:
+        for row in ("('b', 'acme', '2026-01-02')", "('a', 'Acme', '2026-01-01')"):
+            connection.execute(sa.text(f"insert into apps (id, name, created_at) values {row}"))
+    migrate.upgrade(url)
+    with engine_for(url).connect() as connection:
+        older, newer = connection.execute(sa.text("select name, name_key from apps order by id")).all()
+    assert (older.name, newer.name) == ("Acme", "acme")
+    assert older.name_key == key_of("acme") != newer.name_key
     close_engines(url)

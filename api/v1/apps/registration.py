@@ -25,7 +25,7 @@ def find(session: Session, workspace_id: str, app_id: str) -> App:
 
 
 def register(session: Session, *, workspace_id: str, wanted: Mapping[str, Any]) -> tuple[App, str]:
-    """A new app of the workspace, and its secret; 409 duplicate_name when any app has the name."""
+    """A new app of the workspace, and its secret; 409 duplicate_name when any app's name reads the same."""
     app = App(workspace_id=workspace_id, client_id=credentials.mint("tl_app"), status="active", **wanted)
     try:
         with session.begin_nested():

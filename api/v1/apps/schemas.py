@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from marshmallow import Schema, ValidationError, fields, validate
 
+from api import app_names
 from api.actors import ActorShape
 from api.bodies import Text
 from api.dpa import STATES
@@ -38,10 +39,18 @@ class HttpsUrl(Text):
         return text
 
 
-def _name(**options: Any) -> Text:
-    return Text(
-        80, metadata={"description": "Shown to people who are asked for access; no other app has it."}, **options
-    )
+class AppName(Text):
+    """What people see, so that it holds nothing unseen."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        about = {"description": "Shown to people who are asked for access; no other app has one that reads the same."}
+        super().__init__(app_names.LONGEST, metadata=about, **kwargs)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
+        text = super()._deserialize(value, attr, data, **kwargs)
+        if text and len(text) <= app_names.LONGEST and not app_names.is_plain(text):
+            raise ValidationError("holds a line break or a character that is not seen")
+        return text
 
 
 def _redirects(**options: Any) -> fields.List[str]:
@@ -60,7 +69,7 @@ def _connect_scopes(**options: Any) -> fields.List[str]:
 class AppBody(Schema):
     """A new app."""
 
-    name = _name(required=True)
+    name = AppName(required=True)
     description = Text(500, low=0, load_default=None, allow_none=True)
     logo_url = HttpsUrl(load_default=None, allow_none=True)
     redirect_uris = _redirects(required=True)
@@ -70,7 +79,7 @@ class AppBody(Schema):
 class AppChange(NeedsOne):
     """What to change; a member left out keeps its value."""
 
-    name = _name()
+    name = AppName()
     description = Text(500, low=0, allow_none=True)
     logo_url = HttpsUrl(allow_none=True)
     redirect_uris = _redirects()

@@ -87,6 +87,31 @@ def test_a_name_is_taken_once(ask: Ask, w: str, as_owner: str, body: dict[str, A
     assert [row["name"] for row in rows] == ["Dealer tools", "Other"]
 
 
+@pytest.mark.parametrize("twin", ["dealer TOOLS", "Dealer  tools", "\uff24ealer tools", "Dealer\u3000tools"])
+def test_a_name_that_reads_like_another_is_taken(
+    ask: Ask, settings: Settings, profile: Profile, w: str, as_owner: str, body: dict[str, Any], twin: str
+) -> None:
+    first = data(ask("POST", f"{w}/oauth-apps", as_owner, body), 201)
+    answer = ask("POST", f"{w}/oauth-apps", as_owner, {**body, "name": twin})
+    if twin.isprintable():
+        assert refusal(answer) == (409, "invalid_state", "duplicate_name")
+        assert data(ask("PATCH", f"{w}/oauth-apps/{first['app_id']}", as_owner, {"name": twin}))["name"] == twin
+    else:
+        assert refusal(answer)[:2] == (422, "validation_error")
+    with pytest.raises(click.BadParameter, match=r"reads the same|odd characters"):
+        mint_key(settings, profile_id=profile.id, scopes=[], name="by hand", app=twin.swapcase())
+
+
+@pytest.mark.parametrize(
+    "name", ["Dealer tools\u200b", "\u202esloot relaeD", "Dealer\ntools", "Dealer\u00a0tools", "Dealer tools\ufe0f"]
+)
+def test_a_name_with_something_unseen_is_refused(
+    ask: Ask, w: str, as_owner: str, body: dict[str, Any], name: str
+) -> None:
+    answer = ask("POST", f"{w}/oauth-apps", as_owner, {**body, "name": name})
+    assert refusal(answer)[:2] == (422, "validation_error")
+
+
 def test_apps_are_registered_by_admins_who_are_signed_in(
     ask: Ask, url: str, profile: Profile, w: str, owner: User, secret: str, body: dict[str, Any]
 ) -> None:

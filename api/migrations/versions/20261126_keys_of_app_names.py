@@ -9,7 +9,7 @@ from alembic import op
 from api.app_names import key_of
 
 revision = 'd3f1a86c27e4'
-down_revision = '84a503970e77'
+down_revision = '3d9b51c07e2a'
 branch_labels = None
 depends_on = None
 

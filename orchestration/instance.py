@@ -85,10 +85,15 @@ def fail_orphans(instance: dg.DagsterInstance) -> list[str]:
     import dagster as dg
 
     unfinished = instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED]))
-    dead = [run for run in unfinished if _is_ours(run.tags) and not _alive(int(run.tags[PID_TAG]))]
+    dead = [run for run in unfinished if is_orphan(run)]
     for run in dead:
         instance.report_run_failed(run, f"its process {run.tags[PID_TAG]} is gone")
     return [run.run_id for run in dead]
+
+
+def is_orphan(run: dg.DagsterRun) -> bool:
+    """Whether a process of this machine had started the run and is gone."""
+    return _is_ours(run.tags) and not _alive(int(run.tags[PID_TAG]))
 
 
 def process_tags() -> dict[str, str]:

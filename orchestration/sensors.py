@@ -14,7 +14,8 @@ from api.models import IngestedRecord
 from orchestration import purge
 from orchestration.erasure import waiting
 from orchestration.inbox import Dropped, waiting_files
-from orchestration.jobs import BUILD, NIGHTLY
+from orchestration.instance import is_orphan
+from orchestration.jobs import BUILD, HOURLY_DELIVERY, NIGHTLY
 from orchestration.readers import legible
 from orchestration.recomputes import fail_abandoned, newest_queued
 from orchestration.sync import newest_queued_sync, pull_range
@@ -23,6 +24,9 @@ from touchledger.settings import LOOK_EVERY_SECONDS, Settings, load
 # a file still being copied into the inbox is left alone until it has not changed for this long
 SETTLE_SECONDS = 10.0
 INTERVAL_SECONDS = LOOK_EVERY_SECONDS
+# the jobs whose runs take out who waits to be erased
+ERASING = {job.name for job in (BUILD, NIGHTLY, HOURLY_DELIVERY)}
+UNDER_WAY = [dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
 
 
 def decide(unlanded: int, files: Iterable[str], last: str | None, *, asked: int = 0) -> str | None:
@@ -73,38 +77,47 @@ def new_input(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipR
     return dg.SensorResult(run_requests=[dg.RunRequest(run_key=key)], cursor=key)
 
 
-def erasure_key(open_ones: Iterable[tuple[str, str]], at: datetime, last: str | None) -> str | None:
-    """The key of a build that an erasure waits for, or None, from the (id, status) of those not completed.
+def erasure_key(open_ones: Iterable[str], at: datetime, last: str | None) -> str | None:
+    """The key of a build that an erasure waits for, or None, from what tells those apart that are not completed.
 
-    A new one is built for at once; one that a build began and did not end is tried again once an hour.
+    A new one is built for at once; one that its build did not end is tried again once an hour.
     """
-    states = sorted(open_ones)
-    if not states:
+    newest = max(open_ones, default=None)
+    if newest is None:
         return None
-    newest = max(erasure_id for erasure_id, _ in states)
-    hour = f"{at:%Y-%m-%dT%H}" if any(status != "received" for _, status in states) else ""
-    key = f"{newest}:{hour}"
+    key = f"{newest}:{at:%Y-%m-%dT%H}"
     return key if key != last else None
+
+
+def is_building(instance: dg.DagsterInstance) -> bool:
+    """Whether a run that erases is queued or going on: it may take up what waits, and no other can begin beside it."""
+    unfinished = instance.get_runs(dg.RunsFilter(statuses=UNDER_WAY))
+    return any(run.job_name in ERASING and not is_orphan(run) for run in unfinished)
 
 
 @dg.sensor(job=BUILD, minimum_interval_seconds=INTERVAL_SECONDS, default_status=dg.DefaultSensorStatus.RUNNING)
 def erasures_waiting(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-    """Builds when somebody is to be erased."""
-    open_ones = [(one.id, one.status) for one in waiting(load().operational_url)]
-    key = erasure_key(open_ones, now(), context.cursor)
-    if key is None:
-        return dg.SkipReason("nobody waits to be erased")
-    return dg.SensorResult(run_requests=[dg.RunRequest(run_key=f"erasure:{key}")], cursor=key)
+    """Builds when somebody is to be erased; again once an hour while that has failed."""
+    open_ones = [one.id for one in waiting(load().operational_url)]
+    return _built_for("erasure", open_ones, context) or dg.SkipReason("nobody waits to be erased")
 
 
 @dg.sensor(job=BUILD, minimum_interval_seconds=INTERVAL_SECONDS, default_status=dg.DefaultSensorStatus.RUNNING)
 def purges_waiting(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-    """Builds when an archived profile is to leave files and figures; again once an hour until one has succeeded."""
-    requested = [(one.requested_at.isoformat(), "processing") for one in purge.waiting(load().operational_url)]
-    key = erasure_key(requested, now(), context.cursor)
+    """Builds when an archived profile is to leave files and figures; again once an hour while that has failed."""
+    open_ones = [one.requested_at.isoformat() for one in purge.waiting(load().operational_url)]
+    return _built_for("purge", open_ones, context) or dg.SkipReason("no archived profile waits to be purged")
+
+
+def _built_for(
+    what: str, open_ones: Iterable[str], context: dg.SensorEvaluationContext
+) -> dg.SensorResult | dg.SkipReason | None:
+    key = erasure_key(open_ones, now(), context.cursor)
     if key is None:
-        return dg.SkipReason("no archived profile waits to be purged")
-    return dg.SensorResult(run_requests=[dg.RunRequest(run_key=f"purge:{key}")], cursor=key)
+        return None
+    if is_building(context.instance):
+        return dg.SkipReason(f"one waits for its {what}, and a run is under way")
+    return dg.SensorResult(run_requests=[dg.RunRequest(run_key=f"{what}:{key}")], cursor=key)
 
 
 @dg.sensor(job=NIGHTLY, minimum_interval_seconds=INTERVAL_SECONDS, default_status=dg.DefaultSensorStatus.RUNNING)

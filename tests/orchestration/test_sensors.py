@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import uuid
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import dagster as dg
+import pytest
 import sqlalchemy as sa
+from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
 
 from api.db import transaction
-from api.models import ConnectionSync, IngestedRecord, Recompute
+from api.models import ConnectionSync, Erasure, IngestedRecord, Purge, Recompute
 from orchestration.inbox import Dropped
-from orchestration.sensors import decide, new_input, newest_unlanded, settled, syncs_waiting
+from orchestration.instance import PID_TAG
+from orchestration.sensors import (
+    decide,
+    erasure_key,
+    erasures_waiting,
+    new_input,
+    newest_unlanded,
+    purges_waiting,
+    settled,
+    syncs_waiting,
+)
 from tests.factories import accounts, exports
 from touchledger.settings import Settings
 
@@ -108,6 +123,66 @@ def test_each_sync_that_waits_starts_one_run_of_everything(settings: Settings) -
                 assert [len(request.tags) for request in seen.run_requests or []] == [2]
             again = syncs_waiting(dg.build_sensor_context(instance=instance, cursor=cursor))
             assert isinstance(again, dg.SkipReason)
+
+
+ASKED = datetime(2026, 11, 16, 10, 59, tzinfo=UTC)
+
+
+def test_an_erasure_is_built_for_at_once_and_once_an_hour_until_it_is_done() -> None:
+    assert erasure_key([], ASKED, None) is None
+    key = erasure_key(["1"], ASKED, None)
+    assert key is not None
+    assert erasure_key(["1"], ASKED, key) is None
+    assert erasure_key(["1", "2"], ASKED, key) not in (None, key)
+    assert erasure_key(["1"], ASKED + timedelta(hours=1), key) not in (None, key)
+
+
+@pytest.mark.parametrize("status", ["ENQUEUED", "STARTING", "START"])
+def test_no_second_build_is_asked_for_while_one_may_still_erase(settings: Settings, status: str) -> None:
+    _ask_to_erase(settings)
+    for job in ("build", "nightly", "hourly_delivery"):
+        with dg.DagsterInstance.ephemeral() as instance:
+            run = _run(instance, job, status)
+            context = dg.build_sensor_context(instance=instance, cursor="an hour ago")
+            for sensor in (erasures_waiting, purges_waiting):
+                assert isinstance(sensor(context), dg.SkipReason)
+            instance.report_run_failed(run)
+            for sensor in (erasures_waiting, purges_waiting):
+                due = sensor(context)
+                assert isinstance(due, dg.SensorResult) and len(due.run_requests or []) == 1
+                assert isinstance(sensor(dg.build_sensor_context(instance=instance, cursor=due.cursor)), dg.SkipReason)
+
+
+def test_neither_a_pull_nor_what_a_dead_command_left_keeps_an_erasure_waiting(settings: Settings) -> None:
+    _ask_to_erase(settings)
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    with dg.DagsterInstance.ephemeral() as instance:
+        _run(instance, "sync", "START")
+        _run(instance, "build", "START", {PID_TAG: str(gone.pid)})
+        context = dg.build_sensor_context(instance=instance)
+        for sensor in (erasures_waiting, purges_waiting):
+            assert isinstance(sensor(context), dg.SensorResult)
+
+
+def _ask_to_erase(settings: Settings) -> None:
+    """Ask for the erasure of a person, and for the purge of a profile."""
+    profile = accounts.profile(settings.operational_url)
+    with transaction(settings.operational_url) as session:
+        session.add(
+            Erasure(profile_id=profile.id, reason="customer_request", counts={}, due_at=ASKED, status="processing")
+        )
+        session.add(Purge(profile_id=profile.id))
+
+
+def _run(instance: dg.DagsterInstance, job: str, status: str, tags: dict[str, str] | None = None) -> dg.DagsterRun:
+    """A run that got as far as the event of this name."""
+    # without one no run is let into the queue
+    origin = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin("touchledger"), "jobs").get_job_origin(job)
+    made = dg.DagsterRun(job_name=job, run_id=str(uuid.uuid4()), tags=tags or {}, remote_job_origin=origin)
+    run = instance.add_run(made)
+    instance.report_dagster_event(dg.DagsterEvent(f"PIPELINE_{status}", job), run.run_id)
+    return run
 
 
 def _accept_one(settings: Settings) -> None:

@@ -123,6 +123,7 @@ def test_a_dry_run_says_what_would_be_done_and_asks_for_nothing(advertiser: Adve
         ("/campaigns/120210000000099999/pause", "campaign_not_found"),
         ("/campaigns/{ad}/pause", "campaign_not_found"),
         ("/campaigns/no%20id/budget", "campaign_not_found"),
+        ("/campaigns/no%2Fid/resume", "campaign_not_found"),
         ("/ads/{campaign}/resume", "not_found"),
         ("/ad-sets/{ad}/budget", "not_found"),
     ],

@@ -18,7 +18,7 @@ from connectors.ad_platform import Level
 bp = Blueprint("campaign_changes", __name__, description="Pause, resume and re-budget campaigns at their platform.")
 
 
-@bp.route("/campaigns/<campaign_id>/pause", methods=["POST"])
+@bp.route("/campaigns/<path:campaign_id>/pause", methods=["POST"])
 @guarded(scope=Scope.CAMPAIGNS_APPLY)
 @bp.arguments(ChangeBody)
 @idempotent()
@@ -32,7 +32,7 @@ def pause_campaign(body: dict[str, Any], campaign_id: str) -> dict[str, Any]:
     return changed("pause", "campaign", campaign_id, body)
 
 
-@bp.route("/campaigns/<campaign_id>/resume", methods=["POST"])
+@bp.route("/campaigns/<path:campaign_id>/resume", methods=["POST"])
 @guarded(scope=Scope.CAMPAIGNS_APPLY)
 @bp.arguments(ChangeBody)
 @idempotent()
@@ -45,7 +45,7 @@ def resume_campaign(body: dict[str, Any], campaign_id: str) -> dict[str, Any]:
     return changed("resume", "campaign", campaign_id, body)
 
 
-@bp.route("/campaigns/<campaign_id>/budget", methods=["POST"])
+@bp.route("/campaigns/<path:campaign_id>/budget", methods=["POST"])
 @guarded(scope=Scope.CAMPAIGNS_APPLY)
 @bp.arguments(BudgetBody)
 @idempotent()

@@ -53,7 +53,7 @@ class CampaignStatus(Schema):
     currency = fields.String(required=True, metadata={"description": "The ad account's, ISO 4217."})
 
 
-@bp.route("/campaigns/<campaign_id>/status")
+@bp.route("/campaigns/<path:campaign_id>/status")
 @guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.response(200, CampaignStatus)
 def campaign_status(campaign_id: str) -> dict[str, Any]:

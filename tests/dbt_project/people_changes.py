@@ -46,6 +46,10 @@ def _page(at: str, **columns: Any) -> Record:
     return {**seen, **when, "session_id": "s", "opens_visit": at == "10:00", **columns}
 
 
+def _at_kiosk(key: str, month: int, **columns: Any) -> Record:
+    return {**_touch(f"kiosk {key}", month, **columns), "person_key": None, "anonymous_id": "kiosk"}
+
+
 def _referral(ref: str) -> Record:
     told = {"referral_id": ref, "conversation_id": ref, "channel": "chatapp", "occurred_at": "2026-03-01T10:00:00Z"}
     return {**told, "ad_platform": "meta", "ad_id": "7", "person_key": ref, "seen_live": True}
@@ -70,11 +74,15 @@ def land(project: Project) -> None:
             _seen("sits", "03-01T10:00", ad_id="7", session_id="s"),
             _seen("waits", "03-01T10:00", ad_id="7"),
             _seen("chats", "03-01T10:20", ad_id="7"),
+            # whose clicks and yes are nobody's as soon as the device is
+            _at_kiosk("alone", 2, email="alone@example.com", consent_marketing=False),
+            _at_kiosk("nameless", 3, **CLICK, consent_marketing=True),
             *(_touch(person, 3) for person in ("carries", "told", "untold", "cookie")),
             *(_seen(person, "03-20T12:00", **CLICK, ad_id="7") for person in ("told", "untold")),
         ],
         "conversions": [
             _lead("asks", 3),
+            {**_buyer("kiosk", 3), **CLICK, "click_id": "Y"},
             # its visit comes later than it does, and was before it
             {**_lead("cookie", 4), **CLICK, "touch_at": "2026-03-20T12:00:00Z"},
         ],
@@ -108,6 +116,8 @@ def change(project: Project) -> None:
         _seen("cookie", "03-20T12:10", **CLICK, ad_id="7"),
     ]
     project.land("touches", again, profile_id=PROFILE, batch="again")
+    guests = [_at_kiosk(str(guest), 4, email=f"guest{guest}@example.com") for guest in range(4)]
+    project.land("touches", guests, profile_id=PROFILE, batch="guests")
     project.land("touches", [_touch("new", 4, person_key="other")], profile_id=PROFILE, batch="latest")
     people = [_person("named", first_name="Ann"), _person("agrees", marketing_consent=False)]
     told = {

@@ -1,6 +1,7 @@
 {{ compared(['person_key', 'occurred_s', 'answer_key', 'consent_marketing']) }}
 
--- Somebody may answer on a later page than the one that the visit opened with.
+-- Somebody may answer on a later page than the one that the visit opened with. Who says yes on a device that several
+-- people share speaks for nobody else; a no there is taken for everybody's whom the device may be.
 select
     people.person_key,
     touches.occurred_s,
@@ -12,7 +13,7 @@ inner join {{ ref('int_identity_keys') }} as people
     on
         profiles.profile_key = people.profile_key
         and touches.identity_key = people.identity_key
-where touches.consent_marketing is not null
+where not touches.consent_marketing or (touches.consent_marketing and not people.is_shared)
 
 union all
 
@@ -28,4 +29,4 @@ inner join {{ ref('int_person_identifiers') }} as people
         profiles.profile_key = people.profile_key
         and people.kind = 'anonymous_id'
         and events.anonymous_id = people.value
-where events.consent_marketing is not null
+where not events.consent_marketing or (events.consent_marketing and not people.is_shared)

@@ -6,6 +6,7 @@ with spoken as (
         s.profile_key,
         s.identity_key,
         i.person_key,
+        i.is_shared,
         row_number() over (
             partition by s.statement_key
             order by
@@ -21,6 +22,6 @@ with spoken as (
     inner join {{ ref('int_person_identifiers') }} as i on m.node_key = i.node_key
 )
 
-select statement_key, profile_key, identity_key, person_key
+select statement_key, profile_key, identity_key, person_key, is_shared
 from spoken
 where choice = 1

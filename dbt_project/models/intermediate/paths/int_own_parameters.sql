@@ -1,5 +1,5 @@
 {{ compared([
-    'profile_key', 'person_key', 'record_no', 'touch_key', 'ts', 'is_undated', 'ad_platform', 'ad_id',
+    'profile_key', 'person_key', 'is_shared', 'record_no', 'touch_key', 'ts', 'is_undated', 'ad_platform', 'ad_id',
     'ad_set_id', 'campaign_id', 'is_paid', 'click_id_type', 'click_id', 'named_ad', 'utm_text'
 ]) }}
 
@@ -48,6 +48,7 @@ select
     profiles.profile_key,
     -- What a payment's statement names brought whoever paid, whom another statement may tell.
     coalesce(payments.person_key, people.person_key) as person_key,
+    coalesce(people.is_shared, false) as is_shared,
     records.record_no,
     records.claim_key as touch_key,
     -- Undated parameters were there when the payment was made, even where the store recorded it seconds later.

@@ -24,6 +24,7 @@ named as (
     group by profile_key, person_key
 ),
 
+-- Who clicks on a device that several people share is nobody's to tell.
 sights as (
     select
         people.person_key,
@@ -33,11 +34,11 @@ sights as (
     inner join {{ ref('int_profiles') }} as profiles on touches.profile_id = profiles.profile_id
     inner join {{ changed_rows('int_identity_keys', 'int_changed_customers', since=none) }} as people
         on profiles.profile_key = people.profile_key and touches.identity_key = people.identity_key
-    where touches.click_id_type = 'fbclid' and touches.click_id not like 'erased-%'
+    where touches.click_id_type = 'fbclid' and touches.click_id not like 'erased-%' and not people.is_shared
     union all
     select own.person_key, own.ts as occurred_s, own.click_id
     from {{ changed_rows('int_own_parameters', 'int_changed_customers', since=none) }} as own
-    where own.click_id_type = 'fbclid' and own.click_id not like 'erased-%'
+    where own.click_id_type = 'fbclid' and own.click_id not like 'erased-%' and not own.is_shared
 ),
 
 -- A click was when it was first seen: a stored id that comes again with every order is none the newer for it.

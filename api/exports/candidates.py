@@ -15,7 +15,10 @@ _SELECTED = """
 select
     c.conversion_id, c.outcome_event_id, c.conversion_type, c.ts, c.source, c.is_cash,
     case when c.is_cash then c.cash_minor else c.pipeline_minor end as value_minor,
-    m.email_sha256, m.phone_sha256, m.external_id_sha256, m.fbclid, m.clicked_s,
+    m.email_sha256, m.phone_sha256, m.external_id_sha256,
+    -- who clicked afterwards did not convert by that click
+    case when m.clicked_s <= c.ts then m.fbclid end as fbclid,
+    case when m.clicked_s <= c.ts then m.clicked_s end as clicked_s,
     coalesce(m.is_refused, false) as is_refused,
     case when c.is_cash then (
         select list(n.name order by n.name)

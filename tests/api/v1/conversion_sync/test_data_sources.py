@@ -42,6 +42,7 @@ def add(url: str, *rows: Any) -> None:
 def publish(settings: Settings, profile: Profile, *conversions: dict[str, Any]) -> None:
     facts = {"profile_key": 1, "profile_id": profile.id, "time_zone": "UTC", "currency": "USD", "settings_version": "v"}
     known = {"profile_key": 1, "person_key": 1, "email_sha256": "a" * 64, "is_refused": False}
+    known |= {"fbclid": "AbC", "clicked_s": int(db.now().timestamp()) - 7200}
     served.publish(settings.published, {"profiles": [facts], "conversions": conversions, "match_keys": [known]})
 
 
@@ -65,13 +66,16 @@ def test_a_source_that_sent_today_is_ready_with_the_share_of_people_that_can_be_
 ) -> None:
     till = exports.connection(url, profile, provider="stripe", kind="payments")
     found, lost = conversion(1, "payments", person_key=1), conversion(2, "payments", hours_ago=48)
-    publish(settings, profile, found, lost, conversion(3, "crm", hours_ago=30, person_key=1))
+    before = conversion(3, "crm", hours_ago=30, person_key=1)
+    publish(settings, profile, found, lost, before)
     rows = told(key)
     paid = rows["payments"]
     assert (paid["status"], paid["reason_code"], paid["connection_id"]) == ("ready", None, till.id)
     assert (paid["events_24h"], paid["events_7d"]) == (1, 2)
-    assert paid["match_keys"] == {"email_pct": 50.0, "phone_pct": 0.0, "click_id_pct": 0.0, "ad_id_pct": 0.0}
+    assert paid["match_keys"] == {"email_pct": 50.0, "phone_pct": 0.0, "click_id_pct": 50.0, "ad_id_pct": 0.0}
     assert (rows["crm_import"]["status"], rows["crm_import"]["reason_code"]) == ("degraded", "stale_24h")
+    # the click came after it
+    assert rows["crm_import"]["match_keys"]["click_id_pct"] == 0.0
     assert rows["server_events"]["match_keys"]["email_pct"] is None
 
 

@@ -2,9 +2,7 @@ with people as (
     select
         profile_key,
         person_key,
-        min(person_id) as person_ref,
-        min(case when kind = 'email' then value end) as email,
-        min(case when kind = 'phone' then value end) as phone
+        min(person_id) as person_ref
     from {{ ref('int_person_identifiers') }}
     group by profile_key, person_key
 ),
@@ -62,12 +60,16 @@ select
     people.person_ref,
     -- The first sign and the domain, or the last two figures: enough to know whom one asks, not to reach anybody.
     coalesce(
-        substr(people.email, 1, 1) || '***' || substr(people.email, position('@' in people.email)),
-        '***' || substr(people.phone, length(people.phone) - 1)
+        substr(names.email, 1, 1) || '***' || substr(names.email, position('@' in names.email)),
+        '***' || substr(names.phone, length(names.phone) - 1)
     ) as payer_hint
 from taken_back as payments
 left join people
     on
         payments.profile_key = people.profile_key
         and payments.person_key = people.person_key
+left join {{ ref('person_names') }} as names
+    on
+        payments.profile_key = names.profile_key
+        and payments.person_key = names.person_key
 order by payments.profile_key, payments.payment_ref

@@ -50,6 +50,7 @@ priced as (
         coalesce(
             foreign_refunds.minor - least(foreign_refunds.in_total, foreign_refunds.minor - foreign_refunds.by_hand), 0
         ) as foreign_minor,
+        coalesce(foreign_refunds.by_hand, 0) as foreign_by_hand_minor,
         coalesce(foreign_refunds.unrated, 0) as unrated
     from outcomes
     inner join profiles on outcomes.profile_key = profiles.profile_key
@@ -83,6 +84,7 @@ select
         else 0
     end as refunded_minor,
     foreign_minor,
+    foreign_by_hand_minor,
     case when revenue_type = 'pipeline' then minor end as pipeline_minor,
     refunded > coalesce(value, 0) or coalesce(foreign_minor > minor, false) as is_refund_capped,
     (value is not null and minor is null) or unrated > 0 as is_rate_missing

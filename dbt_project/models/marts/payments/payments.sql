@@ -13,6 +13,8 @@ foreign_refunds as (
         profile_key,
         outcome_ref,
         cast(least(foreign_minor, cash_minor + refunded_minor) as decimal(38, 0)) as part,
+        cast(least(foreign_minor - foreign_by_hand_minor, cash_minor + refunded_minor) as decimal(38, 0))
+            as part_of_others,
         cast(cash_minor + refunded_minor as decimal(38, 0)) as total
     from {{ ref('int_outcome_money') }}
     where revenue_type = 'cash' and foreign_minor > 0 and cash_minor + refunded_minor > 0
@@ -22,17 +24,19 @@ payments as (
     select
         payments.*,
         coalesce(payments.value, 0) as paid,
+        {%- for part, refunded in [('part', 'foreign_refunded'), ('part_of_others', 'foreign_by_others')] %}
         case
             when foreign_refunds.total is null then 0
             else
                 cast(
                     {{ floor_quotient(
-                        'cast(cast(payments.value as decimal(38, 4)) * 10000 as decimal(38, 0)) * foreign_refunds.part',
+                        'cast(cast(payments.value as decimal(38, 4)) * 10000 as decimal(38, 0)) * foreign_refunds.' ~ part,
                         'foreign_refunds.total'
                     ) }}
                     as decimal(18, 0)
                 ) * 0.0001
-        end as foreign_refunded
+        end as {{ refunded }}{{ ',' if not loop.last }}
+        {%- endfor %}
     from {{ ref('int_payments') }} as payments
     left join foreign_refunds
         on
@@ -45,7 +49,7 @@ taken_back as (
     select
         *,
         least(paid, refunded + foreign_refunded) as taken,
-        least(paid, refunded - by_hand + foreign_refunded) as taken_by_others
+        least(paid, refunded - by_hand + foreign_by_others) as taken_by_others
     from payments
 )
 

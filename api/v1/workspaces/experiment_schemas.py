@@ -41,7 +41,10 @@ class ExperimentArm(Schema):
     conversions = fields.Integer(**_OR_NULL, metadata={"description": "As the platform counts them."})
     attributed_outcomes = fields.Integer(
         **_OR_NULL,
-        metadata={"description": "Leads, conversations or payments that last_touch credits to its entities."},
+        metadata={
+            "description": "Leads, conversations or payments that last_touch credits to its entities; null for the "
+            "control arm of a lift, and where the study's campaigns aim at different kinds."
+        },
     )
     spend = fields.Float(**_OR_NULL)
 

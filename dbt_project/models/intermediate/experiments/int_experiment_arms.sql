@@ -18,6 +18,14 @@ with wanted as (
         on p.profile_id = g.profile_id and c.platform = g.platform and c.platform_id = g.campaign_id
 ),
 
+-- Leads of one arm are not to be held against payments of another.
+mixed as (
+    select profile_key, experiment_id
+    from wanted
+    group by profile_key, experiment_id
+    having min(conversion_type) <> max(conversion_type)
+),
+
 reached as (
     {% for level in entity_levels() -%}
     select destination_key, {{ level.key }} as entity_key
@@ -53,7 +61,11 @@ select
     a.population,
     a.conversions,
     case
-        when a.entity_ids is not null and (s.kind = 'split' or a.role <> 'control') then coalesce(k.outcomes, 0)
+        when
+            mixed.experiment_id is null
+            and a.entity_ids is not null
+            and (s.kind = 'split' or a.role <> 'control')
+            then coalesce(k.outcomes, 0)
     end as attributed_outcomes,
     {{ minor_units('a.spend', 'r.rate', 'p.currency_digits') }} as spend_minor
 from {{ ref('int_experiments') }} as s
@@ -62,5 +74,6 @@ inner join {{ ref('stg_ad_platform__experiment_arms') }} as a
     on p.profile_id = a.profile_id and s.platform = a.platform and s.platform_study_id = a.platform_study_id
 left join credited as k
     on s.profile_key = k.profile_key and s.experiment_id = k.experiment_id and a.arm_id = k.arm_id
+left join mixed on s.profile_key = mixed.profile_key and s.experiment_id = mixed.experiment_id
 left join {{ ref('int_fx_rates') }} as r
     on s.start_date = r.day and a.currency = r.base and p.currency = r.quote

@@ -80,7 +80,7 @@ def _refuse(profile: Profile, before: str, after: str, attempt: Attempt) -> None
     if is_looser and not may_loosen:
         words = "Only an owner or admin who is signed in loosens the privacy mode."
         raise errors.FORBIDDEN(words, reason="privacy_downgrade_requires_session").audited(attempt)
-    if after == "hipaa" and not agreements.signed(session(), [profile.id]):
+    if after == "hipaa" != before and not agreements.signed(session(), [profile.id]):
         words = "Somebody must sign the agreement on protected health information first."
         raise errors.INVALID_STATE(words, reason="agreement_unsigned").audited(attempt)
 

@@ -116,6 +116,16 @@ def test_hipaa_needs_the_signed_agreement(key: Caller, url: str, profile: Profil
     assert refusal(put(key, "platform_safe")) == (403, "forbidden", "privacy_downgrade_requires_session")
 
 
+def test_a_profile_made_under_hipaa_chooses_its_types_before_anybody_signs(
+    key: Caller, url: str, profile: Profile
+) -> None:
+    with db.transaction(url) as session:
+        session.get_one(Profile, profile.id).privacy_mode = "hipaa"
+    assert data(put(key, "hipaa"))["changed"] is False
+    chosen = [{"type": "lead_created", "enabled": True, "send_value": False}]
+    assert leaving(data(put(key, "hipaa", chosen))) == {"lead_created": False}
+
+
 def test_a_destination_without_a_type_left_is_switched_off_and_its_queue_skipped(
     key: Caller, url: str, profile: Profile
 ) -> None:

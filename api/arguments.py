@@ -30,11 +30,14 @@ class ArgumentsParser(FlaskParser):
     def load_json(self, req: Request, schema: ma.Schema) -> Any:
         """The body as strict JSON; 400 invalid_request for anything else.
 
-        A schema that names a `payload_part` also takes a form, whose part of that name holds the JSON.
+        Where nothing can be sent, no body is an empty object. A schema that names a `payload_part` also takes a form,
+        whose part of that name holds the JSON.
         """
         part: str | None = getattr(schema, "payload_part", None)
         if part is None or req.mimetype != "multipart/form-data":
             return _writable(parse_body(req), req.get_data())
+        if not schema.fields and not req.get_data(cache=True):
+            return {}
         payloads = req.form.getlist(part)
         if len(payloads) != 1:
             raise errors.INVALID_CONTENT(f"{part}: there must be one part of this name.")

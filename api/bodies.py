@@ -5,13 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from marshmallow import ValidationError, fields, validate
+from marshmallow import Schema, ValidationError, fields, validate
 
 from api.db import now
 from data_contracts.formats import Refused, email, phone
 from data_contracts.values import EARLIEST, clean_text, instant
 
 AHEAD = timedelta(minutes=10)
+
+
+class Nothing(Schema):
+    """No body, or an empty object."""
 
 
 class Text(fields.String):

@@ -42,6 +42,7 @@ from werkzeug.routing import PathConverter
 
 from api import context, errors, openapi
 from api.arguments import ArgumentsParser
+from api.bodies import Nothing
 from api.guard import WRITES, View, guard_of
 from api.reading import timestamp
 
@@ -151,6 +152,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     def arguments(self, schema: Any, *, location: str = "json", **options: Any) -> Callable[[View], View]:
         """Parse one location (`query`, `path`, `json`) with a schema and pass the result to the view."""
         options.setdefault("error_status_code", 422 if location == "json" else 400)
+        if isinstance(schema, type) and issubclass(schema, Nothing):
+            options.setdefault("required", False)
         return cast(Callable[[View], View], super().arguments(schema, location=location, **options))
 
     def response(self, status_code: int, schema: Any = None, **options: Any) -> Callable[[View], View]:

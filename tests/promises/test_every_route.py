@@ -109,6 +109,19 @@ def test_a_route_is_written_in_full_once_per_method(app: Flask) -> None:
         assert len(found) == len(same_path), rule.rule
 
 
+def test_a_write_says_what_its_body_holds(app: Flask) -> None:
+    # a form of their own, and what is gone and answers that to everybody
+    others = {"/imports", "/workspaces/<workspace_id>/branding/logo", "/dashboard/chat"}
+    others |= {"/workspaces/<workspace>/top-performers/chat"}
+    for rule in app.url_map.iter_rules():
+        view = app.view_functions[rule.endpoint]
+        guard, path = guard_of(view), rule.rule.removeprefix("/api/v1")
+        if guard is None or guard.is_public or path in others or not methods_of(rule) & {"POST", "PUT", "PATCH"}:
+            continue
+        declared = vars(view)["_apidoc"].get("arguments", {"parameters": []})["parameters"]
+        assert any(one["in"] in {"json", "form"} for one in declared), path
+
+
 def test_a_view_without_a_guard_does_not_import() -> None:
     bp = Blueprint("open", __name__)
     with pytest.raises(TypeError, match="neither guarded nor public"):

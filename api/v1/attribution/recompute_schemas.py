@@ -7,6 +7,7 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
+from api.bodies import Nothing
 from api.reading import timestamp
 
 STATUSES = ("queued", "running", "published", "failed")
@@ -19,7 +20,7 @@ class Instant(fields.DateTime):
         return None if value is None else timestamp(value)
 
 
-class RecomputeBody(Schema):
+class RecomputeBody(Nothing):
     """Nothing can be chosen: the whole history of the profile is computed anew."""
 
 

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from api import auth, context, db, errors, plans, sender_domains
 from api.audit import Attempt, record
+from api.bodies import Nothing
 from api.body_fields import Host
 from api.dns_records import is_public_suffix
 from api.guard import workspace_guarded
@@ -67,10 +68,6 @@ class DomainRow(Schema):
     created_at = fields.DateTime(required=True, allow_none=True)
     checked_at = fields.DateTime(required=True, allow_none=True)
     verified_at = fields.DateTime(required=True, allow_none=True)
-
-
-class Nothing(Schema):
-    """An empty object."""
 
 
 @bp.route("/workspaces/<workspace_id>/sender-domain")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields
 
+from api.bodies import Nothing
 from api.creative_analysis.catalogue import CREATIVE_FORMATS, CTA_TYPES, HOOK_TYPES, LANGUAGES, OFFERS, PRIMARY_ANGLES
 
 STATUSES = ("queued", "running", "succeeded", "failed")
 
 
-class AnalysisBody(Schema):
+class AnalysisBody(Nothing):
     """Nothing can be chosen: all that the ad shows is read."""
 
 

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from api import actors, auth, context, db, errors, op_lists, reach
 from api.audit import Attempt, record
 from api.auth import Kind
+from api.bodies import Nothing
 from api.db import now
 from api.guard import workspace_guarded
 from api.http import Blueprint
@@ -77,9 +78,10 @@ def mint_api_key(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
 
 @bp.route("/workspaces/<workspace_id>/api-keys/<key_id>/revoke", methods=["POST"])
 @workspace_guarded(scope=Scope.WORKSPACES_WRITE, role=Role.EDITOR, kinds=SIGNED_IN, uuids=["key_id"], by_place=True)
+@bp.arguments(Nothing)
 @idempotent()
 @bp.response(200, ApiKeyRow)
-def revoke_api_key(key_id: str, **_: str) -> dict[str, Any]:
+def revoke_api_key(_body: dict[str, Any], key_id: str, **_: str) -> dict[str, Any]:
     """Revoke a key, from the next request on
 
     For admins, and for whoever minted it. Again, or after its end, it changes nothing.
@@ -92,9 +94,10 @@ def revoke_api_key(key_id: str, **_: str) -> dict[str, Any]:
 
 @bp.route("/workspaces/<workspace_id>/api-keys/<key_id>/rotate", methods=["POST"])
 @workspace_guarded(scope=Scope.WORKSPACES_WRITE, role=Role.EDITOR, kinds=SIGNED_IN, uuids=["key_id"], by_place=True)
+@bp.arguments(Nothing)
 @idempotent(once_shown=["key"])
 @bp.response(201, RotatedKey)
-def rotate_api_key(key_id: str, **_: str) -> dict[str, Any]:
+def rotate_api_key(_body: dict[str, Any], key_id: str, **_: str) -> dict[str, Any]:
     """Replace a key; the old one works for another 48 hours
 
     The new key has the name, scopes, networks and end of the old one, and shares its allowance.

@@ -9,6 +9,7 @@ from flask import request
 from api import auth, context, errors, passwords, sign_in
 from api.audit import Attempt, record
 from api.auth import Kind
+from api.bodies import Nothing
 from api.db import now
 from api.guard import caller_guarded, public
 from api.http import Blueprint
@@ -74,9 +75,10 @@ def begin_session(body: dict[str, Any]) -> dict[str, Any]:
 
 @bp.route("/auth/sign-out", methods=["POST"])
 @caller_guarded(kinds={Kind.SESSION})
+@bp.arguments(Nothing)
 @idempotent()
 @bp.response(200, SignedOut)
-def end_session() -> dict[str, Any]:
+def end_session(_: dict[str, Any]) -> dict[str, Any]:
     """End this session"""
     row = session().get_one(UserSession, auth.current().id)
     row.revoked_at = row.revoked_at or now()

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from api import auth, context, db, errors, plans
 from api.audit import Actor, Attempt, record
+from api.bodies import Nothing
 from api.guard import PEOPLE, caller_guarded
 from api.http import Blueprint, answer_error
 from api.models import Connection, Import, Profile, Workspace
@@ -53,10 +54,11 @@ class DemoRemoved(ma.Schema):
 @bp.route("/profiles/demo", methods=["POST"])
 @caller_guarded(scope=Scope.PROFILES_WRITE, kinds=PEOPLE)
 @bp.arguments(InWorkspace, location="query")
+@bp.arguments(Nothing)
 @idempotent()
 @bp.alt_response(200, schema=DemoProfile, description="The workspace has one already.")
 @bp.response(201, DemoProfile)
-def create_demo(_query: dict[str, Any]) -> Any:
+def create_demo(_query: dict[str, Any], _body: dict[str, Any]) -> Any:
     """Create and seed the demo profile
 
     A made-up shop with 120 days of ads, visits, chats, orders and payments, the same everywhere. The next build loads

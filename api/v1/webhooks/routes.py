@@ -7,6 +7,7 @@ from typing import Any
 from api import auth, context, db, op_lists
 from api.audit import Attempt, record, target
 from api.auth import Kind
+from api.bodies import Nothing
 from api.guard import caller_guarded
 from api.http import Blueprint
 from api.models import ApiKey, WebhookDelivery, WebhookSubscription
@@ -131,9 +132,10 @@ def rotate_secret(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
 
 @bp.route("/webhooks/subscriptions/<subscription_id>/test", methods=["POST"])
 @caller_guarded(**CHANGES, uuids=["subscription_id"])
+@bp.arguments(Nothing)
 @idempotent()
 @bp.response(202, WebhookQueued)
-def test_subscription(subscription_id: str) -> dict[str, Any]:
+def test_subscription(_: dict[str, Any], subscription_id: str) -> dict[str, Any]:
     """Send a test event to this subscription alone"""
     found = subscriptions.locked(session(), _place(), subscription_id)
     return {"event_id": emit_test(session(), found, "This is a test.").id}
@@ -158,9 +160,10 @@ def delivery_list(query: dict[str, Any]) -> list[dict[str, Any]]:
 
 @bp.route("/webhooks/deliveries/<delivery_id>/replay", methods=["POST"])
 @caller_guarded(**CHANGES, uuids=["delivery_id"])
+@bp.arguments(Nothing)
 @idempotent()
 @bp.response(202, WebhookReplayed)
-def replay_delivery(delivery_id: str) -> dict[str, Any]:
+def replay_delivery(_: dict[str, Any], delivery_id: str) -> dict[str, Any]:
     """Deliver an event again, under the same `webhook-id`"""
     again = subscriptions.replay(session(), _place(), delivery_id)
     return {"delivery_id": again.id, "event_id": again.event_id}

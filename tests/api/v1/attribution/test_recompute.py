@@ -101,8 +101,9 @@ def test_what_is_malformed_unknown_or_not_allowed_is_refused(
 ) -> None:
     assert writer.get(f"{PATH}/12").get_json()["error"]["code"] == "invalid_parameter"
     assert writer.get(f"{PATH}/{profile.id}").get_json()["error"]["code"] == "not_found"
+    assert writer.post(PATH).status_code == 202
     assert writer.post(PATH, json={"models": ["linear"]}).get_json()["error"]["code"] == "validation_error"
-    assert writer.post(PATH).get_json()["error"]["reason"] == "wrong_content_type"
+    assert writer.post(PATH, data=b"{}").get_json()["error"]["reason"] == "wrong_content_type"
     assert caller.post(PATH, json={}).get_json()["error"]["code"] == "insufficient_scope"
     assert caller.get(f"{PATH}/{profile.id}").get_json()["error"]["code"] == "insufficient_scope"
     assert anonymous.post(PATH, json={}).status_code == 401

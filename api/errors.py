@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from api.audit import Attempt
+    from api.db import Base
 
 
 class ApiError(Exception):
@@ -31,10 +32,16 @@ class ApiError(Exception):
         self.headers = dict(headers or {})
         self.fields = dict(fields or {})
         self.attempt: Attempt | None = None
+        self.row: Base | None = None
 
     def audited(self, attempt: Attempt) -> ApiError:
         """The same refusal, to be recorded in the audit trail once the request's own work is rolled back."""
         self.attempt = attempt
+        return self
+
+    def leaving(self, row: Base) -> ApiError:
+        """The same refusal, whose row is kept once the request's own work is rolled back."""
+        self.row = row
         return self
 
 

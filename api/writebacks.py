@@ -26,17 +26,20 @@ def begin(
     """Keep what a user token is about to ask a platform for; None for every other credential.
 
     `operation` is `noun.verb`, for example `campaign.pause`; `target` is {kind, platform_id, name}. Commit before the
-    platform is asked. 403 forbidden/writeback_disabled unless the workspace lets agents write.
+    platform is asked. 403 forbidden/writeback_disabled unless the workspace lets agents write; that is kept too, once
+    the request's own work is rolled back.
     """
     if by.kind is not Kind.USER_TOKEN:
         return None
     workspace = session.get_one(Workspace, by.profile.workspace_id)
-    if not workspace.mcp_writeback_enabled:
-        raise errors.FORBIDDEN("This workspace does not let agents change ad platforms.", reason="writeback_disabled")
     kept = Writeback(workspace_id=workspace.id, profile_id=by.profile.id, user_id=by.person, operation=operation)
     kept.token_prefix = session.get_one(UserToken, by.id).prefix
     kept.target, kept.request, kept.dry_run = dict(target), dict(request), dry_run
     kept.idempotency_key, kept.request_id = idempotency_key, request_id
+    if not workspace.mcp_writeback_enabled:
+        kept.outcome, kept.error_code = ended_as(errors.FORBIDDEN.code, dry_run=dry_run)
+        words = "This workspace does not let agents change ad platforms."
+        raise errors.FORBIDDEN(words, reason="writeback_disabled").leaving(kept)
     session.add(kept)
     session.flush()
     return kept

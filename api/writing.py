@@ -90,10 +90,13 @@ def _run(view: Callable[[], Any], claimed: Claim | None, once_shown: Sequence[st
 
 @contextlib.contextmanager
 def _settled(claimed: Claim | None) -> Iterator[None]:
-    """Once the unit is rolled back: audit a refusal, and keep its answer or give the key back."""
+    """Once the unit is rolled back: audit a refusal, and keep its row and its answer, or give the key back."""
     try:
         yield
     except errors.ApiError as refusal:
+        if refusal.row is not None:
+            with db.transaction(_url()) as unit:
+                unit.add(refusal.row)
         if refusal.attempt is not None:
             audit.record_alone(_url(), actor(), refusal.attempt, outcome=refusal.code.code)
         if claimed is not None:

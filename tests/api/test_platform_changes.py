@@ -71,7 +71,10 @@ def test_an_agent_writes_only_where_the_workspace_lets_it(advertiser: Advertiser
     kept_off = agent(advertiser, may_write=False)
     advertiser.sandbox.plan()
     assert refusal(kept_off.post(path, json={})) == (403, "forbidden", "writeback_disabled")
-    assert advertiser.sandbox.calls() == 0 and writebacks(advertiser) == []
+    assert advertiser.sandbox.calls() == 0
+    (kept,) = writebacks(advertiser)
+    assert (kept.operation, kept.outcome, kept.error_code) == ("campaign.pause", "refused", "forbidden")
+    assert kept.target["platform_id"] == number
     assert [entry.outcome for entry in advertiser.trail()] == ["forbidden"]
 
 

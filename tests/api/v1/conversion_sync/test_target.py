@@ -157,7 +157,8 @@ def test_an_agent_asks_nothing_of_the_platform_where_agents_may_not_write(
 ) -> None:
     answer = agents_ask(ask, url, safe, may_write=False)
     assert refusal(answer) == (403, "forbidden", "writeback_disabled")
-    assert (sandbox.calls(), writebacks(url)) == (0, [])
+    assert sandbox.calls() == 0
+    assert writebacks(url) == [("dataset_target.change", "refused", "forbidden")]
 
 
 def test_what_an_agent_asks_of_the_platform_is_kept_however_it_ends(

@@ -197,7 +197,8 @@ def test_an_agent_decides_where_the_workspace_lets_agents_write(
     assert ask("PUT", f"{w}/mcp-settings", session, json={"mcp_writeback_enabled": True}).status_code == 200
     assert data(decide(ask, token, profile, made, "dismiss"))["status"] == "dismissed"
     with db.transaction(url) as unit:
-        (row,) = unit.scalars(sa.select(Writeback)).all()
+        refused, row = unit.scalars(sa.select(Writeback).order_by(Writeback.id)).all()
+    assert (refused.outcome, refused.error_code, refused.target) == ("refused", "forbidden", row.target)
     assert (row.operation, row.outcome) == ("recommendation.dismissed", "done")
 
 

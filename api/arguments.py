@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
@@ -18,6 +19,8 @@ from api.query_plans import plan_of
 from data_contracts.values import unwritable
 
 MAX_DEPTH = 32
+# what has fewer digits in a row holds no number of more than 64 bits
+_LONG = re.compile(rb"[0-9]{19}")
 
 
 class ArgumentsParser(FlaskParser):
@@ -33,16 +36,16 @@ class ArgumentsParser(FlaskParser):
         Where nothing can be sent, no body is an empty object. A schema that names a `payload_part` also takes a form,
         whose part of that name holds the JSON.
         """
-        part: str | None = getattr(schema, "payload_part", None)
-        if part is None or req.mimetype != "multipart/form-data":
-            return _writable(parse_body(req), req.get_data())
         if not schema.fields and not req.get_data(cache=True):
             return {}
+        part: str | None = getattr(schema, "payload_part", None)
+        if part is None or req.mimetype != "multipart/form-data":
+            return _holdable(parse_body(req, parse_int=int), req.get_data())
         payloads = req.form.getlist(part)
         if len(payloads) != 1:
             raise errors.INVALID_CONTENT(f"{part}: there must be one part of this name.")
         text = payloads[0].encode()
-        return _writable(parse_json(text), text)
+        return _holdable(parse_json(text, parse_int=int), text)
 
     def parse(
         self, argmap: Any, req: Request | None = None, *, location: str | None = None, validate: Any = None, **more: Any
@@ -112,17 +115,17 @@ def _member(within: Any, key: Any) -> Any:
     return within.inner if isinstance(within, ma.fields.List) else None
 
 
-def parse_body(request: Request) -> Any:
+def parse_body(request: Request, *, parse_int: Callable[[str], int] | None = None) -> Any:
     """The JSON value of a request body.
 
     400 invalid_request for another content type, a compressed or empty body, bad UTF-8, NaN and Infinity, numbers
-    too large to hold, a key given twice in one object, and nesting over 32 levels.
+    too large to hold, a key given twice in one object, and nesting over 32 levels. `parse_int` is as in `parse_json`.
     """
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise errors.INVALID_REQUEST("Compressed request bodies are not accepted.", reason="content_encoding")
     if request.mimetype != "application/json":
         raise errors.INVALID_REQUEST("The body must be application/json.", reason="wrong_content_type")
-    return parse_json(request.get_data(cache=True))
+    return parse_json(request.get_data(cache=True), parse_int=parse_int)
 
 
 def parse_json(text: bytes, *, parse_int: Callable[[str], int] | None = None) -> Any:
@@ -157,17 +160,19 @@ def depth(value: Any) -> int:
     return levels
 
 
-def _writable(value: Any, text: bytes) -> Any:
-    """The value of a JSON text; a ValidationError where a text within holds what no answer and no database does."""
-    # in UTF-8 they can only be escaped
-    problems = _unwritable(value) if b"\\u" in text else None
+def _holdable(value: Any, text: bytes) -> Any:
+    """The value of a JSON text; a ValidationError for what is within it that no answer and no database holds."""
+    # in UTF-8 such texts can only be escaped
+    problems = _unholdable(value) if b"\\u" in text or _LONG.search(text) else None
     if problems is not None:
         raise ma.ValidationError(problems)
     return value
 
 
-def _unwritable(value: Any) -> Any:
-    """What is wrong with the first such text, in marshmallow's form: under the names of the members that lead there."""
+def _unholdable(value: Any) -> Any:
+    """What is wrong with the first of those, in marshmallow's form: under the names of the members that lead there."""
+    if isinstance(value, int) and not _is_64_bits(value):
+        return ["a whole number has at most 64 bits"]
     if isinstance(value, str):
         problem = unwritable(value)
         return problem and [problem]
@@ -176,7 +181,7 @@ def _unwritable(value: Any) -> Any:
         problem = unwritable(name) if isinstance(name, str) else None
         if problem is not None:
             return {"_schema": [f"a name {problem}"]}
-        found = _unwritable(member)
+        found = _unholdable(member)
         if found is not None:
             return {name: found}
     return None
@@ -199,10 +204,14 @@ def _no_constant(name: str) -> NoReturn:
 
 def _whole(text: str) -> int:
     number = int(text)
-    # no answer can hold more, nor any column
-    if not -(2**63) <= number < 2**63:
+    if not _is_64_bits(number):
         raise ValueError("a number is too large")
     return number
+
+
+def _is_64_bits(number: int) -> bool:
+    # no answer can hold more, nor any column
+    return -(2**63) <= number < 2**63
 
 
 def _finite(text: str) -> float:

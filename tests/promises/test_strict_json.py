@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.api.conftest import Caller
@@ -60,6 +62,15 @@ def test_the_first_wrong_field_in_declared_order_is_named(caller: Caller) -> Non
         assert response.status_code == 422
         assert response.get_json()["error"]["message"].startswith(f"{field}: ")
         body.pop(field.split("[")[0])
+
+
+@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**40])
+def test_a_whole_number_of_more_than_64_bits_is_named(caller: Caller, number: int) -> None:
+    for body, field in (({"amount": number}, "amount"), ({"customers": [{"email": number}]}, "customers[0].email")):
+        sent = json.dumps({"title": "a", **body})
+        response = caller.post("/notes", data=sent, content_type="application/json")
+        assert (response.status_code, response.get_json()["error"]["code"]) == (422, "validation_error")
+        assert response.get_json()["error"]["message"] == f"{field}: a whole number has at most 64 bits"
 
 
 def test_a_body_that_is_no_object_is_a_validation_error(caller: Caller) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import zoneinfo
 from collections.abc import Sequence
 
 import click
@@ -18,7 +17,7 @@ from api.models import App, Profile, Workspace
 from api.models.profile import LONGEST_NAME
 from api.scopes import DEFAULT_SCOPES, Scope
 from api.subscriptions import grant
-from data_contracts.formats import currency_digits
+from data_contracts.formats import currency_digits, time_zones
 from touchledger.settings import Settings
 
 OWN_WORKSPACE = "Touchledger"
@@ -31,8 +30,8 @@ def create_profile(settings: Settings, *, name: str, timezone: str, currency: st
     """
     if not 0 < len(name.strip()) <= LONGEST_NAME:
         raise click.BadParameter(f"a name has 1 to {LONGEST_NAME} characters", param_hint="--name")
-    if timezone not in zoneinfo.available_timezones():
-        near = difflib.get_close_matches(timezone, zoneinfo.available_timezones(), n=1)
+    if timezone not in time_zones():
+        near = difflib.get_close_matches(timezone, sorted(time_zones()), n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise click.BadParameter(f"{timezone!r} is not an IANA time zone{hint}", param_hint="--timezone")
     if currency not in currency_digits():

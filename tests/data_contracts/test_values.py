@@ -204,7 +204,8 @@ def test_a_currency_is_one_of_iso_4217() -> None:
 
 
 def test_a_time_zone_is_one_of_iana() -> None:
-    assert refusal("ad_accounts", timezone="Madrid") == ("timezone", "unknown time zone")
+    for zone in ("Madrid", "localtime", "Factory", "posixrules"):
+        assert refusal("ad_accounts", timezone=zone) == ("timezone", "unknown time zone")
 
 
 def test_a_country_has_two_capital_letters() -> None:

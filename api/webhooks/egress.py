@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import requests
 from requests_hardened import Config, Manager  # type: ignore[import-untyped]
@@ -135,6 +135,13 @@ def check_form(url: str) -> str:
     if not parts.hostname or not _HOST.fullmatch(parts.hostname):
         raise NotPublicError("has no host name")
     return parts.hostname
+
+
+def one_spelling(url: str) -> str:
+    """An address that `check_form` passes, spelt as every other spelling of it: small host, no port, a path."""
+    parts = urlsplit(url)
+    host = parts.netloc.removesuffix(":").removesuffix(":443").lower()
+    return urlunsplit(("https", host, parts.path or "/", parts.query, ""))
 
 
 def _require_current(address: str) -> None:

@@ -11,7 +11,7 @@ from api.bodies import Text
 from api.body_fields import Uuid
 from api.fields import Choice
 from api.op_lists import ListQuery
-from api.webhooks.egress import LONGEST_URL, NotPublicError, check
+from api.webhooks.egress import LONGEST_URL, NotPublicError, check, one_spelling
 from api.webhooks.kinds import EVERY, KINDS
 
 STATUSES = ("active", "paused", "failed")
@@ -34,7 +34,7 @@ class Address(Text):
             check(url)
         except NotPublicError as refused:
             raise ValidationError(str(refused)) from None
-        return url
+        return one_spelling(url)
 
 
 class Kinds(fields.List[str]):

@@ -15,6 +15,7 @@ from api.db import now
 from api.models import WebhookDelivery, WebhookEvent, WebhookSubscription, Workspace
 from api.webhooks import signing
 from api.webhooks.delivering import OPEN
+from api.webhooks.egress import one_spelling
 from touchledger.settings import Settings
 
 
@@ -81,7 +82,8 @@ def create(
 
 def change(session: Session, subscription: WebhookSubscription, *, wanted: Mapping[str, Any]) -> None:
     """Another address, other kinds, paused or active; active again forgets what made it fail."""
-    if wanted.get("url", subscription.url) != subscription.url:
+    spelt = one_spelling(subscription.url)
+    if wanted.get("url", spelt) != spelt:
         # of two changes at once the second sees the first
         session.get_one(Workspace, subscription.workspace_id, with_for_update=True)
         _refuse_same(session, subscription.workspace_id, subscription.profile_id, wanted["url"])
@@ -138,12 +140,12 @@ def replay(session: Session, place: Place, number: str) -> WebhookDelivery:
 
 
 def _refuse_same(session: Session, workspace_id: str, profile_id: str | None, url: str) -> None:
-    same = sa.exists().where(
+    there = sa.select(WebhookSubscription.url).where(
         WebhookSubscription.workspace_id == workspace_id,
         WebhookSubscription.profile_id.is_(None)
         if profile_id is None
         else WebhookSubscription.profile_id == profile_id,
-        WebhookSubscription.url == url,
     )
-    if session.scalar(sa.select(same)):
+    # some were kept as they were sent
+    if url in map(one_spelling, session.scalars(there)):
         raise errors.INVALID_STATE("This address is subscribed already.", reason="duplicate_subscription")

@@ -122,6 +122,12 @@ def test_an_address_is_subscribed_once_in_a_profile_and_once_in_the_workspace(
 ) -> None:
     made(key)
     assert code(key.post(PATH, json=WANTED)) == (409, "invalid_state", "duplicate_subscription")
+    for spelt in (
+        "https://RECEIVER.example/hook",
+        "https://receiver.example:443/hook",
+        "https://receiver.example:/hook",
+    ):
+        assert code(key.post(PATH, json={**WANTED, "url": spelt}))[2] == "duplicate_subscription"
     whole = f"{PATH}?workspace_id={profile.workspace_id}"
     made(admin, whole)
     assert code(admin.post(whole, json=WANTED)) == (409, "invalid_state", "duplicate_subscription")
@@ -130,7 +136,7 @@ def test_an_address_is_subscribed_once_in_a_profile_and_once_in_the_workspace(
         *(409, "invalid_state"),
         "duplicate_subscription",
     )
-    assert key("PATCH", f"{PATH}/{other['id']}", json={"url": "https://other.example/"}).status_code == 200
+    assert key("PATCH", f"{PATH}/{other['id']}", json={"url": "https://Other.example"}).status_code == 200
 
 
 def test_the_plan_bounds_the_subscriptions_of_a_workspace(key: Caller, admin: Caller) -> None:

@@ -131,7 +131,9 @@ def _fingerprint(record: Record, *, is_dated: bool) -> str:
     """Digest of the typed row: 12.5 and "12.50", and one instant in two offsets, are the same content."""
     judged = judge(inbound()["conversions"], [record])
     for wrong in judged.rejected:
-        raise ValidationError(wrong.reason, _FIELD.get(wrong.field or "", wrong.field or "_schema"))
+        # of the names that a reason may hold, the API has another one for the order's
+        reason = wrong.reason.replace("order_ref", "order_id")
+        raise ValidationError(reason, _FIELD.get(wrong.field or "", wrong.field or "_schema"))
     row = {name: value for name, value in judged.rows[0].items() if value is not None}
     # what the event counts as follows from its name and from the goals of the day, which are no part of its content
     for name in ("conversion_type", "payment_status", *(() if is_dated else ("occurred_at",))):

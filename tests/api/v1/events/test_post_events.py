@@ -216,7 +216,11 @@ def test_a_body_over_a_quarter_mebibyte_is_refused(sender: Sender) -> None:
 
 @pytest.mark.parametrize(
     ("missing", "told"),
-    [("value", "properties.value"), ("currency", "properties.currency"), ("payment_ref", "properties.payment_ref")],
+    [
+        ("value", "properties.value"),
+        ("currency", "properties.currency"),
+        ("payment_ref", "properties.payment_ref: a payment needs payment_ref or order_id"),
+    ],
 )
 def test_a_payment_names_its_money_and_its_payment(sender: Sender, missing: str, told: str) -> None:
     properties = {name: value for name, value in PAYMENT["properties"].items() if name != missing}

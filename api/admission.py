@@ -77,8 +77,13 @@ def admit(guard: Guard, path: Mapping[str, str]) -> dict[str, str]:
     # one short transaction, over before the view runs: SQLite lets one writer in at a time
     with db.admission(context.settings().operational_url) as session:
         principal = auth.authenticate(session, given)
-        _refuse_kind(principal, guard)
-        auth.require_address(principal, request.remote_addr)
+        try:
+            _refuse_kind(principal, guard)
+            auth.require_address(principal, request.remote_addr)
+        except errors.ApiError:
+            # for the headers of the answer; it costs nothing
+            g.allowance = rate_limit.charge(session, principal.account, units=0, limit=principal.limit)
+            raise
         own = guard.app_bucket if principal.kind is Kind.APP else None
         units = 0 if own else guard.units
         g.allowance = rate_limit.charge(session, principal.account, units=units, limit=principal.limit)

@@ -58,6 +58,14 @@ def test_options_needs_no_key_and_costs_nothing(anonymous: Caller, caller: Calle
     assert caller.get("/notes").headers["X-RateLimit-Remaining"] == "59"
 
 
+def test_the_wrong_kind_of_credential_is_told_its_allowance_and_pays_nothing(caller: Caller) -> None:
+    for _ in range(2):
+        refused = caller("PUT", "/workspaces/01900000-0000-7000-8000-00000000ffff/mcp-settings", json={})
+        assert refused.status_code == 403
+        assert refused.headers["X-RateLimit-Limit"] == refused.headers["X-RateLimit-Remaining"] == "60"
+    assert caller.get("/notes").headers["X-RateLimit-Remaining"] == "59"
+
+
 def test_answers_over_a_kibibyte_are_compressed_when_asked(caller: Caller) -> None:
     plain = caller.get("/notes?limit=100")
     packed = caller.get("/notes?limit=100", headers={"Accept-Encoding": "gzip"})

@@ -91,7 +91,7 @@ class Assignment(Schema):
 class RefundBody(Schema):
     amount = fields.String(
         required=True,
-        validate=validate.Regexp(r"^-?\d{1,14}(\.\d{1,4})?\Z", error="must be a decimal number in a string"),
+        validate=validate.Regexp(r"^-?[0-9]{1,14}(\.[0-9]{1,4})?\Z", error="must be a decimal number in a string"),
         metadata={"description": "In the payment's currency, at most what is left of it."},
     )
     currency = fields.String(required=True, metadata={"description": "The payment's currency."})

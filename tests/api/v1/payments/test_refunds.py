@@ -6,11 +6,13 @@ from decimal import Decimal
 
 import pytest
 import sqlalchemy as sa
+from marshmallow import ValidationError
 from sqlalchemy.orm import Session
 
 from api import db, errors
 from api.models import IngestedRecord, ManualRefund
 from api.v1.payments import refunds
+from api.v1.payments.schemas import RefundBody
 from tests.factories import accounts
 from tests.fixtures.at_once import one_behind_the_other
 
@@ -77,3 +79,10 @@ def test_a_payment_refunded_in_full_keeps_no_part_of_a_coin(
         records = [kept.record for kept in session.scalars(sa.select(IngestedRecord).order_by(IngestedRecord.id))]
     assert records[0]["value"] == sent
     assert [record.get("_deleted") for record in records] == [None, True]
+
+
+@pytest.mark.parametrize("amount", ["\u0665", "1\u0660", "1.\u0967", "\uff15"])
+def test_an_amount_is_written_in_digits_of_ascii(amount: str) -> None:
+    with pytest.raises(ValidationError):
+        RefundBody().load({"amount": amount, "currency": "USD"})
+    assert RefundBody().load({"amount": "5.10", "currency": "USD"})["amount"] == "5.10"

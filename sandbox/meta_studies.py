@@ -20,9 +20,9 @@ NESTED = 25
 
 
 def of_account(world: World, account_id: str) -> list[Row]:
-    """The studies of an ad account, newest first."""
+    """The studies of an ad account, newest first; one to come was made on `as_of` at the latest."""
     zone = next(ZoneInfo(row.time_zone) for row in world.accounts if row.id == account_id)
-    found = [_study(row, zone) for row in world.studies if row.account_id == account_id]
+    found = [_study(row, zone, world.as_of) for row in world.studies if row.account_id == account_id]
     return sorted(found, key=lambda row: row["start_time"], reverse=True)
 
 
@@ -42,15 +42,15 @@ def objective(world: World, objective_id: str) -> Row | None:
     return _objective(study, world.as_of) if study is not None else None
 
 
-def _study(row: Study, zone: ZoneInfo) -> Row:
+def _study(row: Study, zone: ZoneInfo, as_of: date) -> Row:
     spelled = {
         "id": row.id,
         "name": row.name,
         "type": row.type,
         "start_time": _midnight(row.first_day, zone),
         "end_time": _midnight(row.last_day, zone).replace("T00:00:00", "T23:59:59"),
-        "created_time": _midnight(row.first_day, zone),
-        "updated_time": _midnight(row.canceled_on or row.first_day, zone),
+        "created_time": _midnight(min(row.first_day, as_of), zone),
+        "updated_time": _midnight(min(row.canceled_on or row.first_day, as_of), zone),
         "confidence_level": 0.9,
     }
     return spelled | ({"canceled_time": _midnight(row.canceled_on, zone)} if row.canceled_on else {})

@@ -100,6 +100,7 @@ def test_a_study_called_off_says_so_and_one_to_come_has_no_counts(
     found = europe.studies(TODAY)
     coming = of(found["experiments"], "Spain holdout, winter")
     assert coming["start_date"] > TODAY
+    assert max(row["updated_at"].date() for row in (coming, *arms_of(found, coming))) <= TODAY
     assert coming.get("platform_lift") is None
     assert {arm["population"] for arm in arms_of(found, coming)} == {None}
 

@@ -163,3 +163,14 @@ def test_a_scope_that_no_grant_yields_is_never_offered_to_user_tokens(home: Path
     paths = create_app(Settings(home=home), more=[bp]).test_client().get("/openapi.json").get_json()["paths"]
     assert [list(entry) for entry in paths["/api/v1/closed"]["get"]["security"]] == [["apiKey"], ["session"]]
     assert paths["/api/v1/open"]["get"]["security"] == []
+
+
+def test_every_member_that_is_described_has_a_type(app: Flask) -> None:
+    schemas = app.test_client().get("/openapi.json").get_json()["components"]["schemas"]
+    typed = {"type", "$ref", "allOf", "anyOf", "oneOf", "enum"}
+    members = {
+        f"{name}.{member}": told for name, one in schemas.items() for member, told in one.get("properties", {}).items()
+    }
+    assert len(members) > 1000
+    assert [name for name, told in members.items() if not typed & told.keys()] == []
+    assert members["Properties.value"]["type"] == ["number", "string", "null"]

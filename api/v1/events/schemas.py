@@ -31,6 +31,16 @@ MOST_CLICK_IDS = 16
 class Amount(fields.Field[Any]):
     """A number, or a decimal number as text; loads unchanged, for the judge to type."""
 
+    def __init__(self, *, description: str) -> None:
+        described = {
+            "type": ["number", "string"],
+            "minimum": 0,
+            "exclusiveMaximum": 10**14,
+            "pattern": r"^[0-9]{1,14}(\.[0-9]{1,4})?$",
+            "description": description,
+        }
+        super().__init__(load_default=None, metadata=described)
+
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         if isinstance(value, bool) or not isinstance(value, (int, float, str, Decimal)):
             raise ValidationError("must be a number, or a decimal number as text")
@@ -73,7 +83,7 @@ class Properties(Schema):
     class Meta:
         unknown = INCLUDE
 
-    value = Amount(load_default=None, metadata={"description": "At least 0, at most 4 decimals."})
+    value = Amount(description="At least 0, at most 4 decimals; as text to keep them exact.")
     currency = Text(3, low=3, load_default=None, metadata={"description": "ISO 4217."})
     order_id = Text(190, load_default=None)
     payment_ref = Text(255, load_default=None, metadata={"description": "As provider:id."})

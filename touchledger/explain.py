@@ -154,9 +154,9 @@ def _money(profile: ProfileFacts, data: Mapping[str, Any]) -> Table:
 def _table(title: str, names: Sequence[str]) -> Table:
     table = Table(title=title, title_justify="left", box=None)
     for name in names:
-        table.add_column(name)
+        table.add_column(name, overflow="fold")
     for model in MODELS:
-        table.add_column(model, justify="right")
+        table.add_column(model, justify="right", overflow="fold")
     return table
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +17,16 @@ from rich.console import Console, RenderableType
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+# more than any table needs: what goes into a file or a pipe has no width that it must keep to
+UNBOUND = 10_000
+
+
+def _console() -> Console:
+    made = Console(file=sys.stdout, highlight=False)
+    if not made.is_terminal and "COLUMNS" not in os.environ:
+        made.width = UNBOUND
+    return made
+
 
 @dataclass
 class Output:
@@ -23,7 +34,7 @@ class Output:
 
     quiet: bool = False
     as_json: bool = False
-    console: Console = field(default_factory=lambda: Console(file=sys.stdout, highlight=False))
+    console: Console = field(default_factory=_console)
 
     @property
     def is_bare(self) -> bool:

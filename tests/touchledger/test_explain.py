@@ -66,6 +66,17 @@ def test_a_person_reads_weights_and_money_that_add_up(told: Path) -> None:
     assert last[1:5] == ["2026-01-14 12:00:00", "chatapp", "B / B one ad", "1 d"]
 
 
+@pytest.mark.parametrize("columns", [None, "80"])
+def test_no_figure_is_cut_in_a_pipe_and_in_a_narrow_terminal(
+    told: Path, monkeypatch: pytest.MonkeyPatch, columns: str | None
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns) if columns else monkeypatch.delenv("COLUMNS")
+    printed = explain("sale-1", "--profile", PROFILE).stdout
+    assert "…" not in printed
+    assert ("2026-01-14 12:00:00" in printed) is (columns is None)
+    assert max(map(len, printed.partition("Path")[2].splitlines())) > 80 or columns
+
+
 def test_brackets_in_the_name_of_a_campaign_are_printed_and_not_obeyed(told: Path) -> None:
     tables = served.from_csv(GOLDEN)
     for row in tables["entities"]:

@@ -34,7 +34,7 @@ def run(output: Output, settings: Settings, *, dataset: str, files: Sequence[Pat
     output.result(bare, [_record(one) for one in imports], _table(imports))
     rejected = [one for one in imports if one.status != "loaded"]
     if rejected:
-        raise click.ClickException("; ".join(f"{one.file_name}: {one.reason}" for one in rejected))
+        raise click.ClickException("; ".join(str(one.reason) for one in rejected))
 
 
 def _record(done: Import) -> dict[str, Any]:

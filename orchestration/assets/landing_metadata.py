@@ -66,6 +66,9 @@ def imports_metadata(imports: Sequence[Import], started: float) -> dict[str, Any
         "files": len(imports),
         "dagster/row_count": sum(one.rows_loaded for one in imports),
         "quarantined": sum(one.rows_quarantined for one in imports),
-        "rejected files": dg.JsonMetadataValue({one.file_name: one.reason for one in imports if one.reason}),
+        "rejected files": dg.JsonMetadataValue(
+            # a reason begins with the name, for whoever reads it alone
+            {one.file_name: one.reason.removeprefix(f"{one.file_name}: ") for one in imports if one.reason}
+        ),
         "seconds": round(time.monotonic() - started, 2),
     }

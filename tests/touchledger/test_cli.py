@@ -168,6 +168,13 @@ def test_an_import_counts_and_the_second_is_the_first(settings: Settings, profil
     assert [(one["rows"], one["batches"]) for one in status["data_sets"] if one["dataset"] == "touches"] == [(1, 1)]
 
 
+def test_a_rejected_file_is_named_once(settings: Settings, profile_id: str, tmp_path: Path) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text("touch_key\nt1\n")
+    told = run("import", "touches", str(path), "--profile", profile_id, code=1).stderr
+    assert told.startswith("Error: bad.csv: required columns are missing: ")
+
+
 def test_an_unknown_data_set_is_named_with_the_nearest(settings: Settings, profile_id: str, tmp_path: Path) -> None:
     path = tmp_path / "touches.csv"
     path.write_text(TOUCHES)

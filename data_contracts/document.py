@@ -17,7 +17,8 @@ Made from `data_contracts/` by `python -m data_contracts.document`; a test fails
 
 - **Files** are `.csv` (RFC 4180, with a header, UTF-8), `.jsonl` or `.parquet`; the first two may be `.gz`. Put them in
   `inbox/<profile id>/<data set>/` (`inbox/_shared/fx_rates/` for exchange rates) or give them to `touchledger import`.
-  Copy under a name that starts with a dot and rename, so that no half file is seen.
+  Copy under a name that starts with a dot and rename, so that no half file is seen. `touchledger status` tells which
+  files of the inbox are not loaded, and why.
 - **Columns** come in any order, and those that are not required may be missing. A column that is not listed here makes
   the whole file wrong, unless its name starts with `x_`: such a column is kept and not used.
 - **Values**: an empty CSV cell, a JSON null and blank text are null. A timestamp is ISO 8601 with its offset

@@ -41,16 +41,10 @@ def import_file(url: str, lake: Lake, *, dataset: str, path: Path, profile_id: s
     tried again. A rejected file lands nothing and has its reason, also where reading it failed in a way of
     its own. Raises CannotImportError and OSError.
     """
-    contract = contract_of(dataset)
-    scope = profile_id or SHARED
-    if (profile_id is None) != (dataset in SHARED_SETS):
-        raise CannotImportError(f"{dataset} belongs to {'no' if profile_id else 'a'} profile")
-    digest = digest_of(path)
+    scope, digest = profile_id or SHARED, digest_of(path)
     with transaction(url) as session:
-        profile = session.get(Profile, profile_id) if profile_id is not None else None
-        if profile_id is not None and (profile is None or profile.archived_at is not None):
-            raise CannotImportError(f"there is no profile {profile_id}")
-        earlier = _earlier(session, scope, dataset, digest)
+        contract = placed(session, dataset, profile_id)
+        earlier = import_of(session, scope, dataset, digest)
         if earlier is not None and earlier.status == "queued":
             earlier.status = "loading"
     if earlier is not None and earlier.status == "loaded":
@@ -71,10 +65,21 @@ def replay_quarantine(url: str, lake: Lake) -> list[Landing]:
     replayed = lake.replay()
     with transaction(url) as session:
         for landing in (one for one in replayed if one.source == SOURCE):
-            imported = _earlier(session, landing.profile_id or SHARED, landing.dataset, landing.batch)
+            imported = import_of(session, landing.profile_id or SHARED, landing.dataset, landing.batch)
             if imported is not None:
                 _count(imported, landing)
     return replayed
+
+
+def placed(session: Session, dataset: str, profile_id: str | None) -> Contract:
+    """The contract of the files of that set and profile. Raises CannotImportError where there can be none."""
+    contract = contract_of(dataset)
+    if (profile_id is None) != (dataset in SHARED_SETS):
+        raise CannotImportError(f"{dataset} belongs to {'no' if profile_id else 'a'} profile")
+    profile = session.get(Profile, profile_id) if profile_id is not None else None
+    if profile_id is not None and (profile is None or profile.archived_at is not None):
+        raise CannotImportError(f"there is no profile {profile_id}")
+    return contract
 
 
 def contract_of(dataset: str) -> Contract:
@@ -98,7 +103,7 @@ def _digest(path: Path, _size: int, _modified: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _earlier(session: Session, scope: str, dataset: str, digest: str) -> Import | None:
+def import_of(session: Session, scope: str, dataset: str, digest: str) -> Import | None:
     chosen = sa.select(Import).where(Import.scope == scope, Import.dataset == dataset, Import.sha256 == digest)
     return session.scalars(chosen).one_or_none()
 
@@ -152,7 +157,7 @@ def _unmoved(contract: Contract, path: Path, digest: str) -> Iterator[Record]:
 
 
 def _record(session: Session, outcome: Import) -> Import:
-    earlier = _earlier(session, outcome.scope, outcome.dataset, outcome.sha256)
+    earlier = import_of(session, outcome.scope, outcome.dataset, outcome.sha256)
     if earlier is None:
         session.add(outcome)
         return outcome

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import sqlalchemy as sa
 import structlog
+from sqlalchemy.orm import Session
 
 from api.db import transaction
 from api.models import Import
-from orchestration.importer import SHARED, CannotImportError, digest_of, import_file
+from orchestration.importer import SHARED, CannotImportError, digest_of, import_file, import_of, placed
 from orchestration.lake import Lake
 from orchestration.readers import legible, reader_of
 from touchledger.settings import Settings
@@ -30,6 +31,14 @@ class Dropped:
     dataset: str
     sha256: str
     path: Path
+
+
+@dataclass(frozen=True, order=True)
+class NotLoaded:
+    """One file of the inbox that is in no figure: its path within the inbox, and why."""
+
+    file: str
+    reason: str
 
 
 def dropped(inbox: Path) -> list[Dropped]:
@@ -83,11 +92,54 @@ def scan_inbox(settings: Settings, lake: Lake) -> list[Import]:
     """Import every new file of the inbox; what lies under no known profile or set is logged and left alone."""
     imports = []
     for file in waiting_files(settings):
-        profile_id = None if file.scope == SHARED else file.scope
         try:
             imports.append(
-                import_file(settings.operational_url, lake, dataset=file.dataset, path=file.path, profile_id=profile_id)
+                import_file(
+                    settings.operational_url, lake, dataset=file.dataset, path=file.path, profile_id=_profile(file)
+                )
             )
         except (CannotImportError, OSError) as error:
             log.warning("file in the inbox not imported", file=legible(file.path), reason=str(error))
     return imports
+
+
+def not_loaded(settings: Settings) -> list[NotLoaded]:
+    """What lies in the inbox and is not loaded, by path; hidden and half-copied files are not looked at."""
+    paths = [path for level in ("*", "*/*", "*/*/*") for path in settings.inbox.glob(level)]
+    # read before the transaction begins: that may take long
+    files = {file.path: file for file in dropped(settings.inbox)}
+    left = []
+    with transaction(settings.operational_url) as session:
+        for path in sorted(path for path in paths if not _is_unfinished(path.name)):
+            within = path.relative_to(settings.inbox)
+            reason = _why(session, files[path]) if path in files else _misplaced(path, len(within.parts))
+            left += [NotLoaded(legible(within), reason)] if reason else []
+    return left
+
+
+def _why(session: Session, file: Dropped) -> str | None:
+    """Why a file is not loaded; None when it is."""
+    try:
+        placed(session, file.dataset, _profile(file))
+    except CannotImportError as error:
+        return str(error)
+    found = import_of(session, file.scope, file.dataset, file.sha256)
+    if found is not None and found.status == "rejected" and not _is_renamed(found, file.path):
+        return str(found.reason).removeprefix(f"{found.file_name}: ")
+    return None if found is not None and found.status == "loaded" else "waits for the next build"
+
+
+def _misplaced(path: Path, depth: int) -> str | None:
+    """What is wrong with something that is no readable file in its place; None for the folders that files lie in."""
+    if path.is_dir():
+        return "is a folder, in which no file is looked at" if depth == 3 else None
+    return "cannot be read" if depth == 3 else f"lies in no folder <profile id or {SHARED}>/<data set>"
+
+
+def _is_renamed(rejected: Import, path: Path) -> bool:
+    """Whether a file that was refused for its name has one now that says how to read it."""
+    return reader_of(rejected.file_name) is None and reader_of(path.name) is not None
+
+
+def _profile(file: Dropped) -> str | None:
+    return None if file.scope == SHARED else file.scope

@@ -39,6 +39,8 @@ def run_shown(
         )
     for connection, reason in failed_connections(outcome).items():
         output.warn(f"{connection} was not pulled: {reason}")
+    for file, reason in (outcome.assets.get("landing/files", {}).get("files not loaded") or {}).items():
+        output.warn(f"{file} of the inbox is not loaded: {reason}")
     return outcome
 
 

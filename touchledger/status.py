@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import sqlalchemy as sa
 from rich.table import Table
@@ -15,6 +15,7 @@ from api.db import transaction
 from api.models import Connection
 from data_contracts.contract import landed
 from orchestration import pointer
+from orchestration.inbox import not_loaded
 from orchestration.ingested import waiting
 from orchestration.lake import Lake
 from orchestration.raw_rows import RawRows
@@ -23,13 +24,14 @@ from touchledger.settings import Settings
 
 
 def report(output: Output, settings: Settings) -> None:
-    """Print the snapshot, the connections, the data sets and the quarantine."""
+    """Print the snapshot, the connections, the data sets, the inbox's files that are not loaded, and the quarantine."""
     current = pointer.read(settings.published)
     data = {
         "snapshot": asdict(current) if current else None,
         "events_waiting": waiting(settings.operational_url),
         "connections": list(_connections(settings)),
         "data_sets": list(_data_sets(settings)),
+        "files_not_loaded": [asdict(one) for one in not_loaded(settings)],
         "quarantine": list(_quarantine(settings)),
     }
     output.result(current.snapshot_id if current else "", data, *_shown(data))
@@ -68,14 +70,19 @@ def _shown(data: dict[str, Any]) -> list[Any]:
     served = (
         f"Serving snapshot {current['snapshot_id']}, built {current['built_at']}" if current else "Nothing is served"
     )
-    tables = (_table(name.replace("_", " "), data[name]) for name in ("connections", "data_sets", "quarantine"))
+    tables = (
+        _table(name.replace("_", " "), data[name])
+        for name in ("connections", "data_sets", "files_not_loaded", "quarantine")
+    )
     return [f"{served}; {data['events_waiting']:,} accepted records wait for the next build.", *tables]
 
 
 def _table(title: str, rows: list[dict[str, Any]]) -> Table:
     table = Table(title=title if rows else f"{title}: none", title_justify="left", box=None)
     for name in rows[0] if rows else ():
-        table.add_column(name.replace("_", " "), justify="right" if isinstance(rows[0][name], int) else "left")
+        justify: Literal["right", "left"] = "right" if isinstance(rows[0][name], int) else "left"
+        # folded where a terminal is narrow: what is cut off cannot be copied
+        table.add_column(name.replace("_", " "), justify=justify, overflow="fold")
     for row in rows:
         table.add_row(*(_cell(value) for value in row.values()))
     return table

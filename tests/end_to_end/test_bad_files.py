@@ -45,10 +45,11 @@ class Shop:
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of the bad files and rows."""
+    """What became of the bad files and rows; `warned` is what the build said of the inbox."""
 
     said: dict[str, str]
     kept: list[dict[str, Any]]
+    warned: str
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +84,13 @@ def judged(shop: Shop) -> Judged:
     rows = b"".join(text.removeprefix(DELIVERY.encode()) for text, _ in BAD_ROWS.values())
     shop.give("ad_delivery", "rows.csv", DELIVERY.encode() + rows)
     kept = json.loads(shop.deployment.run_here("status", "--json"))["quarantine"]
-    shop.deployment.run_here("build", "--quiet")
-    return Judged(said, kept)
+    for dataset, text in (("ad_delivery", BAD_FILES["a wrong column"]), ("ad_delivry", DELIVERY.encode())):
+        dropped = shop.deployment.home / "inbox" / shop.profile / dataset / "dropped.csv"
+        dropped.parent.mkdir(parents=True)
+        dropped.write_bytes(text)
+    built = shop.deployment.attempt_here("build", "--quiet")
+    assert built.returncode == 0, built.stderr
+    return Judged(said, kept, built.stderr)
 
 
 @pytest.mark.parametrize(
@@ -102,6 +108,15 @@ def test_a_bad_row_is_kept_in_quarantine_with_its_field(judged: Judged, fault: s
         entry["rows"] for entry in judged.kept if (entry["dataset"], entry["field"]) == ("ad_delivery", field)
     )
     assert counted == sum(named == field for _, named in BAD_ROWS.values())
+
+
+def test_a_build_says_which_files_of_the_inbox_it_did_not_load(shop: Shop, judged: Judged) -> None:
+    lines = [line for line in judged.warned.splitlines() if "of the inbox" in line]
+    assert [line.partition("/dropped.csv of the inbox is not loaded: ")[0] for line in lines] == [
+        f"{shop.profile}/ad_delivery", f"{shop.profile}/ad_delivry",
+    ]  # fmt: skip
+    assert "klicks" in lines[0]
+    assert "did you mean 'ad_delivery'?" in lines[1]
 
 
 @pytest.mark.usefixtures("judged")

@@ -10,7 +10,7 @@ import pytest
 from api.db import transaction
 from api.models import Import
 from orchestration.importer import digest_of
-from orchestration.inbox import Dropped, dropped, new_files, scan_inbox, waiting_files
+from orchestration.inbox import Dropped, dropped, new_files, not_loaded, scan_inbox, waiting_files
 from orchestration.lake import Lake
 from orchestration.readers import READERS
 from tests.orchestration.test_importer import PROFILE, with_profile
@@ -76,8 +76,47 @@ def test_a_file_in_a_folder_of_nobody_is_left_alone(settings: Settings, lake: La
     assert lake.batches("touches") == []
 
 
+def test_what_is_not_loaded_is_told_with_its_reason(settings: Settings, lake: Lake) -> None:
+    drop(settings, "good.csv", f"{HEADER}\n{ROW}\n")
+    drop(settings, "bad.csv", "nonsense\n")
+    scan_inbox(settings, lake)
+    drop(settings, ".hidden.csv", "x")
+    drop(settings, "copy of good.csv", f"{HEADER}\n{ROW}\n")
+    drop(settings, "new.csv", f"{HEADER}\n{ROW.replace('t1', 't2')}\n")
+    drop(settings, "x.csv", "x", dataset="touchs")
+    drop(settings, "x.csv", "x", scope="Shop")
+    drop(settings, "x.csv", "x", scope="_shared")
+    drop(settings, "x.csv", "x", dataset="touches/march")
+    (settings.inbox / PROFILE / "touches" / "y.csv").symlink_to("/proc/self/mem")
+    for folder in (settings.inbox, settings.inbox / PROFILE):
+        (folder / "x.csv").write_text("x")
+    nowhere = "lies in no folder <profile id or _shared>/<data set>"
+    assert {one.file.removeprefix(f"{PROFILE}/"): one.reason for one in not_loaded(settings)} == {
+        "touches/bad.csv": "unknown column 'nonsense' (columns named x_... are kept and not used)",
+        "touches/new.csv": "waits for the next build",
+        "touches/march": "is a folder, in which no file is looked at",
+        "touches/y.csv": "cannot be read",
+        "touchs/x.csv": "there is no data set 'touchs'; did you mean 'touches'?",
+        "Shop/touches/x.csv": "there is no profile Shop",
+        "_shared/touches/x.csv": "touches belongs to a profile",
+        "x.csv": nowhere,
+    }
+    assert [one.reason for one in not_loaded(settings)].count(nowhere) == 2
+
+
+def test_a_file_refused_for_its_name_waits_once_it_has_another(settings: Settings, lake: Lake) -> None:
+    named = drop(settings, "good.txt", f"{HEADER}\n{ROW}\n")
+    scan_inbox(settings, lake)
+    assert ["not a .csv" in one.reason for one in not_loaded(settings)] == [True]
+    named.rename(named.with_suffix(".csv"))
+    assert [one.reason for one in not_loaded(settings)] == ["waits for the next build"]
+    scan_inbox(settings, lake)
+    assert not_loaded(settings) == []
+
+
 def test_an_absent_inbox_is_an_empty_one(settings: Settings, lake: Lake) -> None:
     assert scan_inbox(settings, lake) == []
+    assert not_loaded(settings) == []
 
 
 def test_a_name_that_is_no_text_is_imported_with_the_others(settings: Settings, lake: Lake) -> None:

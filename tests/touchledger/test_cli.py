@@ -192,6 +192,18 @@ def test_quarantine_shows_in_status_and_replay_leaves_what_is_still_wrong(
     assert json.loads(run("replay", "--json").stdout) == {"batches": 0, "rows_still_quarantined": 0}
 
 
+def test_a_file_of_the_inbox_in_no_folder_of_a_data_set_shows_in_status(settings: Settings, profile_id: str) -> None:
+    path = settings.inbox / profile_id / "touchs" / "t.csv"
+    path.parent.mkdir(parents=True)
+    path.write_text(TOUCHES)
+    (told,) = json.loads(run("status", "--json").stdout)["files_not_loaded"]
+    assert told["file"] == f"{profile_id}/touchs/t.csv"
+    assert "did you mean 'touches'" in told["reason"]
+    # whole and in one line, for nothing here has a width
+    assert f"{profile_id}/touchs/t.csv" in run("status").stdout
+    assert f"  {told['reason']}" in run("status").stdout
+
+
 def test_the_status_of_an_empty_deployment_says_that_nothing_is_served(home: Path) -> None:
     assert "Nothing is served" in run("status").stdout
     assert json.loads(run("status", "--json").stdout)["snapshot"] is None

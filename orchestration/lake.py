@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -48,17 +47,6 @@ class Landing:
             return []
         found = pq.read_table(self.quarantine, columns=["line", "field", "reason"]).sort_by("line").slice(0, most)
         return [{"row": one["line"], "field": one["field"], "reason": one["reason"]} for one in found.to_pylist()]
-
-
-@dataclass(frozen=True)
-class Reason:
-    """How many records of one source lie in quarantine for one reason."""
-
-    profile_id: str | None
-    source: str
-    field: str | None
-    reason: str
-    rows: int
 
 
 class Lake:
@@ -122,14 +110,6 @@ class Lake:
         """Every landed batch of a data set, oldest landing first."""
         found = [self._landing(place, facts, changed=False) for place, facts in self._landed(dataset)]
         return sorted(found, key=lambda landing: landing.seq)
-
-    def quarantined(self, dataset: str) -> list[Reason]:
-        """The records in quarantine, counted by source, field and reason."""
-        counts: Counter[tuple[str | None, str, str | None, str]] = Counter()
-        for place, facts in self._landed(dataset):
-            for record in self._rejected(place, facts):
-                counts[place.profile_id, place.source, record["field"], record["reason"]] += 1
-        return [Reason(*key, rows) for key, rows in counts.most_common()]
 
     def holds(self, *, dataset: str, profile_id: str | None, source: str, batch: str) -> bool:
         """Whether that batch is landed."""

@@ -193,12 +193,16 @@ def serve(output: Output, port: int | None, workers: int | None) -> None:
 
 
 @main.command()
+@click.option("--rows", "dataset", metavar="DATASET", help="Print the records of that data set in quarantine instead.")
 @speaking
-def status(output: Output) -> None:
-    """What is served, how fresh each source is, and what is in quarantine."""
-    from touchledger.status import report
+def status(output: Output, dataset: str | None) -> None:
+    """What is served, how fresh each source is, which files are not loaded, and what is in quarantine."""
+    from touchledger.status import report, report_rows
 
-    report(output, _prepared())
+    if dataset is not None:
+        report_rows(output, _prepared(), dataset)
+    else:
+        report(output, _prepared())
 
 
 @main.command()

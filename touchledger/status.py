@@ -7,17 +7,20 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal
 
+import click
 import sqlalchemy as sa
 from rich.table import Table
 from rich.text import Text
 
 from api.db import transaction
-from api.models import Connection
+from api.models import Connection, Import
 from data_contracts.contract import landed
+from data_contracts.records import as_json
 from orchestration import pointer
 from orchestration.inbox import not_loaded
 from orchestration.ingested import waiting
 from orchestration.lake import Lake
+from orchestration.quarantine import counted, rows
 from orchestration.raw_rows import RawRows
 from touchledger.output import Output
 from touchledger.settings import Settings
@@ -61,8 +64,34 @@ def _data_sets(settings: Settings) -> Iterator[dict[str, Any]]:
 def _quarantine(settings: Settings) -> Iterator[dict[str, Any]]:
     lake = Lake(settings.lake)
     for name in landed():
-        for reason in lake.quarantined(name):
+        for reason in counted(lake, name):
             yield {"dataset": name, **asdict(reason)}
+
+
+def report_rows(output: Output, settings: Settings, dataset: str) -> None:
+    """Print every record of a data set in quarantine. Raises ClickException for an unknown set."""
+    if dataset not in landed():
+        raise click.ClickException(f"there is no data set {dataset!r}; known are {', '.join(landed())}")
+    with transaction(settings.operational_url) as session:
+        loaded = sa.select(Import).where(Import.dataset == dataset, Import.rows_quarantined > 0)
+        names = {(one.profile_id, one.sha256): one.file_name for one in session.scalars(loaded)}
+    found: list[dict[str, Any]] = [
+        {
+            "profile_id": one.landing.profile_id,
+            "source": one.landing.source,
+            "batch": names.get((one.landing.profile_id, one.landing.batch), one.landing.batch),
+            "row": one.line,
+            "field": one.field,
+            "reason": one.reason,
+            "corrected": one.is_corrected,
+            "record": one.record,
+        }
+        for one in rows(Lake(settings.lake), dataset)
+    ]
+    shown = [
+        {**one, "corrected": "yes" if one["corrected"] else "no", "record": as_json(one["record"])} for one in found
+    ]
+    output.result(str(len(found)), found, _table(f"{dataset} in quarantine", shown))
 
 
 def _shown(data: dict[str, Any]) -> list[Any]:

@@ -20,6 +20,7 @@ from orchestration.app_sets import land_calendar
 from orchestration.dbt_manifest import arguments, ensure_manifest, target
 from orchestration.lake import Lake
 from orchestration.locks import only_writer
+from orchestration.quarantine import counted
 from touchledger.settings import Settings
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -43,7 +44,7 @@ class Project:
         landing = self.lake.land(
             dataset=dataset, profile_id=profile_id, source="test", batch=batch, records=records, now=NOW
         )
-        assert landing.rows_quarantined == 0, self.lake.quarantined(dataset)
+        assert landing.rows_quarantined == 0, counted(self.lake, dataset)
 
     def land_profiles(self, *profiles: Mapping[str, Any]) -> None:
         """Land profiles, by default in New York and US dollars, and the calendars of their zones."""

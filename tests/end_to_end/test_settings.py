@@ -15,6 +15,7 @@ from api.snapshot import snapshots
 from orchestration.importer import import_file
 from orchestration.lake import Lake
 from orchestration.pipeline import run_job
+from orchestration.quarantine import counted
 from tests.api.conftest import Caller
 from tests.factories.deployments import application
 from touchledger import settings as settings_module
@@ -82,7 +83,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
 def _import(settings: Settings, lake: Lake, dataset: str, path: Path, text: str, profile: str) -> None:
     path.write_text(text)
     done = import_file(settings.operational_url, lake, dataset=dataset, path=path, profile_id=profile)
-    assert done.rows_quarantined == 0, lake.quarantined(dataset)
+    assert done.rows_quarantined == 0, counted(lake, dataset)
 
 
 def test_lookback_and_payment_hosts_change_all_history_with_the_next_build(shop: Shop) -> None:

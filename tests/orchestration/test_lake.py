@@ -18,6 +18,7 @@ from data_contracts.contract import landed
 from orchestration.batch_file import raw_schema
 from orchestration.lake import Lake, Landing
 from orchestration.landed_facts import read_facts
+from orchestration.quarantine import counted
 from tests.data_contracts.records import NOW, record
 
 PROFILE = "01900000-0000-7000-8000-00000000000a"
@@ -72,7 +73,7 @@ def test_a_batch_lands_with_its_stamps_and_the_bad_records_beside_it(lake: Lake)
         (PROFILE, "file", "b", landing.seq)
     }
     assert table[1]["_extra"] == '{"x_shop": "north"}'
-    (reason,) = lake.quarantined("touches")
+    (reason,) = counted(lake, "touches")
     assert (reason.profile_id, reason.source, reason.field, reason.rows) == (PROFILE, "file", "channel", 1)
 
 
@@ -102,7 +103,7 @@ def test_other_content_replaces_the_batch_whole_and_comes_later(lake: Lake) -> N
     second = land(lake, touches("a"))
     assert second.seq > first.seq
     assert rows(lake) == [("a", second.seq, 1)]
-    assert lake.quarantined("touches") == []
+    assert counted(lake, "touches") == []
     assert list(lake.quarantine.rglob("*.parquet")) == []
 
 
@@ -165,7 +166,7 @@ def test_replay_puts_records_that_pass_now_back_at_their_place(lake: Lake) -> No
     assert pq.read_table(replayed.path)["_line"].to_pylist() == [1, 2, 3]
     # the replayed record keeps its place: the batch that came after it still wins
     assert rows(lake) == [("a", first.seq, 1), ("b", first.seq, 2), ("b", later.seq, 1), ("c", first.seq, 3)]
-    assert [reason.field for reason in lake.quarantined("touches")] == ["channel"]
+    assert [reason.field for reason in counted(lake, "touches")] == ["channel"]
     assert not land(lake, early, now=NOW + timedelta(days=5)).changed
 
 
@@ -209,10 +210,10 @@ def test_a_landing_that_is_killed_is_there_whole_or_not_at_all(lake: Lake, point
     assert died.returncode == -signal.SIGKILL
     (now,) = lake.batches("touches")
     assert read_facts(now.path).rows_in == now.rows_loaded + now.rows_quarantined == 3
-    assert sum(reason.rows for reason in lake.quarantined("touches")) == now.rows_quarantined
+    assert sum(reason.rows for reason in counted(lake, "touches")) == now.rows_quarantined
     assert [key for key, _, _ in rows(lake)] == (["new1", "new2"] if point == -3 else ["old"])
     lake.prepare()
-    assert sum(reason.rows for reason in lake.quarantined("touches")) == now.rows_quarantined
+    assert sum(reason.rows for reason in counted(lake, "touches")) == now.rows_quarantined
     again = land(lake, [*touches("new1", "new2"), *touches("new3", **BAD)])
     assert again.seq > old.seq
     assert [key for key, _, _ in rows(lake)] == ["new1", "new2"]

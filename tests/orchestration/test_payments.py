@@ -11,6 +11,7 @@ import pytest
 
 from api.models import Profile
 from orchestration.lake import Lake
+from orchestration.quarantine import counted
 from orchestration.sync import sync_kind
 from tests.factories import accounts, connected
 from tests.fixtures.processor import Processor, charge, returned
@@ -58,7 +59,7 @@ def test_a_payer_with_an_odd_telephone_number_has_paid(
     day = date(2025, 11, 1)
     processor.lists["charges"] = [charge("odd", day, billing_details=typed, metadata={"ad_platform": "Facebook"})]
     pull(settings, lake, day)
-    assert lake.quarantined("conversions") == []
+    assert counted(lake, "conversions") == []
     (row,) = told(lake).values()
     assert (row["payment_status"], row["email"], row["phone"]) == ("captured", "ada@example.com", None)
 

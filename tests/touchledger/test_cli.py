@@ -204,6 +204,27 @@ def test_a_file_of_the_inbox_in_no_folder_of_a_data_set_shows_in_status(settings
     assert f"  {told['reason']}" in run("status").stdout
 
 
+def test_rows_in_quarantine_are_printed_and_no_longer_counted_once_their_key_landed(
+    settings: Settings, profile_id: str, tmp_path: Path
+) -> None:
+    for name, rows in (("a [bold].csv", ["t2,yesterday", "t3,yesterday"]), ("b.csv", ["t2,2026-03-01T12:00:00Z"])):
+        path = tmp_path / name
+        path.write_text(TOUCHES + "".join(f"{row},a1,web,web,true\n" for row in rows))
+        run("import", "touches", str(path), "--profile", profile_id)
+    (reason,) = json.loads(run("status", "--json").stdout)["quarantine"]
+    assert reason["rows"] == 1
+    shown = json.loads(run("status", "--rows", "touches", "--json").stdout)
+    assert [(one["batch"], one["row"], one["field"], one["corrected"]) for one in shown] == [
+        ("a [bold].csv", 2, "occurred_at", True),
+        ("a [bold].csv", 3, "occurred_at", False),
+    ]
+    assert shown[0]["record"]["touch_key"] == "t2"
+    printed = run("status", "--rows", "touches").stdout
+    assert [word for word in ("a [bold].csv", "yesterday", shown[0]["reason"]) if word not in printed] == []
+    assert run("status", "--rows", "touches", "--quiet").stdout == "2\n"
+    assert "there is no data set 'touchs'" in run("status", "--rows", "touchs", code=1).stderr
+
+
 def test_the_status_of_an_empty_deployment_says_that_nothing_is_served(home: Path) -> None:
     assert "Nothing is served" in run("status").stdout
     assert json.loads(run("status", "--json").stdout)["snapshot"] is None

@@ -182,14 +182,15 @@ def erase(output: Output) -> None:
 @main.command()
 @click.option("--port", type=click.IntRange(1, 65535), help="Default: TOUCHLEDGER_API_PORT.")
 @click.option("--workers", type=click.IntRange(1, 64), help="Default: TOUCHLEDGER_API_WORKERS.")
+@click.option("--pipeline", is_flag=True, help="Run Dagster too: what is sent, dropped or due is built by itself.")
 @speaking
-def serve(output: Output, port: int | None, workers: int | None) -> None:
+def serve(output: Output, port: int | None, workers: int | None, pipeline: bool) -> None:
     """Serve the API until Ctrl-C."""
     from touchledger.serving import serve_until_interrupted
 
     settings = _prepared()
     changes = {name: value for name, value in (("api_port", port), ("api_workers", workers)) if value}
-    serve_until_interrupted(output, settings.model_copy(update=changes))
+    serve_until_interrupted(output, settings.model_copy(update=changes), with_pipeline=pipeline)
 
 
 @main.command()

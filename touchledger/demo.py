@@ -60,7 +60,7 @@ def ensure_demo(settings: Settings) -> Demo:
         if found is not None and found.archived_at is not None:
             raise OtherDemoError(
                 f"the demo of {settings.home} was deleted; name another folder in TOUCHLEDGER_HOME, "
-                "or start `touchledger serve` for what else the folder holds"
+                "or start `touchledger serve --pipeline` for what else the folder holds"
             )
         is_new = found is None
         if is_new:

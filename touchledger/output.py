@@ -64,6 +64,8 @@ class Output:
         else:
             for part in shown or (escape(bare),):
                 self.console.print(part, soft_wrap=isinstance(part, str))
+        # what serves goes on for long after its result
+        sys.stdout.flush()
 
     @contextmanager
     def working(self, text: str) -> Iterator[None]:

@@ -11,11 +11,13 @@ from types import FrameType
 
 import click
 
+from orchestration.dbt_manifest import DbtParseError, ensure_manifest
 from touchledger.output import Output
 from touchledger.settings import REPOSITORY, Settings, host_and_port
 from touchledger.supervisor import Child, NotStartedError, PortTakenError, Supervisor, require_free, tail
 
-START_SECONDS = 60.0
+# one that ends is told at once; Dagster takes more than a minute where all cores are busy
+START_SECONDS = 180.0
 POLL_SECONDS = 0.5
 
 
@@ -42,7 +44,7 @@ def start_worker(supervisor: Supervisor, settings: Settings) -> Child:
 
 
 def _address(settings: Settings) -> dict[str, str]:
-    """Both write links to the API, and read settings of their own: a port of the command's must reach them."""
+    """All three write links to the API, and read settings of their own: a port of the command's must reach them."""
     return {"TOUCHLEDGER_API_PORT": str(settings.api_port)}
 
 
@@ -50,7 +52,7 @@ def start_dagster(supervisor: Supervisor, settings: Settings) -> Child:
     """Dagster's UI and daemon, on loopback only: it has no login."""
     command = [str(Path(sys.executable).parent / "dagster"), "dev", "--workspace", str(REPOSITORY / "workspace.yaml")]
     command += ["--host", "127.0.0.1", "--port", str(settings.dagster_port)]
-    return supervisor.start("dagster", command, stop_by=signal.SIGINT)
+    return supervisor.start("dagster", command, environment=_address(settings), stop_by=signal.SIGINT)
 
 
 def start_sandbox(supervisor: Supervisor, settings: Settings) -> Child:
@@ -102,13 +104,36 @@ def watch(output: Output, supervisor: Supervisor, api: Child, tell: Callable[[],
     raise click.ClickException(f"the API ended with code {api.process.returncode}:\n{tail(api.log)}")
 
 
-def serve_until_interrupted(output: Output, settings: Settings) -> None:
-    """`touchledger serve`."""
-    free_ports(settings, "api_port")
+def serve_until_interrupted(output: Output, settings: Settings, *, with_pipeline: bool = False) -> None:
+    """`touchledger serve`; with the pipeline, Dagster's schedules and sensors run beside it, for whatever is there."""
+    free_ports(settings, "api_port", *(["dagster_port"] if with_pipeline else []))
     stop_on_signals()
-    with Supervisor(settings.home / "logs") as supervisor:
-        api = start_api(supervisor, settings)
-        start_worker(supervisor, settings)
-        wait_for(supervisor, api, f"{api_address(settings)}/healthz")
-        url = settings.base_url
-        watch(output, supervisor, api, lambda: output.result(url, {"url": url}, f"Serving on {url}; Ctrl-C ends it."))
+    try:
+        with Supervisor(settings.home / "logs") as supervisor:
+            _serve(output, supervisor, settings, with_pipeline=with_pipeline)
+    except KeyboardInterrupt:
+        output.say("Ended before all of it had started; nothing is left running.")
+        raise SystemExit(128 + signal.SIGINT) from None
+
+
+def _serve(output: Output, supervisor: Supervisor, settings: Settings, *, with_pipeline: bool) -> None:
+    api = start_api(supervisor, settings)
+    start_worker(supervisor, settings)
+    wait_for(supervisor, api, f"{api_address(settings)}/healthz")
+    url = settings.base_url
+    data, serving = {"url": url}, f"Serving on {url}"
+    if with_pipeline:
+        data["pipeline"] = dagster_address(settings)
+        serving += f", the pipeline on {data['pipeline']}"
+        _start_pipeline(output, supervisor, settings)
+    watch(output, supervisor, api, lambda: output.result(url, data, f"{serving}; Ctrl-C ends it."))
+
+
+def _start_pipeline(output: Output, supervisor: Supervisor, settings: Settings) -> None:
+    with output.working("Start Dagster"):
+        try:
+            # the first time takes dbt longer than Dagster waits for its code
+            ensure_manifest(settings)
+        except DbtParseError as error:
+            raise click.ClickException(f"dbt cannot read the project:\n{error}") from None
+        wait_for(supervisor, start_dagster(supervisor, settings), f"{dagster_address(settings)}/server_info")

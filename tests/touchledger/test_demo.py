@@ -105,7 +105,7 @@ def test_a_deleted_demo_is_not_brought_back(settings: Settings) -> None:
     ensure_demo(settings)
     with transaction(settings.operational_url) as session:
         session.get_one(Profile, DEMO_PROFILE_ID).archived_at = now()
-    with pytest.raises(OtherDemoError, match="was deleted"):
+    with pytest.raises(OtherDemoError, match=r"was deleted.* `touchledger serve --pipeline` for what else"):
         ensure_demo(settings)
 
 

@@ -33,7 +33,7 @@ compute_logs.subprocess = SimpleNamespace(  # type: ignore[assignment, attr-defi
 
 @dataclass(frozen=True)
 class Progress:
-    """One thing that happened: a step began, wrote an asset, passed or failed a check, ended or failed."""
+    """One thing that happened: a step began, wrote an asset, passed, warned of or failed a check, ended or failed."""
 
     kind: str
     step: str
@@ -145,9 +145,11 @@ class Listener:
     def _checked(self, event: dg.DagsterEvent, step: str) -> None:
         check = event.asset_check_evaluation_data
         subject = f"{'/'.join(check.asset_key.path)}: {check.check_name}"
-        if not check.passed:
-            self._outcome.problems.append(f"{subject} did not pass")
-        self._listen(Progress("passed" if check.passed else "broke", step, subject))
+        if check.passed or check.severity == dg.AssetCheckSeverity.WARN:
+            self._listen(Progress("passed" if check.passed else "warned", step, subject))
+            return
+        self._outcome.problems.append(f"{subject} did not pass")
+        self._listen(Progress("broke", step, subject))
 
     def _ended(self, event: dg.DagsterEvent, step: str) -> None:
         self._outcome.seconds[step] = time.monotonic() - self._started.get(step, time.monotonic())

@@ -32,8 +32,17 @@ def today(settings: Settings, connection: Connection) -> date:
 
 def connections(settings: Settings, kind: str) -> list[Connection]:
     """The connections of a kind that may be asked; one that waits for its owner is left alone."""
+    return _of(settings, kind, *ASKED)
+
+
+def awaiting_owner(settings: Settings, kind: str) -> list[Connection]:
+    """The connections of a kind that are not asked until their owner connects them anew."""
+    return _of(settings, kind, "reconnect_required")
+
+
+def _of(settings: Settings, kind: str, *statuses: str) -> list[Connection]:
     with transaction(settings.operational_url) as session:
-        query = sa.select(Connection).where(Connection.kind == kind, Connection.status.in_(ASKED))
+        query = sa.select(Connection).where(Connection.kind == kind, Connection.status.in_(statuses))
         return list(session.scalars(query.order_by(Connection.created_at, Connection.id)))
 
 

@@ -1,10 +1,13 @@
 """landing/ad_platform: entities, and delivery by day; a backfill is the same code over more days."""
 
 import time
+from collections.abc import Collection, Iterator
 from datetime import date, timedelta
 
 import dagster as dg
 
+from connectors.ad_platform import days_of
+from orchestration.assets.connections_check import connections_check, connections_check_spec
 from orchestration.assets.landing_metadata import sync_metadata
 from orchestration.partitions import DAYS, DayRange
 from orchestration.resources import Deployment
@@ -15,25 +18,43 @@ from orchestration.sync import pull_range, sync_kind
     key=["landing", "ad_platform"],
     group_name="landing",
     kinds={"parquet"},
+    check_specs=[connections_check_spec("landing", "ad_platform")],
     partitions_def=DAYS,
     backfill_policy=dg.BackfillPolicy.single_run(),
     retry_policy=dg.RetryPolicy(max_retries=1, delay=30),
     freshness_policy=dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=26)),
 )
-def landing_ad_platform(context: dg.AssetExecutionContext, deployment: Deployment) -> dg.MaterializeResult[None]:
+def landing_ad_platform(
+    context: dg.AssetExecutionContext, deployment: Deployment
+) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
     """Accounts, campaigns, ad sets, ads and creatives as they are now; delivery and reach of the run's days.
 
     An account that lacks earlier days brings them too; those are told as partitions of their own. A run that names no
-    days is over the newest that may still be revised, and tells all that came so.
+    days is over the newest that may still be revised, and tells all that came so. A backfill fails over a day that came
+    from no account; a run that goes on with other assets does not.
     """
     started = time.monotonic()
     named = _named(context)
-    pulls = sync_kind(deployment.settings, deployment.lake, "ad_platform", named or pull_range(deployment.settings))
-    metadata = sync_metadata(pulls, started)
-    for day in sorted({day for pull in pulls for day in pull.delivered}):
-        if named is None or not named.first <= day <= named.last:
+    days = named or pull_range(deployment.settings)
+    pulls = sync_kind(deployment.settings, deployment.lake, "ad_platform", days)
+    verdict, metadata = connections_check(deployment, "ad_platform", pulls), sync_metadata(pulls, started)
+    came = {day for pull in pulls for day in pull.delivered}
+    missing = _missing(days, came) if all(pull.failure for pull in pulls) and not verdict.passed else []
+    # what a run goes on to is built from what the other sources brought, whatever is missing here
+    is_failed = bool(missing) and context.run.asset_selection == {context.asset_key}
+    for day in sorted(came):
+        if is_failed or named is None or not named.first <= day <= named.last:
             context.log_event(dg.AssetMaterialization(context.asset_key, metadata=metadata, partition=day.isoformat()))
-    return dg.MaterializeResult(metadata=metadata)
+    if is_failed:
+        yield verdict
+        told = f"{len(missing)} days from {missing[0]} to {missing[-1]} came from no account. {verdict.description}"
+        # the provider was waited for already, and what its owner must do takes longer
+        raise dg.Failure(told, metadata=metadata, allow_retries=False)
+    yield dg.MaterializeResult(metadata=metadata, check_results=[verdict])
+
+
+def _missing(days: DayRange, came: Collection[date]) -> list[date]:
+    return [day for day, _ in days_of(days.first, days.last) if day not in came]
 
 
 def _named(context: dg.AssetExecutionContext) -> DayRange | None:

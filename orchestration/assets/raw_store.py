@@ -1,10 +1,12 @@
 """landing/store: the shops' catalogues and orders."""
 
 import time
+from collections.abc import Iterator
 from datetime import timedelta
 
 import dagster as dg
 
+from orchestration.assets.connections_check import connections_check, connections_check_spec
 from orchestration.assets.landing_metadata import sync_metadata
 from orchestration.resources import Deployment
 from orchestration.sync import sync_kind
@@ -14,11 +16,13 @@ from orchestration.sync import sync_kind
     key=["landing", "store"],
     group_name="landing",
     kinds={"parquet"},
+    check_specs=[connections_check_spec("landing", "store")],
     retry_policy=dg.RetryPolicy(max_retries=1, delay=30),
     freshness_policy=dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=26)),
 )
-def landing_store(deployment: Deployment) -> dg.MaterializeResult[None]:
+def landing_store(deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
     """Products and variants as they are now; orders and their lines that changed since the last pull."""
     started = time.monotonic()
     pulls = sync_kind(deployment.settings, deployment.lake, "store")
-    return dg.MaterializeResult(metadata=sync_metadata(pulls, started))
+    verdict = connections_check(deployment, "store", pulls)
+    yield dg.MaterializeResult(metadata=sync_metadata(pulls, started), check_results=[verdict])

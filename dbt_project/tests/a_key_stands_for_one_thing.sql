@@ -1,3 +1,8 @@
+{{ config(meta={
+    'description': 'No two people, records or entities got the same key.',
+    'dagster': {'ref': {'name': 'int_person_identifiers'}}
+}) }}
+
 -- Fails when the heads of two hashes met in one number (macro key_of): what they stand for would be taken for one.
 select 'person' as thing, person_key as key
 from {{ ref('int_person_identifiers') }}

@@ -1,4 +1,7 @@
-{{ config(meta={'dagster': {'ref': {'name': 'credit_daily'}}}) }}
+{{ config(meta={
+    'description': 'Ads add up to no more than their ad set, ad sets to no more than their campaign.',
+    'dagster': {'ref': {'name': 'credit_daily'}}
+}) }}
 
 -- Per model and day: the cash of the children of an entity adds up to at most its own, and no child counts more
 -- conversions than its parent.

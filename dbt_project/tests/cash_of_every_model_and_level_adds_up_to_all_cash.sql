@@ -1,4 +1,7 @@
-{{ config(meta={'dagster': {'ref': {'name': 'credit_daily'}}}) }}
+{{ config(meta={
+    'description': 'Credited and unattributed cash are all cash, to the cent, under every model.',
+    'dagster': {'ref': {'name': 'credit_daily'}}
+}) }}
 
 -- Rows + unattributed = the profile's net cash, to the minor unit and the day, for every model and level; the five
 -- totals are equal because each equals the same sum. Also: no cash is negative.

@@ -1,4 +1,7 @@
-{{ config(meta={'dagster': {'ref': {'name': 'platform_credit_daily'}}}) }}
+{{ config(meta={
+    'description': "Cash on a platform's entities and its unassigned cash are its total, to the cent.",
+    'dagster': {'ref': {'name': 'platform_credit_daily'}}
+}) }}
 
 -- Per model, level, platform and day: cash on the platform's entities + unassigned cash = its total, to the minor unit.
 -- So do conversions under single-touch models; under multi-touch ones the two sides overlap and can only be more.

@@ -1,4 +1,7 @@
-{{ config(meta={'dagster': {'ref': {'name': 'credit_daily'}}}) }}
+{{ config(meta={
+    'description': 'A single-touch model credits each conversion once, or leaves it unattributed.',
+    'dagster': {'ref': {'name': 'credit_daily'}}
+}) }}
 
 -- Under every single-touch model and level, per type and day: conversions credited to an entity, to one at most, +
 -- unattributed ones = all of them.

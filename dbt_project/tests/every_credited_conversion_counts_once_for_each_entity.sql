@@ -1,4 +1,7 @@
-{{ config(meta={'dagster': {'ref': {'name': 'credit_daily'}}}) }}
+{{ config(meta={
+    'description': 'A multi-touch model counts a conversion once for each entity with credit for it.',
+    'dagster': {'ref': {'name': 'credit_daily'}}
+}) }}
 
 -- Under every multi-touch model and level, per type and day: rows of the mart = distinct pairs of a conversion and an
 -- entity with credit for it, and conversions with any such pair + unattributed ones = all of them.

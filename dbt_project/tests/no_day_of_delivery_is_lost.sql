@@ -1,3 +1,8 @@
+{{ config(meta={
+    'description': "Every day of an ad's delivery that landed is in the mart.",
+    'dagster': {'ref': {'name': 'delivery_daily'}}
+}) }}
+
 -- Every staged ad-day of an active profile is in the mart, also those whose entities were never synced.
 with staged as (
     select p.profile_key, count(d.ad_id) as ad_days

@@ -1,3 +1,8 @@
+{{ config(meta={
+    'description': 'No statement about identifiers joins two people.',
+    'dagster': {'ref': {'name': 'int_person_identifiers'}}
+}) }}
+
 -- Fails when identity_rounds is too small for the longest chain of statements, or when joining is wrong.
 select
     m.statement_key,

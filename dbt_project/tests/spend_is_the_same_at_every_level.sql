@@ -1,3 +1,8 @@
+{{ config(meta={
+    'description': 'Campaigns, ad sets and ads add up to the same spend each day.',
+    'dagster': {'ref': {'name': 'delivery_daily'}}
+}) }}
+
 select profile_key, day, count(distinct spend_minor) as totals
 from (
     select profile_key, level, day, sum(spend_minor) as spend_minor

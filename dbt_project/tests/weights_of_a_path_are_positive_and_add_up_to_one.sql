@@ -1,4 +1,7 @@
-{{ config(meta={'dagster': {'ref': {'name': 'int_credit_cents'}}}) }}
+{{ config(meta={
+    'description': 'The weights of a path add up to one, and its cents to the whole amount.',
+    'dagster': {'ref': {'name': 'int_credit_cents'}}
+}) }}
 
 -- Of every path: each destination's weight is in (0, 1], the weights are exactly 1 under every model, and so is the
 -- number of destinations that a single-touch model picks. Of every amount: its cents are all of it.

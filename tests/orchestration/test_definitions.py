@@ -16,6 +16,7 @@ import dagster as dg
 import pytest
 
 from data_contracts.contract import landed, served
+from orchestration.dbt_manifest import PROJECT
 
 WRITTEN = Path(__file__).parent / "definitions.json"
 
@@ -80,6 +81,12 @@ def test_every_contract_has_a_blocking_check(defs: dg.Definitions) -> None:
     blocking = {(spec.asset_key.to_user_string(), spec.name) for spec in specs if spec.blocking}
     assert {(f"raw/{name}", "contract") for name in landed()} <= blocking
     assert {("published", f"contract_{name}") for name in served()} <= blocking
+
+
+def test_every_test_of_the_models_is_a_check_and_every_check_says_what_it_finds(defs: dg.Definitions) -> None:
+    specs = [spec for asset in defs.resolve_asset_graph().assets_defs for spec in asset.check_specs]
+    assert {path.stem for path in (PROJECT / "tests").glob("*.sql")} - {spec.name for spec in specs} == set()
+    assert [spec.name for spec in specs if not spec.description] == []
 
 
 def test_the_publication_waits_for_every_served_mart(defs: dg.Definitions) -> None:

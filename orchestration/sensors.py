@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 import dagster as dg
@@ -27,6 +27,23 @@ INTERVAL_SECONDS = LOOK_EVERY_SECONDS
 # the jobs whose runs take out who waits to be erased
 ERASING = {job.name for job in (BUILD, NIGHTLY, HOURLY_DELIVERY)}
 UNDER_WAY = [dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
+
+
+Look = Callable[[dg.SensorEvaluationContext], dg.SensorResult | dg.SkipReason]
+
+
+def _sensor(job: dg.UnresolvedAssetJobDefinition) -> Callable[[Look], dg.SensorDefinition]:
+    """A sensor that looks from the start on, and whose docstring Dagster's pages show."""
+
+    def made(look: Look) -> dg.SensorDefinition:
+        return dg.sensor(
+            job=job,
+            minimum_interval_seconds=INTERVAL_SECONDS,
+            default_status=dg.DefaultSensorStatus.RUNNING,
+            description=look.__doc__,
+        )(look)
+
+    return made
 
 
 def decide(unlanded: int, files: Iterable[str], last: str | None, *, asked: int = 0) -> str | None:
@@ -64,7 +81,7 @@ def newest_unlanded(settings: Settings) -> int:
         return session.scalar(query) or 0
 
 
-@dg.sensor(job=BUILD, minimum_interval_seconds=INTERVAL_SECONDS, default_status=dg.DefaultSensorStatus.RUNNING)
+@_sensor(BUILD)
 def new_input(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
     """Builds when something was sent, dropped or asked for since the last look."""
     settings = load()
@@ -95,14 +112,14 @@ def is_building(instance: dg.DagsterInstance) -> bool:
     return any(run.job_name in ERASING and not is_orphan(run) for run in unfinished)
 
 
-@dg.sensor(job=BUILD, minimum_interval_seconds=INTERVAL_SECONDS, default_status=dg.DefaultSensorStatus.RUNNING)
+@_sensor(BUILD)
 def erasures_waiting(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
     """Builds when somebody is to be erased; again once an hour while that has failed."""
     open_ones = [one.id for one in waiting(load().operational_url)]
     return _built_for("erasure", open_ones, context) or dg.SkipReason("nobody waits to be erased")
 
 
-@dg.sensor(job=BUILD, minimum_interval_seconds=INTERVAL_SECONDS, default_status=dg.DefaultSensorStatus.RUNNING)
+@_sensor(BUILD)
 def purges_waiting(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
     """Builds when an archived profile is to leave files and figures; again once an hour while that has failed."""
     open_ones = [one.requested_at.isoformat() for one in purge.waiting(load().operational_url)]
@@ -120,7 +137,7 @@ def _built_for(
     return dg.SensorResult(run_requests=[dg.RunRequest(run_key=f"{what}:{key}")], cursor=key)
 
 
-@dg.sensor(job=NIGHTLY, minimum_interval_seconds=INTERVAL_SECONDS, default_status=dg.DefaultSensorStatus.RUNNING)
+@_sensor(NIGHTLY)
 def syncs_waiting(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
     """Pulls and builds when an account was connected, or somebody asked for its newest data; once per request."""
     settings = load()

@@ -89,6 +89,14 @@ def test_every_test_of_the_models_is_a_check_and_every_check_says_what_it_finds(
     assert [spec.name for spec in specs if not spec.description] == []
 
 
+def test_the_pages_say_what_each_schedule_and_sensor_starts_and_when(defs: dg.Definitions) -> None:
+    repository = defs.get_repository_def()
+    found = {one.name: one.description for one in repository.schedule_defs}
+    found |= {one.name: one.description for one in repository.sensor_defs}
+    assert len(found) == 7
+    assert [name for name, description in found.items() if not description] == []
+
+
 def test_the_publication_waits_for_every_served_mart(defs: dg.Definitions) -> None:
     parents = defs.resolve_asset_graph().get(dg.AssetKey(["published"])).parent_keys
     assert {parent.to_user_string() for parent in parents} == {f"marts/{name}" for name in served()}

@@ -22,7 +22,7 @@ from api.models import Import
 from data_contracts.contract import inbound
 from orchestration import durable
 from orchestration.importer import digest_of
-from orchestration.readers import LONGEST_CELL
+from orchestration.readers import LONGEST_CELL, parquet_parts
 
 log = structlog.get_logger(__name__)
 
@@ -154,15 +154,16 @@ def _json_line(line: str, person: Person, known: Known) -> str:
 
 
 def _parquet(content: bytes, person: Person, known: Known) -> bytes:
-    table = pq.read_table(pa.BufferReader(content))
-    _check_names(table.schema.names, person)
-    rows = table.to_pylist()
-    after = [person.renamed(row, known) for row in rows]
-    if after == rows:
-        return content
-    sink = pa.BufferOutputStream()
-    pq.write_table(pa.Table.from_pylist(after, schema=table.schema.remove_metadata()), sink)
-    return bytes(sink.getvalue().to_pybytes())
+    schema = pq.read_schema(pa.BufferReader(content)).remove_metadata()
+    _check_names(schema.names, person)
+    is_changed, sink = False, pa.BufferOutputStream()
+    with pq.ParquetWriter(sink, schema) as writer:
+        for part in parquet_parts(pa.BufferReader(content)):
+            rows = part.to_pylist()
+            after = [person.renamed(row, known) for row in rows]
+            is_changed |= after != rows
+            writer.write_table(pa.Table.from_pylist(after, schema=schema))
+    return bytes(sink.getvalue().to_pybytes()) if is_changed else content
 
 
 CHANGES: Mapping[str, Callable[[bytes, Person, Known], bytes]] = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from data_contracts.contract import Contract
@@ -25,6 +26,8 @@ LONGEST_CELL = LONGEST_RECORD = 2**24
 MOST_COLUMNS = 1000
 LONGEST_NUMBER = 40
 ROWS_AT_ONCE = 20_000
+# of a Parquet file's texts, when rows are made of them
+BYTES_AT_ONCE = 2**28
 # bytes that are no text, instants beyond the calendar, time zones that nobody knows
 BEYOND_PYTHON = (ValueError, OverflowError, KeyError)
 
@@ -177,13 +180,44 @@ def _whole(text: str) -> int | str:
 
 
 def _parquet(contract: Contract, path: Path) -> Iterator[Record]:
-    with pq.ParquetFile(path) as file:
-        names = file.schema_arrow.names
-        _check_columns(contract, names)
+    names = pq.read_schema(path).names
+    _check_columns(contract, names)
+    for part in parquet_parts(path):
+        for row in zip(*map(_values, part.columns), strict=True):
+            yield dict(zip(names, row, strict=True))
+
+
+def parquet_parts(source: Path | pa.BufferReader) -> Iterator[pa.RecordBatch]:
+    """The rows of a Parquet file, as many at once as memory holds, however few bytes of the file say that they are."""
+    texts = [field.name for field in pq.read_schema(source) if _is_text(field.type)]
+    # so a text that stands in many rows is held once
+    with pq.ParquetFile(source, read_dictionary=texts) as file:
         for batch in file.iter_batches(ROWS_AT_ONCE):
-            columns = [_values(column) for column in batch.columns]
-            for row in zip(*columns, strict=True):
-                yield dict(zip(names, row, strict=True))
+            widest = sum(map(_widest, batch.columns))
+            step = max(1, min(ROWS_AT_ONCE, BYTES_AT_ONCE // max(1, widest)))
+            for begin in range(0, len(batch), step):
+                columns = [_plain(column) for column in batch.slice(begin, step).columns]
+                yield pa.RecordBatch.from_arrays(columns, batch.schema.names)
+
+
+def _plain(column: pa.Array) -> pa.Array:
+    return column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+    )
+
+
+def _widest(column: pa.Array) -> int:
+    """Bytes of the longest text of a column; of numbers and instants a few."""
+    if not (pa.types.is_dictionary(column.type) and _is_text(column.type.value_type)):
+        return 8
+    return pc.max(pc.binary_length(column.dictionary)).as_py() or 0
 
 
 def _values(column: pa.Array) -> list[Any]:

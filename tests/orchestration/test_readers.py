@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
+import sys
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -185,3 +187,25 @@ def test_a_file_may_be_longer_than_a_record(tmp_path: Path) -> None:
         ("t.csv", f"{HEADER},x_note\n" + f"{ROW},{'n' * 2**23}\n" * 3),
     ):
         assert len([*read_records(load("touches"), written(tmp_path, name, content))]) == 3
+
+
+BOUNDED = """
+import resource, sys
+from pathlib import Path
+from data_contracts.contract import load
+from orchestration.readers import read_records
+
+most = 3 * 2**30
+resource.setrlimit(resource.RLIMIT_AS, (most, most))
+print(sum(1 for _ in read_records(load("touches"), Path(sys.argv[1]))))
+"""
+
+
+def test_a_text_that_stands_in_many_rows_of_a_parquet_file_takes_no_more_memory_than_once(tmp_path: Path) -> None:
+    path, number = tmp_path / "t.parquet", 20_000
+    columns = {name: [value] * number for name, value in record("touches").items()}
+    note = pa.DictionaryArray.from_arrays(pa.array([0] * number, pa.int32()), pa.array(["n" * 2**20]))
+    pq.write_table(pa.table({**columns, "x_note": note}), path, compression="zstd", store_schema=False)
+    assert path.stat().st_size < 2**20
+    done = subprocess.run([sys.executable, "-c", BOUNDED, str(path)], capture_output=True, text=True)
+    assert (done.stdout.strip(), done.stderr[-300:]) == (str(number), "")

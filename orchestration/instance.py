@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import socket
+import platform
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -98,12 +98,12 @@ def is_orphan(run: dg.DagsterRun) -> bool:
 
 def process_tags() -> dict[str, str]:
     """What a run carries that this process executes: `fail_orphans` knows by it whether it can still end."""
-    return {PID_TAG: str(os.getpid()), HOST_TAG: socket.gethostname()}
+    return {PID_TAG: str(os.getpid()), HOST_TAG: platform.node()}
 
 
 def _is_ours(tags: Mapping[str, str]) -> bool:
     # before the name was kept, a run was taken for one of the machine that looked
-    return PID_TAG in tags and tags.get(HOST_TAG, socket.gethostname()) == socket.gethostname()
+    return PID_TAG in tags and tags.get(HOST_TAG, platform.node()) == platform.node()
 
 
 def _alive(pid: int) -> bool:

@@ -206,13 +206,13 @@ def _name(claim: Row, claims: Sequence[Row]) -> str:
     return f"order:{claim['order_ref']}" if told else f"store:{claim['order_id']}"
 
 
-def _payments(profile: Profile) -> tuple[list[Outcome], dict[str, int]]:
-    """Payments, and when the payment happened that each claim speaks of."""
+def _payments(profile: Profile) -> tuple[list[Outcome], dict[str, tuple[int, int | None]]]:
+    """Payments, and when the payment happened that each claim speaks of, and who paid it."""
     claims = _claims(profile)
     named: dict[str, list[Row]] = defaultdict(list)
     for claim in claims:
         named[_name(claim, claims)].append(claim)
-    payments, paid_at = [], {}
+    payments, paid = [], {}
     for ref, same in named.items():
         ranked = sorted(same, key=lambda row: (BEST.index(row["source"]), not row["captured"], row["ts"], row["key"]))
         best = ranked[0]
@@ -220,8 +220,8 @@ def _payments(profile: Profile) -> tuple[list[Outcome], dict[str, int]]:
             person = next((row["person"] for row in ranked if row["person"] is not None), None)
             net = max(best["value"] - _refunds(profile, ref, best, same), Decimal(0))
             payments.append(Outcome(ref, "payment_received", person, best["ts"], net, best["currency"]))
-            paid_at |= {claim["key"]: best["ts"] for claim in same}
-    return payments, paid_at
+            paid |= {claim["key"]: (best["ts"], person) for claim in same}
+    return payments, paid
 
 
 def _refunds(profile: Profile, ref: str, best: Row, same: Sequence[Row]) -> Decimal:

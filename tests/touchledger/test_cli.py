@@ -26,7 +26,8 @@ TOUCHES = "touch_key,occurred_at,anonymous_id,channel,origin,is_direct\nt1,2026-
 
 
 def run(*arguments: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(main, arguments)
+    # what runs the tests may have told them how wide its terminal is
+    result = CliRunner(env={"COLUMNS": None}).invoke(main, arguments)
     assert result.exit_code == code, result.output
     return result
 

@@ -55,10 +55,7 @@ priced as (
     from outcomes
     inner join profiles on outcomes.profile_key = profiles.profile_key
     left join rates
-        on
-            outcomes.day = rates.day
-            and outcomes.currency = rates.base
-            and profiles.currency = rates.quote
+        on outcomes.day = rates.day and outcomes.currency = rates.base and profiles.currency = rates.quote
     left join foreign_refunds
         on
             outcomes.revenue_type = 'cash'

@@ -13,14 +13,31 @@ with followed as (
     from {{ changed_rows('int_told_names', 'int_changed_people', since=none) }}
 ),
 
+-- What a record tells beside its finest name goes wherever that goes.
+attended as (
+    select
+        *,
+        min(case when not is_coarser then least(next_click_ts, next_page_ts) end) over (
+            partition by record_no) as next_ts
+    from followed
+),
+
 -- A stored cookie is often a second older than the visit that it came with, which tells more.
 compared as (
     select
         *,
         row_number() over (partition by person_key, click_id {{ in_turn }}) as click_sight,
         row_number() over (partition by person_key, parameters {{ in_turn }}) as parameter_sight
-    from followed
-    where doubt <> 1 or coalesce(least(next_click_ts, next_page_ts) - ts >= {{ break_s }}, true)
+    from attended
+    where doubt <> 1 or coalesce(next_ts - ts >= {{ break_s }}, true)
+),
+
+sighted as (
+    select
+        *,
+        max(case when click_id is not null then click_sight end) over (partition by record_no) as own_click_sight,
+        max(case when not is_coarser then parameter_sight end) over (partition by record_no) as own_parameter_sight
+    from compared
 ),
 
 -- Undated parameters count once for the person, at the first sight of them anywhere, also beside a finer name; a click
@@ -29,11 +46,11 @@ dated as (
     select
         *,
         lag(ts) over (partition by person_key, parameters {{ in_turn }}) as before_ts
-    from compared
+    from sighted
     where
         doubt = 0
-        or (click_id is not null and click_sight = 1)
-        or (click_id is null and (doubt = 1 or parameter_sight = 1))
+        or own_click_sight = 1
+        or (own_click_sight is null and (doubt = 1 or own_parameter_sight = 1))
 ),
 
 -- Only a record that is a touch has pages: one that belongs to a visit leaves the next visit as it is.

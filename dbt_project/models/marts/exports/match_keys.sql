@@ -26,10 +26,7 @@ named as (
 
 -- Who clicks on a device that several people share is nobody's to tell.
 sights as (
-    select
-        people.person_key,
-        touches.occurred_s,
-        touches.click_id
+    select people.person_key, touches.occurred_s, touches.click_id
     from {{ ref('stg_app__touches') }} as touches
     inner join {{ ref('int_profiles') }} as profiles on touches.profile_id = profiles.profile_id
     inner join {{ changed_rows('int_identity_keys', 'int_changed_customers', since=none) }} as people

@@ -57,22 +57,18 @@ def rotating(world: World) -> Callable[[], TestResponse]:
 
 
 @pytest.mark.parametrize(
-    ("issue", "after"),
-    [(refreshing, OF_CONSENT), (exchanging, OF_CONSENT), (connecting, OF_CONSENT), (rotating, OF_KEY)],
+    ("end", "issue", "after"),
+    [
+        *((World.disconnect, issue, OF_CONSENT) for issue in (refreshing, exchanging, connecting)),
+        *((end, connecting, OF_CONSENT) for end in (World.suspend, World.archive)),
+        *((end, rotating, OF_KEY) for end in (World.disconnect, World.suspend, World.archive)),
+    ],
 )
-def test_nothing_that_is_issued_while_an_app_is_disconnected_lives_on(world: World, issue: Act, after: str) -> None:
+def test_nothing_lives_on_that_is_issued_while_what_it_hangs_on_ends(
+    world: World, end: Callable[[World], TestResponse], issue: Act, after: str
+) -> None:
     doing = issue(world)
-    with meanwhile(world.url, after, world.disconnect) as ended:
-        issued = doing()
-    fine(issued, *ended)
-    assert ended[0].status_code == 200
-    assert world.living() == []
-
-
-@pytest.mark.parametrize(("issue", "after"), [(connecting, OF_CONSENT), (rotating, OF_KEY)])
-def test_nothing_that_is_issued_while_an_app_is_suspended_lives_on(world: World, issue: Act, after: str) -> None:
-    doing = issue(world)
-    with meanwhile(world.url, after, world.suspend) as ended:
+    with meanwhile(world.url, after, lambda: end(world)) as ended:
         issued = doing()
     fine(issued, *ended)
     assert ended[0].status_code == 200
@@ -84,16 +80,6 @@ def test_a_suspended_app_provisions_nothing_more(world: World) -> None:
     with meanwhile(world.url, OF_APP, world.suspend) as ended:
         made = world.ask("POST", "/profiles", body, world.app.auth["Authorization"])
     fine(made, *ended)
-    assert world.living() == []
-
-
-@pytest.mark.parametrize("issue", [connecting, rotating])
-def test_nothing_that_is_issued_while_a_workspace_is_archived_lives_on(world: World, issue: Act) -> None:
-    doing = issue(world)
-    with meanwhile(world.url, OF_KEY if issue is rotating else OF_CONSENT, world.archive) as ended:
-        issued = doing()
-    fine(issued, *ended)
-    assert ended[0].status_code == 200
     assert world.living() == []
 
 

@@ -60,7 +60,7 @@ def keep(
     same = sa.select(ChatMedia).where(ChatMedia.connection_id == connection.id, ChatMedia.media_id == media_id)
     with db.transaction(settings.operational_url) as session:
         # two that copied the same at once come here one after the other
-        session.get_one(Connection, connection.id, with_for_update=True)
+        session.get_one(Connection, connection.id, with_for_update={"key_share": True})
         kept = session.scalars(same).one_or_none() or ChatMedia(
             id=db.new_id(), connection_id=connection.id, profile_id=connection.profile_id, media_id=media_id
         )

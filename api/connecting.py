@@ -78,7 +78,7 @@ def fail(session: Session, settings: Settings, handoff_id: str, reason: str) -> 
     if handoff.status != "pending":
         return
     handoff.status, handoff.reason, handoff.ended_at = "failed", reason, db.now()
-    connection = session.get_one(Connection, handoff.connection_id, with_for_update=True)
+    connection = session.get_one(Connection, handoff.connection_id, with_for_update={"key_share": True})
     if connection.status == "pending":
         connections.end(session, settings, connection)
 
@@ -97,7 +97,7 @@ def settle(session: Session, settings: Settings, handoff_id: str, grant: Grant) 
     # two that connect one account at once do it one after the other
     session.get_one(Workspace, handoff.workspace_id, with_for_update={"key_share": True})
     session.refresh(handoff, with_for_update=True)
-    connection = session.get_one(Connection, handoff.connection_id, with_for_update=True)
+    connection = session.get_one(Connection, handoff.connection_id, with_for_update={"key_share": True})
     kept, refusal = _outcome(session, settings, connection, grant) if handoff.status == "pending" else (None, "over")
     if kept is None:
         fail(session, settings, handoff_id, refusal)
@@ -218,7 +218,7 @@ def _held(session: Session, pending: Connection, account_id: str) -> Connection 
         Connection.external_account_id == account_id,
         Connection.status.in_(HOLDING),
     )
-    return session.scalars(held.with_for_update()).one_or_none()
+    return session.scalars(held.with_for_update(key_share=True)).one_or_none()
 
 
 def _pending(session: Session, asked: Client, profile: Profile, provider: str) -> Connection:
@@ -267,7 +267,9 @@ def _held_open(session: Session, chosen: sa.Select[Handoff]) -> Sequence[Handoff
 
 
 def _end_begun(session: Session, settings: Settings, handoff: Handoff) -> None:
-    connection = session.get_one(Connection, handoff.connection_id, with_for_update=True, populate_existing=True)
+    connection = session.get_one(
+        Connection, handoff.connection_id, with_for_update={"key_share": True}, populate_existing=True
+    )
     if connection.status == "pending":
         connections.end(session, settings, connection)
 

@@ -119,7 +119,7 @@ def _refused(failure: Refused, *, writes: bool) -> errors.ApiError:
 
 def _note(settings: Settings, connection: Connection, failure: ConnectorError | None) -> None:
     with db.transaction(settings.operational_url) as session:
-        row = session.get(Connection, connection.id, with_for_update=True)
+        row = session.get(Connection, connection.id, with_for_update={"key_share": True})
         # a token given meanwhile is not judged by what the old one was told
         if row is not None and row.token == connection.token:
             before = row.status

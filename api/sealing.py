@@ -72,7 +72,9 @@ def renew_tokens(of: Settings) -> int:
     """Seal with the newest key what an older one sealed, so that the older can go; gives how many."""
     table = sa.table("connections", sa.column("id"), sa.column("token", sa.Text))
     with db.transaction(of.operational_url) as session:
-        kept = session.execute(sa.select(table.c.id, table.c.token).where(table.c.token != "").with_for_update()).all()
+        kept = session.execute(
+            sa.select(table.c.id, table.c.token).where(table.c.token != "").with_for_update(key_share=True)
+        ).all()
         stale = [(row.id, new) for row in kept if (new := renewed(row.token)) is not None]
         for number, new in stale:
             session.execute(sa.update(table).where(table.c.id == number).values(token=new))

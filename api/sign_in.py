@@ -78,7 +78,7 @@ def verify(url: str, *, email: str, password: str, caller: str | None) -> Verifi
 
 def begin(session: Session, *, verified: Verified, user_agent: str | None) -> tuple[UserSession, str]:
     """The session of a verified person, and its token; refused when the password was changed in the meantime."""
-    user = session.get_one(User, verified.user_id, with_for_update=True, populate_existing=True)
+    user = session.get_one(User, verified.user_id, with_for_update={"key_share": True}, populate_existing=True)
     if user.password_hash != verified.checked:
         raise refused()
     if verified.renewed is not None:

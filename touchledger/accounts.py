@@ -50,7 +50,7 @@ def grant_plan(settings: Settings, *, workspace_id: str, plan: str) -> dict[str,
     Raises BadParameter for an unknown or archived workspace, ClickException when as much is paid for already.
     """
     with transaction(settings.operational_url) as session:
-        workspace = session.get(Workspace, workspace_id, with_for_update=True)
+        workspace = session.get(Workspace, workspace_id, with_for_update={"key_share": True})
         if workspace is None or workspace.archived_at is not None:
             raise click.BadParameter(f"there is no workspace {workspace_id!r}", param_hint="WORKSPACE")
         try:

@@ -54,7 +54,7 @@ def order(
     with db.transaction(url) as session:
         # whoever asks for the same profile waits here, and then finds the job; the same credential's calls about
         # other profiles wait at its bucket
-        session.get_one(Profile, profile_id, with_for_update=True)
+        session.get_one(Profile, profile_id, with_for_update={"key_share": True})
         at = at or db.now()
         found = _repeat(session, profile_id, shown, at)
         refused = None if found else _called(session, account) or _spent(session, profile_id, account, at)

@@ -221,7 +221,7 @@ def _conversion(claim: Claim, one: Candidate, currency: str) -> Conversion:
 
 def _hear(settings: Settings, connection: Connection, failure: ConnectorError | None) -> None:
     with db.transaction(settings.operational_url) as session:
-        row = session.get_one(Connection, connection.id, with_for_update=True)
+        row = session.get_one(Connection, connection.id, with_for_update={"key_share": True})
         if row.token == connection.token:
             before = row.status
             row.heard(failure)

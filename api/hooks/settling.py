@@ -68,7 +68,7 @@ def plans_of_prices(settings: Settings) -> dict[str, str]:
 def _workspace(session: Session, event: Event) -> Workspace | None:
     """The workspace that our own marks on the event name, locked: of two deliveries at once the second sees both."""
     named = event.facts.get("workspace_id")
-    return session.get(Workspace, named, with_for_update=True) if named else None
+    return session.get(Workspace, named, with_for_update={"key_share": True}) if named else None
 
 
 def _kept(session: Session, workspace_id: str, one: paid.Paid | None) -> Subscription:

@@ -61,7 +61,7 @@ def _settled(settings: Settings, delivery_id: str) -> int:
 
 
 def _settle(settings: Settings, session: Session, delivery: StoreDelivery) -> None:
-    connection = session.get_one(Connection, delivery.connection_id, with_for_update=True)
+    connection = session.get_one(Connection, delivery.connection_id, with_for_update={"key_share": True})
     profile = session.get_one(Profile, delivery.profile_id)
     effect = _EFFECTS.get(delivery.topic)
     if profile.archived_at is not None:

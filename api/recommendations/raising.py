@@ -69,7 +69,7 @@ def _look_at(settings: Settings, profile_id: str) -> int:
 def _look(settings: Settings, profile_id: str, snapshot_id: str, ads: Sequence[Ad] | None, digits: int) -> None:
     with db.transaction(settings.operational_url) as session:
         # two workers at once, or an archive: one after the other
-        profile = session.get_one(Profile, profile_id, with_for_update=True)
+        profile = session.get_one(Profile, profile_id, with_for_update={"key_share": True})
         look = session.get(RecommendationLook, profile_id)
         if profile.archived_at is not None or (look is not None and look.snapshot_id == snapshot_id):
             return

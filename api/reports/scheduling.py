@@ -94,7 +94,8 @@ def _run(settings: Settings, seen: ReportSchedule, profile: Profile, at: datetim
     with db.transaction(settings.operational_url) as session:
         # locked in the order in which a profile's settings are changed: each would wait for the other otherwise
         workspace = session.get_one(Workspace, seen.workspace_id, with_for_update=KEPT)
-        zone = session.get_one(Profile, profile.id, with_for_update=KEPT).timezone
+        # and nobody moves it to another zone meanwhile
+        zone = session.get_one(Profile, profile.id, with_for_update={"read": True}).timezone
         schedule = session.get(ReportSchedule, seen.id, with_for_update=True)
         is_as_seen = schedule is not None and schedule.enabled and schedule.next_run_at == seen.next_run_at
         if schedule is None or not is_as_seen or zone != profile.timezone:

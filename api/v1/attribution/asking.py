@@ -16,7 +16,7 @@ from api.next_snapshot import expected_at
 def ask(session: Session, profile_id: str) -> tuple[Recompute, bool]:
     """The profile's open recompute, and whether it was made just now."""
     # whoever asks at the same moment waits here, and then finds this request
-    session.get_one(Profile, profile_id, with_for_update=True)
+    session.get_one(Profile, profile_id, with_for_update={"key_share": True})
     found = _open(session, profile_id)
     if found is not None:
         return found, False

@@ -47,7 +47,7 @@ def change_attribution_settings(body: dict[str, Any]) -> dict[str, Any]:
     Members left out keep their values. A change queues a recompute of the whole history; settings sent as they already
     are queue nothing.
     """
-    profile = session().get_one(Profile, auth.current().profile.id, with_for_update=True)
+    profile = session().get_one(Profile, auth.current().profile.id, with_for_update={"key_share": True})
     changed = _change(profile, body)
     details = {
         "target": target("profile", profile.id, profile.name),

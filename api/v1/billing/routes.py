@@ -91,7 +91,7 @@ def checkout_session(body: dict[str, Any], workspace_id: str) -> tuple[dict[str,
         raise billing.refusal(made)
     billing.end_pages(settings, standing_open)
     # of two that ask at once the second replaces the first
-    session().get_one(Workspace, workspace_id, with_for_update=True)
+    session().get_one(Workspace, workspace_id, with_for_update={"key_share": True})
     billing.cancel(session(), workspace_id, kinds=["checkout"])
     session().add(made)
     _record(session(), "checkout.opened", workspace, {"plan": made.plan, "interval": made.interval})
@@ -133,7 +133,7 @@ def shopify_plan_selection(body: dict[str, Any], workspace_id: str) -> dict[str,
 
     starter takes effect at once; the others when the merchant confirms them on the storefront's page.
     """
-    workspace = session().get_one(Workspace, workspace_id, with_for_update=True)
+    workspace = session().get_one(Workspace, workspace_id, with_for_update={"key_share": True})
     if workspace.acquisition_source != "storefront":
         raise errors.INVALID_STATE(reason="not_marketplace_workspace")
     chosen = storefront.choose(session(), context.settings(), workspace=workspace, plan=body["plan"])

@@ -89,7 +89,7 @@ def register_sender_domain(body: dict[str, Any], workspace_id: str) -> dict[str,
 
     Makes a key pair for it; publish the record of the answer in the domain's DNS, then verify.
     """
-    session().execute(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update())
+    session().execute(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
     plans.require(auth.current().workspace, "sender_domain")
     if of(session(), workspace_id) is not None:
         raise errors.INVALID_STATE("Remove the present domain first.", reason="domain_exists")

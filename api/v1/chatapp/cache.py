@@ -65,7 +65,7 @@ def _tell(session: Session, connection: Connection, row: ChatTemplate, previous:
 
 def _known(session: Session, connection_id: str) -> dict[Key, ChatTemplate]:
     # a template that two find at once is added by the first
-    session.get_one(Connection, connection_id, with_for_update=True)
+    session.get_one(Connection, connection_id, with_for_update={"key_share": True})
     rows = session.scalars(sa.select(ChatTemplate).where(ChatTemplate.connection_id == connection_id))
     return {(row.name, row.language): row for row in rows}
 

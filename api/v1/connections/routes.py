@@ -70,7 +70,7 @@ def disconnect(connection_id: str) -> dict[str, Any]:
 
 def own(unit: Session, connection_id: str, *, locked: bool = False) -> Connection:
     """The connection of this id, if it is the profile's; 404 not_found for any other."""
-    found = unit.get(Connection, connection_id, with_for_update=locked)
+    found = unit.get(Connection, connection_id, with_for_update={"key_share": True} if locked else None)
     if found is None or found.profile_id != auth.current().profile.id:
         raise errors.NOT_FOUND()
     return found

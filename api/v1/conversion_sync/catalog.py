@@ -36,7 +36,7 @@ def set_catalog(body: dict[str, Any]) -> dict[str, Any]:
     leads, without value. A looser mode than before is for an owner or admin who is signed in; `hipaa` needs the signed
     agreement. What waits to be sent is judged anew under the new rules.
     """
-    profile = session().get_one(Profile, auth.current().profile.id, with_for_update=True)
+    profile = session().get_one(Profile, auth.current().profile.id, with_for_update={"key_share": True})
     workspace = session().get_one(Workspace, profile.workspace_id)
     before, after = profile.privacy_mode, body["privacy_mode"]
     attempt = Attempt("privacy_mode.changed", _details(profile, before, after), category="privacy")

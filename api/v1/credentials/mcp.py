@@ -46,7 +46,7 @@ def change_agent_settings(body: dict[str, Any], workspace_id: str) -> dict[str, 
 
     Members left out keep their values. A healthcare agency keeps personal data masked.
     """
-    workspace = session().get_one(Workspace, workspace_id, with_for_update=True, populate_existing=True)
+    workspace = session().get_one(Workspace, workspace_id, with_for_update={"key_share": True}, populate_existing=True)
     attempt = _attempt(workspace, body)
     if workspace.is_healthcare_agency and body.get("pii_mode") == "full_default":
         refusal = errors.INVALID_STATE(

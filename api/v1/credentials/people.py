@@ -49,7 +49,7 @@ def stored_password(url: str, *, user_id: str) -> str | None:
 
 def set_password(session: Session, *, user_id: str, checked: str | None, password_hash: str) -> None:
     """Set a password; refused when the one that was `checked` is no longer the stored one."""
-    user = session.get_one(User, user_id, with_for_update=True, populate_existing=True)
+    user = session.get_one(User, user_id, with_for_update={"key_share": True}, populate_existing=True)
     if user.password_hash != checked:
         raise errors.CURRENT_PASSWORD_INVALID()
     user.password_hash = password_hash

@@ -155,7 +155,7 @@ def told(destination: ExportDestination, connection: Connection) -> dict[str, An
 
 def _lock() -> None:
     # two who place a destination at once do it one after the other
-    profile = session().get_one(Profile, auth.current().profile.id, with_for_update=True)
+    profile = session().get_one(Profile, auth.current().profile.id, with_for_update={"key_share": True})
     if profile.archived_at is not None:
         raise errors.NOT_FOUND()
 

@@ -124,7 +124,7 @@ def delete_goal(goal_id: str) -> dict[str, Any]:
 
 def _locked() -> tuple[Profile, tuple[Goal, ...]]:
     """The profile, whose lock keeps two goals from taking one name, and its goals."""
-    profile = session().get_one(Profile, auth.current().profile.id, with_for_update=True)
+    profile = session().get_one(Profile, auth.current().profile.id, with_for_update={"key_share": True})
     return profile, goals.goals_of(session(), profile.id)
 
 

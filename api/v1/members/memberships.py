@@ -21,7 +21,7 @@ def locked(session: Session, workspace_id: str, *, archived_too: bool = False) -
 
     404 not_found when it was archived since the caller was let in.
     """
-    chosen = sa.select(Workspace).where(Workspace.id == workspace_id).with_for_update()
+    chosen = sa.select(Workspace).where(Workspace.id == workspace_id).with_for_update(key_share=True)
     workspace = session.scalars(chosen.execution_options(populate_existing=True)).one()
     if workspace.archived_at is not None and not archived_too:
         raise errors.NOT_FOUND()

@@ -96,7 +96,7 @@ def assign_payer(selector: dict[str, str], payment_ref: str) -> dict[str, Any]:
     """
     payment = _payment(payment_ref)
     # two who assign at once do it one after the other
-    session().get_one(Profile, _profile_id(), with_for_update=True)
+    session().get_one(Profile, _profile_id(), with_for_update={"key_share": True})
     with snapshots(context.settings()).reader(None) as reader:
         facts = profile_facts(reader, _profile_id()) if reader else None
         if reader is None or facts is None:

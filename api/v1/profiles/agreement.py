@@ -75,7 +75,7 @@ def sign_agreement(body: dict[str, Any], workspace_id: str, profile_id: str) -> 
         if body[name] != current:
             raise errors.VALIDATION_ERROR(f"{name}: is not that of the current text")
     # two who sign at once do it one after the other
-    profile = session().get_one(Profile, profile_id, with_for_update=True)
+    profile = session().get_one(Profile, profile_id, with_for_update={"key_share": True})
     standing = agreements.signature(session(), profile_id)
     if standing is not None:
         return _told(session(), standing), 200

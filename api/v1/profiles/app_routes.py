@@ -101,7 +101,7 @@ def set_entitlement(body: dict[str, Any], profile_id: str, feature: str) -> dict
     Features: `atribu_attribution`, `partner_audiences`. Attribution switched off keeps data and reads, and refuses
     writes.
     """
-    profile = session().get_one(Profile, profile_id, with_for_update=True)
+    profile = session().get_one(Profile, profile_id, with_for_update={"key_share": True})
     kept, changed = entitlements.switch(session(), _app(), profile, feature, is_enabled=body["enabled"])
     if changed:
         change = {"before": {feature: not body["enabled"]}, "after": {feature: body["enabled"]}}

@@ -72,7 +72,7 @@ def create_demo(_query: dict[str, Any], _body: dict[str, Any]) -> Any:
             plans.require_profile_room(reading, workspace)
     # asked before the write begins: it takes seconds, in which others write
     shop = demo_shop.ask(settings) if is_new else None
-    workspace = session().get_one(Workspace, workspace.id, with_for_update=True)
+    workspace = session().get_one(Workspace, workspace.id, with_for_update={"key_share": True})
     found = _live(session(), workspace)
     profile = found or _made(workspace, shop or demo_shop.ask(settings))
     answer = {

@@ -57,7 +57,7 @@ def replace_audience_exclusions(body: dict[str, Any], profile_id: str) -> dict[s
     Only keyed hashes are kept. E-mail addresses and phone numbers of nobody yet count as soon as somebody has them.
     Nothing changes unless every customer is known.
     """
-    profile = session().get_one(Profile, profile_id, with_for_update=True)
+    profile = session().get_one(Profile, profile_id, with_for_update={"key_share": True})
     if profile.archived_at is not None:
         raise errors.NOT_FOUND()
     customers = body["customers"]

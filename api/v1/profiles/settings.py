@@ -123,8 +123,8 @@ def change_profile(body: dict[str, Any], profile_id: str) -> dict[str, Any]:
 def _locked(profile_id: str) -> Profile:
     """The profile as it is now; its workspace is locked first, since names are compared within it."""
     found = session().get_one(Profile, profile_id)
-    session().get_one(Workspace, found.workspace_id, with_for_update=True)
-    session().refresh(found, with_for_update=True)
+    session().get_one(Workspace, found.workspace_id, with_for_update={"key_share": True})
+    session().refresh(found, with_for_update={"key_share": True})
     if found.archived_at is not None:
         raise errors.NOT_FOUND()
     return found

@@ -76,7 +76,7 @@ def decide(
     what was done stands. An agent's decision is kept with its other write-backs, and needs them to be switched on.
     """
     # its ads are looked at one after the other: a new snapshot may be closing it just now
-    session.get_one(Profile, by.profile.id, with_for_update=True)
+    session.get_one(Profile, by.profile.id, with_for_update={"key_share": True})
     row = session.get_one(Recommendation, recommendation_id, with_for_update=True, populate_existing=True)
     if row.status != "open" and not is_done:
         raise _closed(row)

@@ -38,7 +38,7 @@ def change_tracking_settings(body: dict[str, Any]) -> dict[str, Any]:
 
     Members left out keep their values. A healthcare profile's tracker never captures what people type.
     """
-    profile = session().get_one(Profile, auth.current().profile.id, with_for_update=True)
+    profile = session().get_one(Profile, auth.current().profile.id, with_for_update={"key_share": True})
     before = asdict(tracker_of(session(), profile))
     changed = {name: value for name, value in body.items() if value != before[name]}
     details = {

@@ -85,7 +85,7 @@ def change(session: Session, subscription: WebhookSubscription, *, wanted: Mappi
     spelt = one_spelling(subscription.url)
     if wanted.get("url", spelt) != spelt:
         # of two changes at once the second sees the first
-        session.get_one(Workspace, subscription.workspace_id, with_for_update=True)
+        session.get_one(Workspace, subscription.workspace_id, with_for_update={"key_share": True})
         _refuse_same(session, subscription.workspace_id, subscription.profile_id, wanted["url"])
     for name, value in wanted.items():
         setattr(subscription, name, value)

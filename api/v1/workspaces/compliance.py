@@ -86,7 +86,7 @@ def mark_healthcare_agency(body: dict[str, Any], workspace_id: str) -> dict[str,
     Once it is, partner keys lose the scopes of personal data at once and agents are told masked data only. Taking the
     mark away is for an owner who is signed in.
     """
-    workspace = session().get_one(Workspace, workspace_id, with_for_update=True)
+    workspace = session().get_one(Workspace, workspace_id, with_for_update={"key_share": True})
     before, after = workspace.is_healthcare_agency, body["healthcare_agency"]
     details = {
         "target": target("workspace", workspace.id, workspace.name),

@@ -56,7 +56,7 @@ def change_reporting_currency(body: dict[str, Any], workspace_id: str) -> dict[s
 
     Each profile keeps the currency of its own figures.
     """
-    workspace = session().get_one(Workspace, workspace_id, with_for_update=True)
+    workspace = session().get_one(Workspace, workspace_id, with_for_update={"key_share": True})
     before, after = workspace.reporting_currency, body["currency"]
     details = {
         "target": target("workspace", workspace.id, workspace.name),

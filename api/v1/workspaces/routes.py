@@ -86,7 +86,7 @@ def create_workspace(body: dict[str, Any]) -> tuple[dict[str, Any], int]:
 @bp.response(200, WorkspaceShape)
 def change_workspace(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     """Rename a workspace, or move it to another time zone"""
-    workspace = session().get_one(Workspace, workspace_id, with_for_update=True)
+    workspace = session().get_one(Workspace, workspace_id, with_for_update={"key_share": True})
     before = {name: getattr(workspace, name) for name in body}
     for name, value in body.items():
         setattr(workspace, name, value)

@@ -1,0 +1,91 @@
+"""Requests that meet wait for each other at most, and for nothing that they only name: SQLite and Postgres."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from werkzeug.test import TestResponse
+
+from api import connecting, db
+from api.models import Connection, Handoff, IngestedRecord, StoreDelivery, UserSession, WebhookEvent
+from tests.api.oauth import let_in
+from tests.api.oauth.let_in import World
+from tests.factories.connected import to_store
+from tests.factories.deployments import settings_of
+from tests.fixtures.at_once import meanwhile
+from touchledger.settings import Settings
+
+Act = Callable[[World, Settings], Callable[[], Any]]
+
+
+@pytest.fixture
+def world(home: Path, database_url: str) -> World:
+    return let_in.made(home, database_url)
+
+
+@pytest.fixture
+def settings(home: Path, database_url: str) -> Settings:
+    return settings_of(home, database_url)
+
+
+@pytest.fixture
+def store(world: World) -> Connection:
+    return to_store(world.url, world.profile, "http://127.0.0.1:9")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "after"),
+    [
+        ("PATCH", "/workspaces/{w}", {"name": "Other"}, "UPDATE workspaces"),
+        ("PATCH", "/profiles/{p}", {"name": "Other"}, "UPDATE profiles"),
+        ("PUT", "/profiles/{p}/audience-exclusions", {"customers": []}, "audience_exclusions"),
+        ("DELETE", "/connections/{c}?profile_id={p}", None, "UPDATE connections"),
+        ("POST", "/workspaces/{w}/tab-counts/seen", {"tab": "reports"}, "tabs_seen"),
+    ],
+)
+def test_what_names_a_row_is_written_while_somebody_holds_the_row(
+    world: World, store: Connection, method: str, path: str, body: Any, after: str
+) -> None:
+    named = {"w": world.profile.workspace_id, "p": world.profile.id, "c": store.id}
+    with meanwhile(world.url, after, lambda: write_what_names(world, store)):
+        answer = world.ask(method, path.format(**named), body)
+    assert answer.status_code == 200, answer.text
+
+
+def write_what_names(world: World, store: Connection) -> None:
+    """A row for each that people change; on Postgres within the second for which the other one stands still."""
+    of, at = {"profile_id": world.profile.id}, db.now()
+    with db.transaction(world.url) as session:
+        if session.get_bind().dialect.name == "postgresql":
+            session.execute(sa.text("set local lock_timeout = '500ms'"))
+        session.add(WebhookEvent(workspace_id=world.profile.workspace_id, type="x", data={}, occurred_at=at))
+        session.add(IngestedRecord(**of, dataset="touches", record_key="k", fingerprint="f", record={}))
+        told = {"delivery_id": "d", "topic": "t", "facts": {}}
+        session.add(StoreDelivery(**of, connection_id=store.id, occurred_at=at, **told))
+        session.add(UserSession(user_id=world.owner.id, digest="d", expires_at=at))
+
+
+def moving(world: World, _: Settings) -> Callable[[], TestResponse]:
+    return lambda: world.ask("PATCH", f"/profiles/{world.profile.id}", {"timezone": "Europe/Madrid"})
+
+
+def beginning(world: World, settings: Settings) -> Callable[[], Handoff]:
+    def begin() -> Handoff:
+        with db.transaction(world.url) as session:
+            of = {"profile": world.profile, "renewed": None}
+            return connecting.begin(session, settings, provider="meta", return_url=None, **of)
+
+    return begin
+
+
+@pytest.mark.parametrize(("first", "after", "second"), [(beginning, "FROM handoffs", moving)])
+def test_neither_of_two_is_given_up(world: World, settings: Settings, first: Act, after: str, second: Act) -> None:
+    does, other = first(world, settings), second(world, settings)
+    with meanwhile(world.url, after, other) as came:
+        done = [does()]
+    done += came
+    assert [one.status for one in done if isinstance(one, TestResponse) and one.status_code != 200] == []

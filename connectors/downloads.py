@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import IO
 
 import httpx
 
+from connectors.deadline import Deadline
 from connectors.errors import Malformed, Refused, Revoked, TooMuchData, Transient
 
 BLOCK = 1 << 16
@@ -27,11 +27,12 @@ def fetch(provider: str, url: str, token: str, into: IO[bytes], limits: Limits) 
 
     Raises TooMuchData above the limit, Revoked, Refused(not_found), Transient and Malformed.
     """
-    until, size = time.monotonic() + limits.within, 0
+    deadline, size = Deadline(), 0
+    deadline.within(limits.within)
     direct = {scheme: httpx.HTTPTransport() for scheme in ("all://127.0.0.1", "all://localhost")}
     try:
         with (
-            httpx.Client(timeout=limits.silence, mounts=direct) as client,
+            deadline.bind(httpx.Client(timeout=limits.silence, mounts=direct)) as client,
             client.stream("GET", url, headers={"Authorization": f"Bearer {token}"}) as response,
         ):
             _judge(provider, response.status_code)
@@ -39,8 +40,6 @@ def fetch(provider: str, url: str, token: str, into: IO[bytes], limits: Limits) 
                 size += len(piece)
                 if size > limits.most_bytes:
                     raise TooMuchData(provider, "the file is larger than it may be")
-                if time.monotonic() > until:
-                    raise Transient(provider, "the file took too long", reason="timeout")
                 into.write(piece)
     except httpx.TimeoutException:
         raise Transient(provider, "no answer in time", reason="timeout") from None

@@ -25,6 +25,7 @@ from tenacity import (
     wait_random_exponential,
 )
 
+from connectors.deadline import Deadline
 from connectors.errors import ConnectorError, Malformed, OutOfTime, Refused, Revoked, Throttled, Transient
 from connectors.redaction import guard_client_logs, redact
 
@@ -35,7 +36,8 @@ _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 class Policy:
     """Bounds of one call. Seconds; `attempts` counts the first try and every wait for a quota alike.
 
-    `read_timeout` bounds each silence, `whole_timeout` an answer that comes in drips, `largest_body` its bytes.
+    `read_timeout` bounds each silence, `whole_timeout` one try from its first byte to its last, `largest_body` the
+    bytes of an answer.
 
     A provider that asks for a wait above `longest_wait` is not waited for: `Throttled` goes to the caller at once,
     who comes back later instead of holding a worker.
@@ -116,6 +118,7 @@ class Transport:
         self.requests = 0
         self._sleep = sleep
         self._pause = 0.0
+        self._deadline = Deadline()
         self._ends_at = math.inf if within is None else time.monotonic() + within
 
     def send(self, request: Request, dialect: Dialect, *, secrets: tuple[str, ...] = ()) -> Answer:
@@ -143,7 +146,8 @@ class Transport:
     def _client(self) -> httpx.Client:
         # a proxy named in the environment is for the outside world, never for the bundled sandbox
         direct = httpx.HTTPTransport(verify=_trust())
-        return httpx.Client(verify=_trust(), follow_redirects=False, mounts=dict.fromkeys(_LOOPBACK, direct))
+        client = httpx.Client(verify=_trust(), follow_redirects=False, mounts=dict.fromkeys(_LOOPBACK, direct))
+        return self._deadline.bind(client)
 
     def sleep(self, seconds: float) -> None:
         """Wait, by the clock this transport was given; OutOfTime at once when the wait would end too late."""
@@ -183,7 +187,7 @@ class Transport:
             raise OutOfTime(provider, "the time for asking is over")
         self.requests += 1
         policy = self.policy
-        patience = httpx.Timeout(min(policy.read_timeout, left), connect=min(policy.connect_timeout, left))
+        self._deadline.within(min(policy.whole_timeout, left))
         try:
             with self._client.stream(
                 request.method,
@@ -193,7 +197,7 @@ class Transport:
                 json=request.document,
                 content=request.content,
                 headers=dict(request.headers),
-                timeout=patience,
+                timeout=httpx.Timeout(policy.read_timeout, connect=policy.connect_timeout),
             ) as response:
                 return parsed(response.status_code, response.headers, self._body(response, provider))
         except httpx.TimeoutException:
@@ -205,11 +209,9 @@ class Transport:
             raise Malformed(provider, "the answer's encoding is broken") from None
 
     def _body(self, response: httpx.Response, provider: str) -> bytes:
-        body, until = bytearray(), min(time.monotonic() + self.policy.whole_timeout, self._ends_at)
+        body = bytearray()
         for piece in response.iter_bytes():
             body += piece
-            if time.monotonic() > until:
-                raise self._too_late(provider, "the answer took too long")
             if len(body) > self.policy.largest_body:
                 raise Malformed(provider, "the answer is too large")
         return bytes(body)

@@ -1,0 +1,123 @@
+"""What a provider cannot do by going on slowly: hold a request beyond the time that the whole of it may take."""
+
+from __future__ import annotations
+
+import io
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from connectors.deadline import PIECE
+from connectors.downloads import Limits, fetch
+from connectors.errors import OutOfTime, Transient
+from connectors.meta_dialect import MetaDialect
+from connectors.transport import Policy, Request, Transport
+
+PATIENT = Policy(attempts=1, connect_timeout=20, read_timeout=20, whole_timeout=0.3)
+DRIPS = 150
+BETWEEN = 0.02
+# without a body, between whose pieces the clock could be asked
+BARE = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+
+@contextmanager
+def serving(answer: Callable[[socket.socket], None]) -> Iterator[str]:
+    """The host and port of one who does this with each connection."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def accept() -> None:
+            with suppress(OSError):
+                while True:
+                    connection, _ = listener.accept()
+                    with connection, suppress(OSError):
+                        answer(connection)
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        host, port = listener.getsockname()
+        try:
+            yield f"{host}:{port}"
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+def drip(connection: socket.socket, first: bytes, then: bytes, last: bytes) -> None:
+    """Send a little at a time for three seconds, whether or not anybody still listens to it."""
+    connection.sendall(first)
+    for _ in range(DRIPS):
+        threading.Event().wait(BETWEEN)
+        connection.sendall(then)
+    connection.sendall(last)
+
+
+def in_the_headers(connection: socket.socket) -> None:
+    connection.recv(1 << 16)
+    drip(connection, b"HTTP/1.1 200 OK\r\nX-Slow: ", b"x", b"\r\n" + BARE.partition(b"\r\n")[2])
+
+
+def between_answers(connection: socket.socket) -> None:
+    connection.recv(1 << 16)
+    drip(connection, b"", b"HTTP/1.1 103 Early Hints\r\n\r\n", BARE)
+
+
+def in_the_body(connection: socket.socket) -> None:
+    connection.recv(1 << 16)
+    drip(connection, f"HTTP/1.1 200 OK\r\nContent-Length: {DRIPS}\r\n\r\n".encode(), b" ", b"")
+
+
+def in_the_handshake(connection: socket.socket) -> None:
+    connection.recv(1 << 16)
+    # a record of TLS that announces more than it goes on to hold
+    drip(connection, b"\x16\x03\x03\x40\x00", b"x", b"")
+
+
+def while_reading(connection: socket.socket) -> None:
+    for _ in range(DRIPS):
+        threading.Event().wait(BETWEEN)
+        connection.recv(PIECE)
+
+
+@pytest.mark.parametrize(
+    ("slow", "scheme"),
+    [(in_the_headers, "http"), (between_answers, "http"), (in_the_body, "http"), (in_the_handshake, "https")],
+)
+def test_an_answer_in_drips_is_cut_off_wherever_it_drips(slow: Callable[[socket.socket], None], scheme: str) -> None:
+    with serving(slow) as address, Transport(PATIENT) as transport, pytest.raises(Transient) as caught:
+        transport.send(Request("GET", f"{scheme}://{address}/"), MetaDialect())
+    assert caught.value.reason == "timeout"
+
+
+def test_who_reads_slowly_is_not_sent_to_for_longer_than_the_whole_may_take() -> None:
+    with serving(while_reading) as address, Transport(PATIENT) as transport, pytest.raises(Transient) as caught:
+        transport.send(Request("POST", f"http://{address}/", content=bytes(64 << 20)), MetaDialect())
+    assert caught.value.reason == "timeout"
+
+
+def test_the_time_for_all_requests_cuts_off_the_one_under_way() -> None:
+    policy = Policy(attempts=1, read_timeout=20)
+    with serving(in_the_headers) as address, Transport(policy, within=0.3) as transport, pytest.raises(OutOfTime):
+        transport.send(Request("GET", f"http://{address}/"), MetaDialect())
+
+
+@pytest.mark.parametrize("slow", [in_the_headers, in_the_body])
+def test_a_download_in_drips_is_cut_off(slow: Callable[[socket.socket], None]) -> None:
+    limits = Limits(most_bytes=1000, silence=20, within=0.3)
+    with serving(slow) as address, pytest.raises(Transient) as caught:
+        fetch("meta", f"http://{address}/", "token", io.BytesIO(), limits)
+    assert caught.value.reason == "timeout"
+
+
+def test_each_request_has_the_whole_time_on_a_connection_that_is_kept() -> None:
+    def answer(connection: socket.socket) -> None:
+        while connection.recv(1 << 16):
+            threading.Event().wait(0.3)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+
+    policy = Policy(attempts=1, read_timeout=20, whole_timeout=0.5)
+    with serving(answer) as address, Transport(policy) as transport:
+        for _ in range(3):
+            assert transport.send(Request("GET", f"http://{address}/"), MetaDialect()).body == {}

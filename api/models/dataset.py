@@ -33,7 +33,10 @@ class DatasetTarget(Base):
 
 
 class PartnerAudience(Base):
-    """One customer list at an ad platform; who is on it is kept there alone."""
+    """One customer list at an ad platform; who is on it is kept there alone.
+
+    `updated_at` is `created_at` until a request about it was answered.
+    """
 
     __tablename__ = "partner_audiences"
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 from sqlalchemy.orm import Session
 
-from api import auth, connections, context, db, errors, pii_log
+from api import auth, connections, context, db, errors, idempotency, pii_log
 from api.audit import Attempt, record, target
 from api.auth import Kind
 from api.bodies import Text
@@ -23,7 +23,7 @@ from api.snapshot import snapshots
 from api.v1.profiles import entitlements
 from api.writing import actor, idempotent, session
 from connectors.errors import Refused
-from connectors.meta_datasets import MOST_PEOPLE, MetaDatasets
+from connectors.meta_datasets import MOST_PEOPLE, MetaDatasets, Operation
 
 bp = Blueprint("partner_audiences", __name__, description="Customer lists that partners keep at an ad platform.")
 
@@ -91,12 +91,15 @@ def keep_customer_list(body: dict[str, Any]) -> dict[str, Any]:
         kept = _kept(reading, profile_id, body["audience_id"])
         named = kept.connection_id if kept else body["connection_id"]
         connection = targets.connection_for(reading, profile, "website", named)
+        begun = None if kept else _begun(reading, connection, body["name"])
         kept_out = audiences.lists(reading, settings.signing_key(), profile_id)
     connections.usable(settings, [connection])
     with snapshots(settings).reader() as reader:
         removes = body["operation"] == "remove"
         chosen = audiences.choose(settings, reader, profile_id, kept_out, body["customers"], removes=removes)
-    listed, is_sent = _sent(connection, kept, body, chosen)
+    # an attempt that broke may have put people on it, whom nobody who makes a list asks to add to
+    operation: Operation = "replace" if begun and body["operation"] == "add" else body["operation"]
+    listed, is_sent = _sent(connection, kept or begun, body["name"], operation, chosen)
     counts = {
         "received": len(body["customers"]),
         "accepted": chosen.accepted,
@@ -141,8 +144,19 @@ def _kept(reading: Session, profile_id: str, audience_id: str | None) -> Partner
     return found
 
 
+def _begun(reading: Session, connection: Connection, name: str) -> PartnerAudience | None:
+    """The list of this name that was lately made there, and whose caller was told of a failure and no id."""
+    left = sa.select(PartnerAudience).where(
+        PartnerAudience.connection_id == connection.id,
+        PartnerAudience.name == name,
+        PartnerAudience.updated_at == PartnerAudience.created_at,
+        PartnerAudience.created_at > db.now() - idempotency.KEPT,
+    )
+    return reading.scalars(left.order_by(PartnerAudience.created_at.desc(), PartnerAudience.id).limit(1)).first()
+
+
 def _sent(
-    connection: Connection, kept: PartnerAudience | None, body: Mapping[str, Any], chosen: audiences.Chosen
+    connection: Connection, kept: PartnerAudience | None, name: str, operation: Operation, chosen: audiences.Chosen
 ) -> tuple[PartnerAudience, bool]:
     """The list, made where it is new, and whether it now holds what was asked; a platform empties no list."""
     settings = context.settings()
@@ -150,14 +164,14 @@ def _sent(
         account = connection.external_account_id
         platform = MetaDatasets(connection.base_url, connection.token, account, transport)
         try:
-            listed = kept or _made(connection, body["name"], platform.make_list(body["name"]))
+            listed = kept or _made(connection, name, platform.make_list(name))
             if chosen.people:
-                platform.change_list(listed.platform_audience_id, chosen.people, body["operation"])
+                platform.change_list(listed.platform_audience_id, chosen.people, operation)
         except Refused as refused:
             if refused.reason == "terms_not_accepted":
                 raise errors.AUDIENCE_TOS_REQUIRED() from refused
             raise
-    return listed, bool(chosen.people) or kept is None or body["operation"] != "replace"
+    return listed, bool(chosen.people) or kept is None or operation != "replace"
 
 
 def _made(connection: Connection, name: str, platform_id: str) -> PartnerAudience:
@@ -165,6 +179,7 @@ def _made(connection: Connection, name: str, platform_id: str) -> PartnerAudienc
     with db.transaction(context.settings().operational_url) as unit:
         made = PartnerAudience(profile_id=connection.profile_id, connection_id=connection.id, name=name)
         made.platform_audience_id = platform_id
+        made.created_at = made.updated_at = db.now()
         unit.add(made)
     return made
 

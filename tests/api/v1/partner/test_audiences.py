@@ -224,3 +224,20 @@ def test_what_the_platform_refuses_is_told(
 ) -> None:
     sandbox.plan({"route": "/customaudiences$", **fault})
     assert refusal(key.post(PATH, json=body({"external_ref": "ann"}))) == expected
+
+
+@pytest.mark.usefixtures("listed", "via")
+@pytest.mark.parametrize("operation", ["replace", "add"])
+def test_a_request_that_broke_once_its_list_was_made_goes_on_with_that_list(
+    key: Caller, sandbox: RunningSandbox, operation: str
+) -> None:
+    asked = body({"external_ref": "ann"}, operation=operation)
+    sandbox.plan({"route": "/users(replace)?$", "kind": "status", "status": 500, "times": None})
+    assert refusal(key.post(PATH, json=asked)) == (502, "provider_error", "unavailable")
+    sandbox.plan()
+    first = data(key.post(PATH, json=asked))
+    assert list(sandbox.audiences()) == [first["platform_audience_id"]]
+    assert [email for email, _ in sandbox.audiences()[first["platform_audience_id"]]["people"]] == [mail("ann")]
+    # who was told the id of a list and asks for one more gets one more
+    second = data(key.post(PATH, json=asked))
+    assert len({first["audience_id"], second["audience_id"]}) == len(sandbox.audiences()) == 2

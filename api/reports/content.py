@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from api.reports import charts
-from api.reports.figures import Figures
+from api.reports.figures import MODEL, Figures
 from api.reports.labels import ABSENT, Words
 from api.v1.top_performers.terms import SETTLED
 
-Cell = str | float | int | None
+Cell = str | float | int | date | None
 DEFAULT_COLORS = ("#2f5d8a", "#d9822b")
 MOST_IN_CHART = 10
-UNSCORED: Mapping[str, Any] = {"composite_score": None, "maturity_stage": None}
+UNSCORED: Mapping[str, Any] = {"composite_score": None, "maturity_stage": None, "score_date": None}
 AMOUNTS = frozenset({"spend", "spent", "revenue", "cash_revenue", "cac"})
 
 
@@ -78,7 +79,7 @@ def _performance_summary(figures: Figures, words: Words, colors: tuple[str, str]
         [(words("per_day"), picture)],
         [_entities("campaigns", columns, rows, figures, words), _sources(figures, words)],
         _notes(figures, words),
-        _sheet(sheet, figures.entities),
+        _sheet(sheet, figures.entities, _of_window(figures)),
     )
 
 
@@ -97,7 +98,8 @@ def _creative_review(figures: Figures, words: Words, colors: tuple[str, str]) ->
     ]  # fmt: skip
     columns = ("ad", "ad_set", "spend", "impressions", "ctr", "revenue", "roas", "score")
     sheet = ("campaign_id", "campaign_name", "parent_name", "platform", "spend", "impressions", "clicks", "ctr",
-             "outcome_value", "outcome_count", "roas", "cac", "composite_score", "maturity_stage")  # fmt: skip
+             "outcome_value", "outcome_count", "roas", "cac", "composite_score", "maturity_stage",
+             "score_date")  # fmt: skip
     scored = [{**row, **figures.scores.get(row["campaign_id"], UNSCORED)} for row in figures.entities]
     told = [words("scores", words.day(figures.scored_to))] if figures.scored_to else []
     return Content(
@@ -105,7 +107,7 @@ def _creative_review(figures: Figures, words: Words, colors: tuple[str, str]) ->
         pictures,
         [_entities("ads", columns, rows, figures, words)],
         [*_notes(figures, words), *told],
-        _sheet(sheet, scored, renamed={"campaign_id": "ad_id", "campaign_name": "ad_name"}),
+        _sheet(sheet, scored, _of_window(figures), renamed={"campaign_id": "ad_id", "campaign_name": "ad_name"}),
     )
 
 
@@ -145,12 +147,13 @@ def _pacing(figures: Figures, words: Words, colors: tuple[str, str]) -> Content:
     table = Table(words("day_by_day"), _columns(("day", "spend", "spent", "revenue"), figures, words), rows)
     missing = words("foreign_budget" if figures.has_foreign_budget else "no_budget")
     notes = [missing] if budget is None else []
+    sheet = ("date", "spend", "revenue", "cash_revenue", "cash_payments", "outcomes")
     return Content(
         headlines,
         [(words("cumulative"), picture)],
         [table],
         [*notes, *_notes(figures, words, compared=False)],
-        _sheet(("date", "spend", "revenue", "cash_revenue", "cash_payments", "outcomes"), figures.month_days),
+        _sheet(sheet, figures.month_days, _told(figures)),
     )
 
 
@@ -259,8 +262,23 @@ def _share(part: float, whole: float | None, words: Words) -> str:
     return words.number(100 * part / whole, 1, unit=" %") if whole else ""
 
 
+def _told(figures: Figures) -> dict[str, Cell]:
+    """What amounts are in, and which model attributed them."""
+    return {"currency": figures.currency, "model": MODEL}
+
+
+def _of_window(figures: Figures) -> dict[str, Cell]:
+    """The same of rows that add up a window, with its first and last day."""
+    return {**_told(figures), "date_from": figures.window.date_from, "date_to": figures.window.date_to}
+
+
 def _sheet(
-    names: Sequence[str], rows: Sequence[Mapping[str, Any]], *, renamed: Mapping[str, str] | None = None
+    names: Sequence[str],
+    rows: Sequence[Mapping[str, Any]],
+    told: Mapping[str, Cell],
+    *,
+    renamed: Mapping[str, str] | None = None,
 ) -> list[list[Cell]]:
-    header: list[Cell] = [(renamed or {}).get(name, name) for name in names]
-    return [header, *([row[name] for name in names] for row in rows)]
+    """A header and the rows; each ends with what is `told` of all, so that a copied row still tells it."""
+    header: list[Cell] = [*((renamed or {}).get(name, name) for name in names), *told]
+    return [header, *([*(row[name] for name in names), *told.values()] for row in rows)]

@@ -30,10 +30,10 @@ Row = Mapping[str, Any]
 class Figures:
     """What a report tells: one window beside the one before it, its days, and its best entities of one level.
 
-    `scores` are of the ads among them, by id: `composite_score` and `maturity_stage` of the newest 28 days, which end
-    with `scored_to` and are not the report's window. `pacing` is the month that the window ends in, as GET W/pacing
-    tells it, and `month_days` its days: through the window's last day, or the last one with complete delivery if that
-    is earlier. `has_foreign_budget` tells of a budget that is left out because of its currency.
+    `scores` are of the ads among them, by id: `composite_score`, `maturity_stage` and `score_date` of the newest 28
+    days, which end with `scored_to` and are not the report's window. `pacing` is the month that the window ends in, as
+    GET W/pacing tells it, and `month_days` its days: through the window's last day, or the last one with complete
+    delivery if that is earlier. `has_foreign_budget` tells of a budget that is left out because of its currency.
     """
 
     window: DateRange
@@ -89,7 +89,12 @@ def gather(
         pacing=pacing,
         has_foreign_budget=of.monthly_budget is not None and pacing["budget"] is None,
         scores={
-            ad["entity_id"]: {"composite_score": ad["score"], "maturity_stage": ad["maturity_stage"]} for ad in scored
+            ad["entity_id"]: {
+                "composite_score": ad["score"],
+                "maturity_stage": ad["maturity_stage"],
+                "score_date": ad["score_date"],
+            }
+            for ad in scored
         },
         scored_to=max((ad["score_date"] for ad in scored), default=None),
     )

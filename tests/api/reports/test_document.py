@@ -149,6 +149,16 @@ def test_a_formula_in_a_name_is_text_in_a_spreadsheet(gather: Gather) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_each_row_of_a_spreadsheet_tells_currency_model_and_days_of_its_figures(gather: Gather, template: str) -> None:
+    content = render(replace(PLAIN, format="csv", template=template), gather(template))
+    rows = list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
+    assert {(row["currency"], row["model"]) for row in rows} == {("USD", "last_touch")}
+    days = [(row["date"], row["date"]) if "date" in row else (row["date_from"], row["date_to"]) for row in rows]
+    whole, each = ("2026-03-01", "2026-03-02"), [("2026-03-01",) * 2, ("2026-03-02",) * 2]
+    assert days == (each if template == "pacing" else [whole] * len(rows))
+
+
 @pytest.mark.parametrize("form", ["html", "csv", "pdf"])
 def test_the_same_figures_give_the_same_bytes(gather: Gather, form: str) -> None:
     found = gather()
@@ -198,8 +208,11 @@ def test_the_creative_review_shows_scores_and_marks_the_provisional(gather: Gath
         assert expected in words
     assert "11.0" not in words
     lines = render(replace(order, format="csv"), gather("creative_review", scores=scores)).decode().splitlines()
-    assert lines[0].endswith("cac,composite_score,maturity_stage")
-    assert {line.rsplit(",", 2)[-2] + line.rsplit(",", 2)[-1] for line in lines[1:]} >= {"83.4calibrated", "50.0cold"}
+    told = {
+        tuple(row[name] for name in ("composite_score", "maturity_stage", "score_date"))
+        for row in csv.DictReader(lines)
+    }
+    assert told >= {("83.4", "calibrated", "2026-03-02"), ("50.0", "cold", "2026-03-02")}
     assert "Provisional" not in Seen(render(order, gather("creative_review"))).words
 
 

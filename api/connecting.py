@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from api import connections, db
+from api import connections, db, errors
 from api.models import Connection, ConnectionSync, Handoff, Profile, Workspace
 from api.models.connection import HOLDING
 from api.providers import SPOKEN, back_to, client
@@ -34,9 +34,13 @@ def begin(
     return_url: str | None,
     renewed: Connection | None,
 ) -> Handoff:
-    """A new hand-off for a new connection of the profile, or for one that is made anew; an open one for it ends."""
+    """A new hand-off for a new connection of the profile, or for one that is made anew; an open one for it ends.
+
+    404 not_found when the profile was archived since the caller was let in.
+    """
     # not so much that a sync would wait, which is queued by whoever settles the hand-off that ends below
-    session.get_one(Profile, profile.id, with_for_update={"key_share": True})
+    if session.get_one(Profile, profile.id, with_for_update={"key_share": True}).archived_at is not None:
+        raise errors.NOT_FOUND()
     asked = client(settings, provider)
     _end_open(session, settings, profile, asked, renewed)
     connection = renewed or _pending(session, asked, profile, provider)

@@ -5,7 +5,7 @@ Rows go at once, within the caller's transaction; files and figures with the nex
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
@@ -13,7 +13,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from api import shared_snapshots
+from api import errors, shared_snapshots
 from api.db import Base
 from api.exports import destinations
 from api.models import (
@@ -145,6 +145,16 @@ def hold(session: Session, profile_ids: Iterable[str]) -> list[str]:
     for part in _parts(ids):
         families.hold(session, OAuthAuthorization.profile_id.in_(part))
     return ids
+
+
+def keep_live(session: Session, profile_ids: Collection[str]) -> None:
+    """Hold profiles that nobody archives until this unit is over; 404 not_found when one is archived already.
+
+    For whoever adds what an archive ends: it ends what it finds, and would miss what is added at the same moment.
+    """
+    live = sa.select(Profile.id).where(Profile.id.in_(profile_ids), Profile.archived_at.is_(None))
+    if len(session.scalars(live.order_by(Profile.id).with_for_update(read=True)).all()) < len(profile_ids):
+        raise errors.NOT_FOUND()
 
 
 def remove_rows(session: Session, profile_ids: Sequence[str]) -> int:

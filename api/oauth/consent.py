@@ -184,6 +184,8 @@ def _profiles(session: Session, person: User) -> Sequence[Any]:
 
 def _chosen(session: Session, person: User) -> tuple[Profile, Workspace] | tuple[None, None]:
     wanted = request.form.get("profile_id")
+    # nobody archives it before the consent is kept, which then ends with it
+    session.execute(sa.select(Profile.id).where(Profile.id == wanted).with_for_update(read=True))
     return next(
         ((profile, workspace) for profile, workspace in _profiles(session, person) if profile.id == wanted),
         (None, None),

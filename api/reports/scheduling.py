@@ -19,8 +19,6 @@ from api.windows import DateRange
 from touchledger.settings import Settings
 
 LONGEST_GAP_DAYS = 62
-# what a row that refers to another takes of it anyway
-KEPT = {"read": True, "key_share": True}
 
 
 def next_run(schedule: ReportSchedule, zone: str, after: datetime) -> datetime:
@@ -92,9 +90,8 @@ def _run(settings: Settings, seen: ReportSchedule, profile: Profile, at: datetim
     window = window_at(seen, profile.timezone, planned)
     tells = has_data(settings, [profile.id], window)[profile.id]
     with db.transaction(settings.operational_url) as session:
-        # locked in the order in which a profile's settings are changed: each would wait for the other otherwise
-        workspace = session.get_one(Workspace, seen.workspace_id, with_for_update=KEPT)
-        # and nobody moves it to another zone meanwhile
+        workspace = session.get_one(Workspace, seen.workspace_id)
+        # nobody archives it or moves it to another zone meanwhile, who takes its row before its schedules too
         zone = session.get_one(Profile, profile.id, with_for_update={"read": True}).timezone
         schedule = session.get(ReportSchedule, seen.id, with_for_update=True)
         is_as_seen = schedule is not None and schedule.enabled and schedule.next_run_at == seen.next_run_at

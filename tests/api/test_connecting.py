@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from api import connecting, db
+from api import connecting, db, purge
+from api.errors import NOT_FOUND, ApiError
 from api.models import Connection, Handoff, Profile
 from connectors.grants import Account, Grant
 from tests.factories import accounts
@@ -52,6 +53,14 @@ def outcome(url: str, handoff: Handoff) -> tuple[str, str]:
     with db.transaction(url) as session:
         kept = session.get_one(Handoff, handoff.id)
         return kept.status, session.get_one(Connection, handoff.connection_id).status
+
+
+def test_nothing_is_begun_for_a_profile_that_was_archived_meanwhile(settings: Settings, profile: Profile) -> None:
+    with db.transaction(settings.operational_url) as session:
+        purge.retire(session, [profile.id], at=db.now())
+    with pytest.raises(ApiError) as refused:
+        begin(settings, profile)
+    assert refused.value.code is NOT_FOUND
 
 
 Other = Callable[[Settings, Profile], object]

@@ -11,9 +11,19 @@ import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
 from api import connecting, db
-from api.models import Connection, Handoff, IngestedRecord, StoreDelivery, UserSession, WebhookEvent
+from api.models import (
+    Connection,
+    Delegation,
+    Handoff,
+    IngestedRecord,
+    Profile,
+    StoreDelivery,
+    UserSession,
+    WebhookEvent,
+)
 from tests.api.oauth import let_in
 from tests.api.oauth.let_in import World
+from tests.api.webhooks.conftest import subscribed
 from tests.factories.connected import to_store
 from tests.factories.deployments import settings_of
 from tests.fixtures.at_once import meanwhile
@@ -82,7 +92,37 @@ def beginning(world: World, settings: Settings) -> Callable[[], Handoff]:
     return begin
 
 
-@pytest.mark.parametrize(("first", "after", "second"), [(beginning, "FROM handoffs", moving)])
+def disconnecting(world: World, settings: Settings) -> Callable[[], TestResponse]:
+    subscribed(settings, world.profile)
+    made = to_store(world.url, world.profile, "http://127.0.0.1:9")
+    return lambda: world.ask("DELETE", f"/connections/{made.id}?profile_id={world.profile.id}")
+
+
+def exchanging(world: World, _: Settings) -> Callable[[], TestResponse]:
+    code = world.app_code()
+    return lambda: world.app_exchange(code)
+
+
+def archiving(world: World, _: Settings) -> Callable[[], TestResponse]:
+    return world.archive
+
+
+def unprovisioning(world: World, _: Settings) -> Callable[[], TestResponse]:
+    with db.transaction(world.url) as session:
+        session.get_one(Profile, world.profile.id).provisioned_by_app_id = world.app_id
+        session.add(Delegation(app_id=world.app_id, profile_id=world.profile.id, external_ref="r", kind="provisioned"))
+    return lambda: world.ask("DELETE", f"/profiles/{world.profile.id}", token=world.app.auth["Authorization"])
+
+
+@pytest.mark.parametrize(
+    ("first", "after", "second"),
+    [
+        (beginning, "FROM handoffs", moving),
+        (beginning, "FROM handoffs", archiving),
+        (disconnecting, "FROM connections", archiving),
+        (exchanging, "FROM oauth_authorizations", unprovisioning),
+    ],
+)
 def test_neither_of_two_is_given_up(world: World, settings: Settings, first: Act, after: str, second: Act) -> None:
     does, other = first(world, settings), second(world, settings)
     with meanwhile(world.url, after, other) as came:

@@ -51,8 +51,9 @@ def archive_profile(profile_id: str) -> dict[str, Any]:
     """
     # the workspace first, as whoever changes its people does
     workspace_id = session().get_one(Profile, profile_id).workspace_id
-    session().get_one(Workspace, workspace_id, with_for_update=True, populate_existing=True)
-    profile = session().get_one(Profile, profile_id, with_for_update=True, populate_existing=True)
+    held: dict[str, Any] = {"with_for_update": {"key_share": True}, "populate_existing": True}
+    session().get_one(Workspace, workspace_id, **held)
+    profile = session().get_one(Profile, profile_id, **held)
     if profile.provisioned_by_app_id != _app().id:
         raise errors.FORBIDDEN("The app adopted this profile: its owner archives it.", reason="not_provisioned_by_app")
     nothing = dict.fromkeys(EndedWithProfile().fields, 0)

@@ -95,7 +95,7 @@ def delete_demo(_query: dict[str, Any]) -> Any:
     that stays as evidence, and the answer is 409 demo_purge_blocked though all the rest is done.
     """
     workspace = places.workspace_of(session(), auth.current(), None)
-    session().refresh(workspace, with_for_update=True)
+    session().refresh(workspace, with_for_update={"key_share": True})
     found = _live(session(), workspace)
     if found is None:
         raise errors.NOT_FOUND("This workspace has no demo profile.")

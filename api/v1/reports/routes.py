@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from flask import Response
 from sqlalchemy.orm import Session
 
-from api import auth, context, db, errors, mail, op_lists, plans, reach
+from api import auth, context, db, errors, mail, op_lists, plans, purge, reach
 from api.audit import Attempt, record
 from api.guard import caller_guarded, workspace_guarded
 from api.http import Blueprint
@@ -123,6 +123,7 @@ def generate_reports(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     _require_means(body["format"], sends=body["send"])
     # outside the write: reading figures takes longer than a lock should be held
     tells = scheduling.has_data(settings, body["profile_ids"], window)
+    purge.keep_live(session(), body["profile_ids"])
     _profiles(session(), workspace_id, body["profile_ids"])
     batch_id, locale = db.new_id(), body["locale"] or _locale(session(), workspace_id)
     told = []

@@ -9,7 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from api import credentials, errors, plans
+from api import credentials, errors, plans, purge
 from api.audit import Actor
 from api.db import now
 from api.models import Profile, SharedSnapshot, SharedSnapshotProfile, Workspace
@@ -36,7 +36,7 @@ def capture(
     invalid_state/nothing_scored when no ad passes.
     """
     plans.require_room(session, workspace, "snapshot_links")
-    _hold(session, profiles)
+    purge.keep_live(session, [one.id for one in profiles])
     currency = workspace.reporting_currency
     frozen = leaderboard(found, currency, {**asked, **asked["filters"]}) if found else None
     if found is None or frozen is None or all(row["composite_score"] is None for row in frozen.rows):
@@ -92,13 +92,6 @@ def revoke(row: SharedSnapshot) -> bool:
         return False
     row.revoked_at = now()
     return True
-
-
-def _hold(session: Session, profiles: Sequence[Profile]) -> None:
-    # archiving ends the links of that moment, and would miss one that comes after it
-    live = sa.select(Profile.id).where(Profile.id.in_([one.id for one in profiles]), Profile.archived_at.is_(None))
-    if len(session.scalars(live.with_for_update(read=True)).all()) < len(profiles):
-        raise errors.NOT_FOUND()
 
 
 def _kept(filters: Mapping[str, Any]) -> dict[str, Any]:

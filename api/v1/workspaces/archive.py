@@ -42,7 +42,7 @@ class Archive:
 def archive(session: Session, *, workspace_id: str, at: datetime) -> Archive:
     """Archive the workspace, or tell the archive that was; there is no way back."""
     # of two that ask at once the second finds it archived
-    workspace = session.get_one(Workspace, workspace_id, with_for_update=True)
+    workspace = session.get_one(Workspace, workspace_id, with_for_update={"key_share": True})
     if workspace.archived_at is not None:
         counts = {**workspace.archive_counts}
         return Archive(False, workspace.archived_at, counts, counts.pop("profiles_purged"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from werkzeug.test import TestResponse
 
-from api.models import ApiKey, Delegation, Membership, UserToken, WebhookSubscription
+from api.models import ApiKey, Delegation, Membership, OAuthAuthorization, UserToken, WebhookSubscription
 from tests.api.oauth import let_in
 from tests.api.oauth.let_in import World
 from tests.factories import people
@@ -90,6 +90,14 @@ def test_a_key_is_not_minted_in_a_workspace_that_is_archived_meanwhile(world: Wo
         minted = world.ask("POST", f"{world.place}/api-keys", body)
     fine(minted, *ended)
     assert world.living() == []
+
+
+def test_a_consent_given_while_its_workspace_is_archived_ends_with_it(world: World) -> None:
+    with meanwhile(world.url, "UPDATE oauth_authorizations", world.archive) as ended:
+        world.app_code()
+    fine(*ended)
+    assert ended[0].status_code == 200
+    assert world.one(OAuthAuthorization.id, OAuthAuthorization.status == "granted") is None
 
 
 def test_an_adoption_beside_a_disconnect_ends_with_it(world: World) -> None:

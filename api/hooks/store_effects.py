@@ -54,14 +54,21 @@ def settle_due(settings: Settings, going_round: Round | None = None) -> int:
 
 def _settled(settings: Settings, delivery_id: str) -> int:
     with db.transaction(settings.operational_url) as session:
-        delivery = session.get(StoreDelivery, delivery_id, with_for_update=True)
+        delivery = _held(session, delivery_id)
         if delivery is not None and delivery.processed_at is None:
             _settle(settings, session, delivery)
     return 1
 
 
+def _held(session: Session, delivery_id: str) -> StoreDelivery | None:
+    # its connection first, as whoever archives both does
+    of = sa.select(StoreDelivery.connection_id).where(StoreDelivery.id == delivery_id).scalar_subquery()
+    session.execute(sa.select(Connection.id).where(Connection.id == of).with_for_update(key_share=True))
+    return session.get(StoreDelivery, delivery_id, with_for_update=True)
+
+
 def _settle(settings: Settings, session: Session, delivery: StoreDelivery) -> None:
-    connection = session.get_one(Connection, delivery.connection_id, with_for_update={"key_share": True})
+    connection = session.get_one(Connection, delivery.connection_id)
     profile = session.get_one(Profile, delivery.profile_id)
     effect = _EFFECTS.get(delivery.topic)
     if profile.archived_at is not None:

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from werkzeug.test import TestResponse
 
 from api import connecting, db
+from api.hooks import store_effects
 from api.models import (
     Connection,
     Delegation,
@@ -26,6 +27,7 @@ from tests.api.oauth.let_in import World
 from tests.api.webhooks.conftest import subscribed
 from tests.factories.connected import to_store
 from tests.factories.deployments import settings_of
+from tests.factories.receivers import PUBLIC
 from tests.fixtures.at_once import meanwhile
 from touchledger.settings import Settings
 
@@ -103,6 +105,20 @@ def exchanging(world: World, _: Settings) -> Callable[[], TestResponse]:
     return lambda: world.app_exchange(code)
 
 
+def resubscribing(world: World, settings: Settings) -> Callable[[], TestResponse]:
+    made = subscribed(settings, world.profile, profile_id=None)
+    path = f"/webhooks/subscriptions/{made.id}?workspace_id={world.profile.workspace_id}"
+    return lambda: world.ask("PATCH", path, {"url": f"https://{PUBLIC}/elsewhere"})
+
+
+def acting_on_a_delivery(world: World, settings: Settings) -> Callable[[], int]:
+    of = to_store(world.url, world.profile, "http://127.0.0.1:9")
+    told = {"delivery_id": "d", "topic": "orders/create", "occurred_at": db.now(), "facts": {}}
+    with db.transaction(world.url) as session:
+        session.add(StoreDelivery(profile_id=of.profile_id, connection_id=of.id, **told))
+    return lambda: store_effects.settle_due(settings)
+
+
 def archiving(world: World, _: Settings) -> Callable[[], TestResponse]:
     return world.archive
 
@@ -121,6 +137,8 @@ def unprovisioning(world: World, _: Settings) -> Callable[[], TestResponse]:
         (beginning, "FROM handoffs", archiving),
         (disconnecting, "FROM connections", archiving),
         (exchanging, "FROM oauth_authorizations", unprovisioning),
+        (resubscribing, "FROM webhook_subscriptions", archiving),
+        (acting_on_a_delivery, "FROM store_deliveries \nWHERE store_deliveries.id =", archiving),
     ],
 )
 def test_neither_of_two_is_given_up(world: World, settings: Settings, first: Act, after: str, second: Act) -> None:

@@ -96,7 +96,7 @@ def change_subscription(body: dict[str, Any], subscription_id: str) -> dict[str,
     """
     place = _place()
     _hold_partner(place)
-    found = subscriptions.locked(session(), place, subscription_id)
+    found = subscriptions.locked(session(), place, subscription_id, for_address="url" in body)
     subscriptions.change(session(), found, wanted=body)
     _record("webhook_subscription.changed", found, {name: body[name] for name in body if name != "url"})
     return _told(found)

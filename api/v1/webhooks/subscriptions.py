@@ -48,8 +48,11 @@ def deliveries_of(place: Place) -> sa.Select[WebhookDelivery, str]:
     )
 
 
-def locked(session: Session, place: Place, number: str) -> WebhookSubscription:
-    """One of them, to be changed; 404 not_found for any other."""
+def locked(session: Session, place: Place, number: str, *, for_address: bool = False) -> WebhookSubscription:
+    """One of them, to be changed; 404 not_found for any other. `for_address`: with what the addresses are of."""
+    if for_address:
+        # of two changes at once the second sees the first; before the subscription, as whoever archives it does
+        session.get_one(Workspace, place.workspace_id, with_for_update={"key_share": True})
     found = session.scalars(of(place).where(WebhookSubscription.id == number).with_for_update()).one_or_none()
     if found is None:
         raise errors.NOT_FOUND()
@@ -81,11 +84,12 @@ def create(
 
 
 def change(session: Session, subscription: WebhookSubscription, *, wanted: Mapping[str, Any]) -> None:
-    """Another address, other kinds, paused or active; active again forgets what made it fail."""
+    """Another address, other kinds, paused or active; active again forgets what made it fail.
+
+    For another address it was `locked` for that.
+    """
     spelt = one_spelling(subscription.url)
     if wanted.get("url", spelt) != spelt:
-        # of two changes at once the second sees the first
-        session.get_one(Workspace, subscription.workspace_id, with_for_update={"key_share": True})
         _refuse_same(session, subscription.workspace_id, subscription.profile_id, wanted["url"])
     for name, value in wanted.items():
         setattr(subscription, name, value)

@@ -26,8 +26,10 @@ LONGEST_CELL = LONGEST_RECORD = 2**24
 MOST_COLUMNS = 1000
 LONGEST_NUMBER = 40
 ROWS_AT_ONCE = 20_000
-# of a Parquet file's texts, when rows are made of them
+# of a Parquet file: of its numbers and lists when they are read, of its rows when they are made
 BYTES_AT_ONCE = 2**28
+# of one value in Python, beside its text
+OF_A_VALUE = 64
 # bytes that are no text, instants beyond the calendar, time zones that nobody knows
 BEYOND_PYTHON = (ValueError, OverflowError, KeyError)
 
@@ -188,16 +190,46 @@ def _parquet(contract: Contract, path: Path) -> Iterator[Record]:
 
 
 def parquet_parts(source: Path | pa.BufferReader) -> Iterator[pa.RecordBatch]:
-    """The rows of a Parquet file, as many at once as memory holds, however few bytes of the file say that they are."""
-    texts = [field.name for field in pq.read_schema(source) if _is_text(field.type)]
+    """The rows of a Parquet file, as many at once as memory holds, however few bytes of the file say that they are.
+
+    Raises FileRejectedError where lists or a single row are beyond that.
+    """
+    told = pq.read_metadata(source)
+    leaves = [told.schema.column(number) for number in range(told.num_columns)]
     # so a text that stands in many rows is held once
-    with pq.ParquetFile(source, read_dictionary=texts) as file:
-        for batch in file.iter_batches(ROWS_AT_ONCE):
-            widest = sum(map(_widest, batch.columns))
-            step = max(1, min(ROWS_AT_ONCE, BYTES_AT_ONCE // max(1, widest)))
-            for begin in range(0, len(batch), step):
-                columns = [_plain(column) for column in batch.slice(begin, step).columns]
-                yield pa.RecordBatch.from_arrays(columns, batch.schema.names)
+    texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
+    # texts that are known to be JSON are read so only where nobody says what they are
+    is_plain = all(leaf.logical_type.type != "JSON" for leaf in leaves)
+    with pq.ParquetFile(source, read_dictionary=texts, arrow_extensions_enabled=is_plain) as file:
+        at_once = [_rows_at_once(told.row_group(number), leaves) for number in range(told.num_row_groups)]
+        for number, rows in enumerate(at_once):
+            for batch in file.iter_batches(rows, row_groups=[number]):
+                yield from _steps(batch)
+
+
+def _rows_at_once(group: pq.RowGroupMetaData, leaves: list[pq.ColumnSchema]) -> int:
+    """How many rows are read at once. Any one of them may hold all values of the row group's lists."""
+    row = in_lists = 0
+    for number, leaf in enumerate(leaves):
+        width = max(8, leaf.length)
+        if leaf.max_repetition_level:
+            in_lists += width * group.column(number).num_values
+        else:
+            row += width
+    if in_lists > BYTES_AT_ONCE:
+        raise FileRejectedError("the lists of a row group hold too many values; write smaller row groups")
+    return max(1, min(ROWS_AT_ONCE, BYTES_AT_ONCE // max(1, row)))
+
+
+def _steps(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
+    """The rows of a batch, as many at once as Python may hold."""
+    fitting = BYTES_AT_ONCE // max(1, sum(map(_widest, batch.columns)))
+    step = max(1, min(ROWS_AT_ONCE, fitting))
+    for begin in range(0, len(batch), step):
+        part = batch.slice(begin, step)
+        if not fitting and sum(map(_widest, part.columns)) > BYTES_AT_ONCE:
+            raise FileRejectedError(f"a row takes more than {BYTES_AT_ONCE >> 20} MB of memory")
+        yield pa.RecordBatch.from_arrays([_plain(column) for column in part.columns], batch.schema.names)
 
 
 def _plain(column: pa.Array) -> pa.Array:
@@ -214,10 +246,22 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _widest(column: pa.Array) -> int:
-    """Bytes of the longest text of a column; of numbers and instants a few."""
-    if not (pa.types.is_dictionary(column.type) and _is_text(column.type.value_type)):
-        return 8
-    return pc.max(pc.binary_length(column.dictionary)).as_py() or 0
+    """Bytes of the longest value of a column, as Python holds it."""
+    kind = column.type
+    if isinstance(column, pa.ExtensionArray):
+        return _widest(column.storage)
+    if pa.types.is_dictionary(kind) and _is_text(kind.value_type):
+        lengths = pc.binary_length(column.dictionary).take(column.indices)
+        return OF_A_VALUE + (pc.max(lengths).as_py() or 0)
+    if pa.types.is_map(kind):
+        pair = pa.struct([("key", kind.key_type), ("value", kind.item_type)])
+        return _widest(column.cast(pa.list_(pair)))
+    if pa.types.is_struct(kind):
+        return 4 * OF_A_VALUE + sum(map(_widest, column.flatten()))
+    if pa.types.is_nested(kind):
+        longest = pc.max(pc.list_value_length(column)).as_py() or 0
+        return OF_A_VALUE + longest * (_widest(column.flatten()) if longest else 0)
+    return OF_A_VALUE + (kind.byte_width if pa.types.is_fixed_size_binary(kind) else 0)
 
 
 def _values(column: pa.Array) -> list[Any]:

@@ -201,11 +201,43 @@ print(sum(1 for _ in read_records(load("touches"), Path(sys.argv[1]))))
 """
 
 
-def test_a_text_that_stands_in_many_rows_of_a_parquet_file_takes_no_more_memory_than_once(tmp_path: Path) -> None:
-    path, number = tmp_path / "t.parquet", 20_000
-    columns = {name: [value] * number for name, value in record("touches").items()}
-    note = pa.DictionaryArray.from_arrays(pa.array([0] * number, pa.int32()), pa.array(["n" * 2**20]))
-    pq.write_table(pa.table({**columns, "x_note": note}), path, compression="zstd", store_schema=False)
-    assert path.stat().st_size < 2**20
+REPEATED = pa.DictionaryArray.from_arrays(pa.array([0] * 4_000, pa.int32()), pa.array(["n" * 2**20]))
+EACH = pa.array(range(4_001), pa.int32())
+NOTES = {
+    "a column": REPEATED,
+    "an object": pa.StructArray.from_arrays([REPEATED], ["text"]),
+    "a list": pa.ListArray.from_arrays(EACH, REPEATED),
+    "a map": pa.MapArray.from_arrays(EACH, REPEATED, REPEATED),
+}
+
+
+def with_note(folder: Path, note: pa.Array) -> Path:
+    """A Parquet file of touches, with one more column of any kind."""
+    columns = {name: [value] * len(note) for name, value in record("touches").items()}
+    pq.write_table(pa.table({**columns, "x_note": note}), folder / "t.parquet", compression="zstd", store_schema=False)
+    assert (folder / "t.parquet").stat().st_size < 2**20
+    return folder / "t.parquet"
+
+
+@pytest.mark.parametrize("note", NOTES)
+def test_a_text_that_stands_in_many_rows_of_a_parquet_file_takes_no_more_memory_than_once(
+    tmp_path: Path, note: str
+) -> None:
+    path = with_note(tmp_path, NOTES[note])
     done = subprocess.run([sys.executable, "-c", BOUNDED, str(path)], capture_output=True, text=True)
-    assert (done.stdout.strip(), done.stderr[-300:]) == (str(number), "")
+    assert (done.stdout.strip(), done.stderr[-300:]) == ("4000", "")
+
+
+def listed(number: int) -> pa.Array:
+    return pa.ListArray.from_arrays(pa.array([0, number], pa.int32()), pa.nulls(number, pa.int8()))
+
+
+def test_a_parquet_row_that_fills_the_memory_is_refused(tmp_path: Path) -> None:
+    assert told(with_note(tmp_path, listed(5_000_000))) == "t.parquet: a row takes more than 256 MB of memory"
+    (row,) = rows(with_note(tmp_path, listed(1000)))
+    assert json.loads(row["_extra"]) == {"x_note": [None] * 1000}
+
+
+def test_lists_of_a_parquet_file_that_fill_the_memory_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    message = "t.parquet: the lists of a row group hold too many values; write smaller row groups"
+    assert told(with_note(tmp_path, listed(40_000_000))) == message

@@ -168,5 +168,6 @@ def _row(found: ExportDestination, one: Candidate, reason: str | None, at: datet
         "reason": reason,
         "attempts": 0,
         "created_at": at,
-        "next_attempt_at": None if reason else at,
+        # platforms refuse what has not happened yet, and a file may tell of tomorrow
+        "next_attempt_at": None if reason else max(at, one.occurred_at),
     }

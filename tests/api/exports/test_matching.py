@@ -41,6 +41,15 @@ def test_a_conversion_gets_one_row_however_often_it_is_published(exporting: Expo
     assert exporting.ledger() == {exporting.id_of("one"): QUEUED, exporting.id_of("two"): QUEUED}
 
 
+def test_what_a_file_tells_ahead_waits_until_it_has_happened(exporting: Exporting) -> None:
+    ahead = exporting.conversion("ahead", hours_ago=-2)
+    exporting.publish(ahead)
+    assert (exporting.match(), exporting.send()) == (1, 0)
+    (row,) = exporting.rows()
+    assert row.next_attempt_at is not None and row.next_attempt_at.timestamp() == ahead["ts"]
+    assert exporting.ledger() == {exporting.id_of("ahead"): QUEUED}
+
+
 def test_what_no_rule_asks_for_has_no_row(exporting: Exporting) -> None:
     exporting.change(ExportDestination, exporting.destination.id, conversion_types=["lead_created"])
     exporting.publish(exporting.conversion("one"))

@@ -15,6 +15,7 @@ from tests.dbt_project import (
     credit_worlds,
     goals_world,
     judged_world,
+    payment_worlds,
     score_worlds,
     small_world,
 )
@@ -49,6 +50,7 @@ def credited(tmp_path_factory: pytest.TempPathFactory) -> Project:
     def build(project: Project) -> None:
         for cases in (
             credit_cases, credit_worlds, ad_people_worlds, canary, goals_world, score_worlds, judged_world,
+            payment_worlds,
         ):  # fmt: skip
             cases.land(project)
         project.build()

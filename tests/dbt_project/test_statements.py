@@ -72,6 +72,23 @@ WORLDS: dict[str, dict[str, list[Record]]] = {
             _paid("p2", value="40", payment_ref="pp:2", order_ref="#41", source="crm"),
         ],
     },
+    "told_parts": {
+        "orders": [
+            _order("shop-a", "61", "#61", "100", refunded_total="45"),
+            _order("shop-a", "62", "#62", "100", refunded_total="100"),
+            _order("shop-a", "63", "#63", "100"),
+        ],
+        "conversions": [
+            _paid("p1", value="60", payment_ref="pp:1", order_ref="#61", source="server_event"),
+            _paid("p2", value="40", payment_ref="pp:2", order_ref="#61", source="server_event"),
+            _back("r2", "pp:2", "40", source="file"),
+            _paid("p3", value="60", payment_ref="pp:3", order_ref="#62", source="server_event"),
+            _paid("p4", value="40", payment_ref="pp:4", order_ref="#62", source="server_event"),
+            _paid("p5", value="60", payment_ref="pp:5", order_ref="#63"),
+            _paid("p6", value="40", payment_ref="pp:6", order_ref="#63"),
+            _back("r5", "order:#63", "90", source="server_event"),
+        ],
+    },
     "twice": {
         "conversions": [
             _paid("k1", payment_ref="stripe:1", order_ref="#51"),
@@ -170,6 +187,17 @@ def test_the_stores_total_counts_beside_its_own_row_and_a_file_is_told_as_one(to
 
 def test_an_order_that_several_payments_paid_is_worth_what_they_paid(told: Project) -> None:
     assert _cash(told, "parts") == [("pp:1", 3_000, 3_000), ("pp:2", 4_000, 0)]
+
+
+def test_a_refund_of_a_later_part_is_taken_off_once_and_one_of_the_whole_order_off_every_part(told: Project) -> None:
+    assert _cash(told, "told_parts") == [
+        ("pp:1", 5_500, 500),
+        ("pp:2", 0, 4_000),
+        ("pp:3", 0, 6_000),
+        ("pp:4", 0, 4_000),
+        ("pp:5", 0, 6_000),
+        ("pp:6", 1_000, 3_000),
+    ]
 
 
 def test_a_refund_that_two_sources_tell_of_is_taken_off_once(told: Project) -> None:

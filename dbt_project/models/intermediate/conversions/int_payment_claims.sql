@@ -77,6 +77,7 @@ select
     claims.is_captured,
     coalesce(orders.is_in_parts and (claims.own_ref is null or claims.connection_ref is not null), false)
         as is_total_of_parts,
+    case when orders.is_in_parts then orders.own_ref end as parts_of,
     claims.ts,
     claims.value,
     claims.currency,

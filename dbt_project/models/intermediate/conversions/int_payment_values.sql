@@ -1,0 +1,49 @@
+-- A processor's attempt that failed is no payment, whatever lesser sources say.
+with ranked as (
+    select
+        claims.*,
+        people.person_key,
+        min(case when claims.conversion_type <> 'payment_received' then claims.conversion_type end) over (
+            partition by claims.profile_key, claims.payment_ref
+        ) as custom_type,
+        row_number() over (
+            partition by claims.profile_key, claims.payment_ref
+            order by
+                -- What an order cost in all is not what one of its payments was.
+                case when claims.is_total_of_parts then 1 else 0 end,
+                claims.source_rank,
+                case when claims.is_captured then 0 else 1 end,
+                claims.ts,
+                claims.claim_key
+        ) as value_turn,
+        row_number() over (
+            partition by claims.profile_key, claims.payment_ref
+            order by
+                case when people.person_key is null then 1 else 0 end,
+                claims.source_rank,
+                case when claims.is_captured then 0 else 1 end,
+                claims.ts,
+                claims.claim_key
+        ) as person_turn
+    from {{ ref('int_payment_claims') }} as claims
+    left join {{ ref('int_identity_keys') }} as people
+        on
+            claims.profile_key = people.profile_key
+            and claims.identity_key = people.identity_key
+)
+
+select
+    best.profile_key,
+    best.payment_ref,
+    coalesce(best.custom_type, 'payment_received') as conversion_type,
+    coalesce(payers.person_key, known.person_key) as person_key,
+    best.ts,
+    best.value,
+    best.currency,
+    best.source_rank
+from ranked as best
+inner join ranked as known
+    on best.profile_key = known.profile_key and best.payment_ref = known.payment_ref
+left join {{ ref('int_payment_payers') }} as payers
+    on best.profile_key = payers.profile_key and best.payment_ref = payers.payment_ref
+where best.value_turn = 1 and known.person_turn = 1 and best.is_captured

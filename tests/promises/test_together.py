@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,6 +35,11 @@ from tests.factories.receivers import PUBLIC
 from tests.fixtures.at_once import meanwhile
 from touchledger.settings import Settings
 
+ROOT = Path(__file__).parents[2]
+# rows that are held to be changed, or so that two come one after the other: `{"key_share": True}`, `key_share=True`
+HELD = re.compile(r"\b(Workspace|Profile|User|Connection)\b")
+STRONG = re.compile(r"with_for_update(=True|\(\))")
+
 Act = Callable[[World, Settings], Callable[[], Any]]
 
 
@@ -49,6 +56,18 @@ def settings(home: Path, database_url: str) -> Settings:
 @pytest.fixture
 def store(world: World) -> Connection:
     return to_store(world.url, world.profile, "http://127.0.0.1:9")
+
+
+def test_no_code_asks_for_the_lock_that_stops_what_names_the_row() -> None:
+    sources = [path for folder in ("api", "touchledger") for path in Path(ROOT, folder).rglob("*.py")]
+    locking = {
+        (f"{path.relative_to(ROOT)}:{node.lineno}", text)
+        for path in sources
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and "with_for_update" in (text := ast.unparse(node))
+    }
+    assert len(locking) > 50
+    assert {place for place, text in locking if STRONG.search(text) and HELD.search(text)} == set()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -12,10 +11,10 @@ from api.db import transaction
 from api.erased import IDENTIFIERS, LINKS, stripped
 from api.erased_records import erased_digests, refused
 from data_contracts.contract import Contract
+from orchestration.chunks import chunks
 from orchestration.lake import Lake
 from touchledger.settings import load
 
-AT_ONCE = 20_000
 Record = Mapping[str, Any]
 
 
@@ -37,8 +36,8 @@ def admitted(
 def _admitted(
     lake: Lake, contract: Contract, profile_id: str, records: Iterable[Record], erased: frozenset[str]
 ) -> Iterator[Record]:
-    key, source = load().signing_key(), iter(records)
-    while chunk := list(itertools.islice(source, AT_ONCE)):
+    key = load().signing_key()
+    for chunk in chunks(records):
         columns = [refused(record, profile_id=profile_id, key=key, erased=erased) for record in chunk]
         held = [record for record, named in zip(chunk, columns, strict=True) if named]
         known = _known(lake, contract, profile_id, held) if held else {}

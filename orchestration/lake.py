@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,10 +16,10 @@ from data_contracts.contract import Contract, landed, load
 from data_contracts.judge import judge
 from orchestration import durable
 from orchestration.batch_file import ContentHash, Draft, Place, raw_schema
+from orchestration.chunks import chunks
 from orchestration.landed_facts import SCHEMA, Facts, read_facts
 from orchestration.replay import refill, rejudged
 
-CHUNK = 20_000
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,149}")
 
 
@@ -258,8 +257,8 @@ def _is_over(before: Facts, draft: Draft, complete_from: datetime | None) -> boo
 
 def _fill(draft: Draft, contract: Contract, records: Iterable[Mapping[str, Any]], now: datetime | None) -> str:
     """Judge and write chunk by chunk; gives the hash of what came in."""
-    content, moment, line, source = ContentHash(), now or datetime.now(UTC), 1, iter(records)
-    while chunk := list(itertools.islice(source, CHUNK)):
+    content, moment, line = ContentHash(), now or datetime.now(UTC), 1
+    for chunk in chunks(records):
         content.add(chunk)
         draft.add(judge(contract, chunk, now=moment, first_line=line))
         line += len(chunk)

@@ -149,10 +149,17 @@ def test_a_name_cannot_leave_the_lake(lake: Lake, name: str) -> None:
 
 
 def test_chunks_keep_counting_lines(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("orchestration.lake.CHUNK", 2)
+    monkeypatch.setattr("orchestration.chunks.MOST_RECORDS", 2)
     landing = land(lake, [*touches("a", "b", "c"), *touches("d", **BAD), *touches("e")])
     assert (landing.rows_loaded, landing.rows_quarantined) == (4, 1)
     assert [(key, line) for key, _, line in rows(lake)] == [("a", 1), ("b", 2), ("c", 3), ("e", 5)]
+
+
+def test_large_records_are_judged_and_written_a_few_at_a_time(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("orchestration.chunks.MOST_TEXT", 10_000)
+    landing = land(lake, touches(*"abcde", x_note="n" * 6000))
+    assert [key for key, _, _ in rows(lake)] == [*"abcde"]
+    assert pq.read_metadata(landing.path).num_row_groups == 3
 
 
 def test_replay_puts_records_that_pass_now_back_at_their_place(lake: Lake) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-STOPPED = 128 + signal.SIGINT
+from touchledger.entry import STOPPED
 
 
 class Commands(click.Group):

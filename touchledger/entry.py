@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+# here, and not where endings are told: that is imported within reach of it
+STOPPED = 128 + signal.SIGINT
 
 
 def touchledger() -> None:
@@ -33,7 +37,7 @@ def touchledger_dbt() -> None:
 
 @contextmanager
 def _ending_at_once() -> Iterator[None]:
-    """What the block registers with `atexit` still runs, and what it raises is told as ever."""
+    """What the block registers with `atexit` still runs, and what it raises is told as ever; Ctrl-C is no fault."""
     codes: list[object] = []
     # called last, for it is registered before anything is imported that registers its own
     atexit.register(_leave, codes)
@@ -42,6 +46,10 @@ def _ending_at_once() -> Iterator[None]:
     except SystemExit as ended:
         codes.append(ended.code)
         raise
+    except KeyboardInterrupt:
+        # pressed while modules are still imported; a command under way says what it left
+        codes.append(STOPPED)
+        raise SystemExit(STOPPED) from None
     codes.append(None)
 
 

@@ -50,6 +50,26 @@ def test_an_exception_is_told_as_ever() -> None:
     assert done.stderr.endswith("OSError: the disk is gone\n")
 
 
+PRESSED = """
+import os, signal, sys
+from touchledger import entry
+
+class Importing:
+    def find_spec(self, name, *_):
+        if name == "touchledger.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.meta_path.insert(0, Importing())
+entry.touchledger()
+"""
+
+
+def test_ctrl_c_while_modules_are_imported_ends_without_a_word() -> None:
+    done = subprocess.run([sys.executable, "-c", PRESSED], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 def test_what_nobody_reads_any_more_is_told_by_the_code() -> None:
     # what is told then waits for the end of the process
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}

@@ -135,9 +135,9 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     ),
     "person_identifiers": ("profile_key", "identifier_id", "person_ref", "alias_ref", "person_key"),
     "match_keys": (
-        "profile_key", "person_key", "email_sha256", "phone_sha256", "external_id_sha256", "fbclid", "clicked_s",
-        "is_refused",
+        "profile_key", "person_key", "email_sha256", "phone_sha256", "external_id_sha256", "is_refused",
     ),
+    "conversion_clicks": ("profile_key", "conversion_key", "person_key", "fbclid", "clicked_s"),
     "customers": (
         "profile_key", "person_key", "person_ref", "first_seen", "last_seen", "conversions", "cash_minor", "touches",
         "touch_channels", "first_ad_external_id",

@@ -15,10 +15,7 @@ _SELECTED = """
 select
     c.conversion_id, c.outcome_event_id, c.conversion_type, c.ts, c.source, c.is_cash,
     case when c.is_cash then c.cash_minor else c.pipeline_minor end as value_minor,
-    m.email_sha256, m.phone_sha256, m.external_id_sha256,
-    -- who clicked afterwards did not convert by that click
-    case when m.clicked_s <= c.ts then m.fbclid end as fbclid,
-    case when m.clicked_s <= c.ts then m.clicked_s end as clicked_s,
+    m.email_sha256, m.phone_sha256, m.external_id_sha256, k.fbclid, k.clicked_s,
     coalesce(m.is_refused, false) as is_refused,
     case when c.is_cash then (
         select list(n.name order by n.name)
@@ -27,6 +24,7 @@ select
     ) end as other_names
 from conversions as c
 left join match_keys as m on m.profile_key = c.profile_key and m.person_key = c.person_key
+left join conversion_clicks as k on k.profile_key = c.profile_key and k.conversion_key = c.conversion_key
 where c.profile_key = $profile_key
 """
 _SINCE = _SELECTED + " and c.ts >= $since and c.conversion_type = any($types) order by c.ts, c.conversion_id"

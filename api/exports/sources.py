@@ -50,10 +50,11 @@ _LATELY = """
 select
     c.source, count(*) filter (where c.ts >= $day) as events_24h, count(*) as events_7d,
     count(m.email_sha256) as email_pct, count(m.phone_sha256) as phone_pct,
-    count(m.fbclid) filter (where m.clicked_s <= c.ts) as click_id_pct, count(c.last_touch_campaign) as ad_id_pct,
+    count(k.fbclid) as click_id_pct, count(c.last_touch_campaign) as ad_id_pct,
     count(*) filter (where c.is_cash and c.cash_minor is null) as unpriced
 from conversions as c
 left join match_keys as m on m.profile_key = c.profile_key and m.person_key = c.person_key
+left join conversion_clicks as k on k.profile_key = c.profile_key and k.conversion_key = c.conversion_key
 where c.profile_key = $profile_key and c.ts >= $week
 group by c.source
 """

@@ -34,6 +34,10 @@ def _seen(key: str, at: str, **columns: Any) -> Record:
     return {**_touch(key, 3, **columns), "touch_key": f"{key} {at}", "occurred_at": f"2026-{at}:00Z"}
 
 
+def _clicked(person: str, month: int) -> Record:
+    return _touch(f"{person} {month}", month, **{**CLICK, "click_id": f"click {month}"})
+
+
 def _order(ref: str, month: int) -> Record:
     order = {"connection_ref": "shop", "order_id": ref, "order_ref": ref, "created_at": f"2026-0{month}-03T12:00:00Z"}
     paid = {"updated_at": "2026-05-01T00:00:00Z", "financial_status": "paid", "currency": "USD", "total": "9.00"}
@@ -79,9 +83,12 @@ def land(project: Project) -> None:
             _at_kiosk("nameless", 3, **CLICK, consent_marketing=True),
             *(_touch(person, 3) for person in ("carries", "told", "untold", "cookie")),
             *(_seen(person, "03-20T12:00", **CLICK, ad_id="7") for person in ("told", "untold")),
+            # conversions go with the newest click before them, which a later landing may bring
+            *(_clicked("between", month) for month in (1, 3, 5)),
         ],
         "conversions": [
             _lead("asks", 3),
+            *(_lead("between", month) for month in (2, 4)),
             {**_buyer("kiosk", 3), **CLICK, "click_id": "Y"},
             # its visit comes later than it does, and was before it
             {**_lead("cookie", 4), **CLICK, "touch_at": "2026-03-20T12:00:00Z"},
@@ -116,6 +123,7 @@ def change(project: Project) -> None:
         _seen("cookie", "03-20T12:10", **CLICK, ad_id="7"),
     ]
     project.land("touches", again, profile_id=PROFILE, batch="again")
+    project.land("touches", [_clicked("between", 2), _clicked("between", 6)], profile_id=PROFILE, batch="between")
     guests = [_at_kiosk(str(guest), 4, email=f"guest{guest}@example.com") for guest in range(4)]
     project.land("touches", guests, profile_id=PROFILE, batch="guests")
     project.land("touches", [_touch("new", 4, person_key="other")], profile_id=PROFILE, batch="latest")

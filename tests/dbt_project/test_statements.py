@@ -101,10 +101,12 @@ WORLDS: dict[str, dict[str, list[Record]]] = {
         "touches": [
             _touch("t", "2026-03-09T10:00:00Z", email="b@example.com", click_id_type="GCLID", click_id="x1"),
             _touch("u", "2026-03-09T10:00:00Z", email="c@example.com", click_id_type="FBCLID", click_id="x2"),
+            _touch("v", "2026-03-30T10:00:00Z", email="c@example.com", click_id_type="fbclid", click_id="x3"),
         ],
         "conversions": [
             _paid("k1", payment_ref="x:1", email="a@example.com", click_id_type="fbclid", click_id="own",
                   touch_at="2026-03-09T10:00:00Z"),
+            _paid("k2", payment_ref="x:2", email="c@example.com"),
         ],
     },
     "answers": {
@@ -204,13 +206,13 @@ def test_a_refund_that_two_sources_tell_of_is_taken_off_once(told: Project) -> N
     assert _cash(told, "twice") == [("stripe:1", 6_500, 3_500)]
 
 
-def test_click_ids_are_known_by_their_names_in_any_case_and_an_events_own_is_a_match_key(told: Project) -> None:
+def test_click_ids_are_known_by_their_names_in_any_case_and_go_with_what_converted_after_them(told: Project) -> None:
     places = told.rows("""
         select place from intermediate.int_sightings inner join intermediate.int_profiles using (profile_key)
         where profile_id = 'clicks' order by 1
     """)
-    assert places == [("paid_without_ad:google",), ("paid_without_ad:meta",), ("paid_without_ad:meta",)]
-    assert _of(told, "clicks", "fbclid", "match_keys") == [("own",), ("x2",), (None,)]
+    assert places == [("paid_without_ad:google",), *[("paid_without_ad:meta",)] * 3]
+    assert _of(told, "clicks", "fbclid", "conversion_clicks") == [("own",), ("x2",)]
 
 
 def test_a_payment_goes_by_the_answer_on_another_of_its_records(told: Project) -> None:

@@ -40,7 +40,7 @@ NAMES = {
 # who the customers are, and when they were there
 LISTS = ("customers", "customer_days")
 # what a platform may be told a person by: nothing of an erased one is left, and no figure is in it
-ALL_NAMES = {"match_keys", *LISTS}
+ALL_NAMES = {"match_keys", "conversion_clicks", *LISTS}
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -40,11 +40,15 @@ class Exporting:
         return self.settings.operational_url
 
     def publish(
-        self, *conversions: dict[str, Any], other_names: Mapping[str, str] | None = None, **person: Any
+        self,
+        *conversions: dict[str, Any],
+        other_names: Mapping[str, str] | None = None,
+        clicks: Iterable[tuple[int, str, int]] = (),
+        **person: Any,
     ) -> None:
         """A snapshot with these conversions of one person, who has an e-mail address unless `person` says otherwise.
 
-        `other_names` gives the payment that each of them names.
+        `other_names` gives the payment that each of them names; a click is told by its conversion's key and its second.
         """
         facts = {"time_zone": "UTC", "currency": "EUR", "currency_digits": 2, "settings_version": "v"}
         profiles = [
@@ -60,6 +64,10 @@ class Exporting:
                 for name, payment in (other_names or {}).items()
             ],
             **{"profiles": profiles, "conversions": conversions, "match_keys": [known]},
+            "conversion_clicks": [
+                {"profile_key": 1, "conversion_key": key, "person_key": 1, "fbclid": click, "clicked_s": at}
+                for key, click, at in clicks
+            ],
             "person_identifiers": [named],
         }
         self.token += 1

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-import pytest
+from datetime import UTC, datetime
 
 from api.exports import candidates
+from api.exports.candidates import Candidate
 from api.served import profile_facts
 from api.snapshot import snapshots
 from tests.api.exports.conftest import HASH, Exporting
 
 
-@pytest.mark.parametrize(("seconds_before", "click_id"), [(1, "AbC"), (0, "AbC"), (-1, None)])
-def test_a_click_goes_with_what_came_after_it_only(
-    exporting: Exporting, seconds_before: int, click_id: str | None
-) -> None:
-    sale = exporting.conversion("one")
-    exporting.publish(sale, fbclid="AbC", clicked_s=sale["ts"] - seconds_before)
+def found(exporting: Exporting, *names: str) -> list[Candidate]:
     with snapshots(exporting.settings).reader() as reader:
         assert reader is not None
         facts = profile_facts(reader, exporting.profile.id)
         assert facts is not None
-        (found,) = candidates.named(reader, facts, [exporting.id_of("one")]).values()
-    assert (found.match.email, found.match.click_id) == (HASH, click_id)
-    assert (found.match.clicked_at is None) == (click_id is None)
+        known = candidates.named(reader, facts, [exporting.id_of(name) for name in names])
+    return [known[exporting.id_of(name)] for name in names]
+
+
+def test_each_conversion_goes_with_its_own_click_and_with_none_where_none_came_before_it(exporting: Exporting) -> None:
+    sales = [exporting.conversion(name, conversion_key=key) for key, name in enumerate(("one", "two", "three"))]
+    clicks = [(1, "AbC", 10), (2, "New", 20)]
+    exporting.publish(*sales, clicks=clicks)
+    one, two, three = (candidate.match for candidate in found(exporting, "one", "two", "three"))
+    assert {match.email for match in (one, two, three)} == {HASH}
+    assert (one.click_id, one.clicked_at) == (None, None)
+    assert (two.click_id, two.clicked_at) == ("AbC", datetime.fromtimestamp(10, UTC))
+    assert (three.click_id, three.clicked_at) == ("New", datetime.fromtimestamp(20, UTC))

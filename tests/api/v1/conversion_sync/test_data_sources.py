@@ -42,8 +42,10 @@ def add(url: str, *rows: Any) -> None:
 def publish(settings: Settings, profile: Profile, *conversions: dict[str, Any]) -> None:
     facts = {"profile_key": 1, "profile_id": profile.id, "time_zone": "UTC", "currency": "USD", "settings_version": "v"}
     known = {"profile_key": 1, "person_key": 1, "email_sha256": "a" * 64, "is_refused": False}
-    known |= {"fbclid": "AbC", "clicked_s": int(db.now().timestamp()) - 7200}
-    served.publish(settings.published, {"profiles": [facts], "conversions": conversions, "match_keys": [known]})
+    of_first = {"profile_key": 1, "conversion_key": 1, "person_key": 1, "fbclid": "AbC", "clicked_s": 1}
+    clicks = [of_first] if any("person_key" in one for one in conversions if one["conversion_key"] == 1) else []
+    told = {"conversions": conversions, "match_keys": [known], "conversion_clicks": clicks}
+    served.publish(settings.published, {"profiles": [facts], **told})
 
 
 def conversion(number: int, source: str, *, hours_ago: float = 1, **more: Any) -> dict[str, Any]:
@@ -74,7 +76,7 @@ def test_a_source_that_sent_today_is_ready_with_the_share_of_people_that_can_be_
     assert (paid["events_24h"], paid["events_7d"]) == (1, 2)
     assert paid["match_keys"] == {"email_pct": 50.0, "phone_pct": 0.0, "click_id_pct": 50.0, "ad_id_pct": 0.0}
     assert (rows["crm_import"]["status"], rows["crm_import"]["reason_code"]) == ("degraded", "stale_24h")
-    # the click came after it
+    # no click came before it
     assert rows["crm_import"]["match_keys"]["click_id_pct"] == 0.0
     assert rows["server_events"]["match_keys"]["email_pct"] is None
 

@@ -33,6 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     # sealed columns read the settings of the process, which without a folder would make one here
     os.environ["TOUCHLEDGER_TOKEN_KEY"] = "of tests"
     _hash_cheaply()
+    _compile_once()
     # what a worker imports and collects stays to its end; to search it for garbage again and again finds none
     search_seldom()
 
@@ -44,6 +45,26 @@ def _hash_cheaply() -> None:
     from api import passwords
 
     passwords._HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
+def _compile_once() -> None:
+    # an engine keeps what it compiled to itself, and nearly every test has an engine of its own: a sixth of what a test
+    # of the API takes was compiling what the test before had compiled too
+    from sqlalchemy import Engine
+    from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+    from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+    from sqlalchemy.util import LRUCache
+
+    compiled: LRUCache[Any, Any] = LRUCache(5000)
+
+    def share(_dialect: type, engine: Engine) -> None:
+        engine.update_execution_options(compiled_cache=compiled)
+
+    for dialect in (PGDialect_psycopg, SQLiteDialect_pysqlite):
+        # what is compiled is found by the dialect that it was compiled for
+        dialect.__eq__ = lambda self, other: type(self) is type(other)
+        dialect.__hash__ = lambda self: hash(type(self))
+        dialect.engine_created = classmethod(share)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -16,6 +16,7 @@ from api.guard import Grain, guard_of, guarded, public
 from api.http import Blueprint
 from api.openapi import SCHEMES
 from api.scopes import Scope
+from tests.factories.deployments import application, settings_of
 from touchledger.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,7 +37,7 @@ PUBLIC = WITHOUT_VERSION | {f"/api/v1/auth/{act}" for act in OPEN_ACTS}
 
 @pytest.fixture
 def app(home: Path) -> Flask:
-    return create_app(Settings(home=home))
+    return application(settings_of(home))
 
 
 def spelt(rule: Rule) -> str:

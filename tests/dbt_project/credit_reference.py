@@ -188,10 +188,16 @@ def _claims(profile: Profile) -> list[dict[str, Any]]:
     ]  # fmt: skip
     ordered = [
         {**row, "key": f"order:shop:{row['order_id']}", "ts": seconds(row["created_at"]), "source": "order",
-         "value": _decimal(row["total"]), "captured": True, "refunded": _decimal(row["refunded_total"]) or Decimal(0)}
+         "value": _decimal(row["total"]), "captured": True, "refunded": _taken(row)}
         for row in profile.records["orders"] if row["financial_status"] in PAID
     ]  # fmt: skip
     return stated + ordered
+
+
+def _taken(order: Row) -> Decimal:
+    told = _decimal(order["refunded_total"])
+    all_of_it = Decimal(order["total"]) if order["financial_status"] == "refunded" else Decimal(0)
+    return all_of_it if told is None else told
 
 
 def _name(claim: Row, claims: Sequence[Row]) -> str:

@@ -178,7 +178,8 @@ def _order(draw: Draw, index: int) -> None:
     status = random.choice(("paid", "partially_paid", "partially_refunded", "refunded", "pending", "voided"))
     row = {"connection_ref": "shop", "order_id": str(index), "order_ref": f"#{index}", "financial_status": status}
     row |= {"created_at": draw.at(), "updated_at": START.isoformat(), "total": "80.05", **draw.somebody()}
-    row["refunded_total"] = {"partially_refunded": "30.00", "refunded": "80.05"}.get(status)
+    # an import may say no more than that it was refunded
+    row["refunded_total"] = {"partially_refunded": "30.00", "refunded": "80.05" if index % 2 else None}.get(status)
     row["currency"] = "USD"
     if random.random() < 0.4:
         row |= {**draw.ad(), **draw.click(), "touch_at": draw.at()}

@@ -58,7 +58,7 @@ select
     {{ epoch_seconds('coalesce(processed_at, created_at)') }} as ts,
     total as value,
     currency,
-    coalesce(refunded_total, 0) as refunded,
+    coalesce(refunded_total, case when financial_status = 'refunded' then total else 0 end) as refunded,
     identity_key
 from orders
 where financial_status in ('paid', 'partially_paid', 'partially_refunded', 'refunded')

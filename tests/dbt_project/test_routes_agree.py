@@ -18,9 +18,10 @@ from flask.testing import FlaskClient
 from api import db
 from api.app import create_app
 from api.models import RateUse
+from api.scopes import DEFAULT_SCOPES, Scope
 from api.served import MODELS
 from api.snapshot import snapshots
-from tests.dbt_project import credit_worlds
+from tests.dbt_project import credit_worlds, payment_worlds
 from tests.dbt_project.credit_reference import LEVELS
 from tests.factories import accounts
 from tests.laws.answers import SINGLE
@@ -169,3 +170,25 @@ def test_journeys_of_payments_add_up_to_the_campaigns_and_campaigns_to_platforms
             rest = Decimal(platform["unassigned_cash_revenue"])
             ours = by_platform.get(platform["platform"], 0) + rest
             assert Decimal(platform["service_cash_revenue"]) == ours, (model, platform["platform"])
+
+
+@pytest.mark.parametrize("seed", payment_worlds.SEEDS)
+def test_payments_are_told_as_paid_and_taken_back_and_their_cash_is_that_of_customers_and_campaigns(
+    seed: int, published: Settings
+) -> None:
+    world, url = payment_worlds.world(seed), published.operational_url
+    of, scopes = accounts.profile(url, currency=world.currency, profile_id=world.id), {*DEFAULT_SCOPES}
+    ask = Reader(
+        create_app(published).test_client(), url, accounts.secret(url, of, scopes={*scopes, Scope.CUSTOMERS_READ})
+    )
+    told = {row["payment_ref"]: row for row in ask.pages("/payments")}
+    for order in world.orders:
+        rows = [told.pop(part.ref) for part in order.parts]
+        assert sum(Decimal(row["value"]) - Decimal(row["refunded_value"]) for row in rows) == order.net, order
+    assert not told
+    day = payment_worlds.START.date()
+    asked = window(day, day)
+    cash = ask.data("/overview", **asked)["current"]["cash_revenue"]
+    assert cash == sum(row["value"] for row in ask.pages("/conversions/list", **asked))
+    assert cash == sum(row["cash_revenue"] for row in ask.pages("/customers", **asked))
+    assert cash == ask.data("/campaigns/unattributed", level="ad", **asked)["profile_total"]["outcome_value"]

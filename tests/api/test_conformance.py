@@ -21,11 +21,11 @@ from schemathesis.specs.openapi.checks import negative_data_rejection, positive_
 
 from api import db
 from api.app import create_app
-from api.migrate import upgrade
 from api.models import RateUse
 from api.scopes import Scope
 from api.snapshot import snapshots
 from tests.factories import accounts, people, served
+from tests.factories.deployments import migrate
 from touchledger.settings import Settings
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "campaigns"
@@ -41,7 +41,7 @@ UNSTATED = [positive_data_acceptance, not_a_server_error]
 @pytest.fixture(scope="module")
 def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Settings]:
     made = Settings(home=tmp_path_factory.mktemp("conformance"))
-    upgrade(made.operational_url)
+    migrate(made)
     yield made
     snapshots(made).close()
     db.close_engines(made.operational_url)

@@ -11,11 +11,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from werkzeug.serving import make_server
 
-from api.migrate import upgrade
 from tests.browser.place import Place
 from tests.browser.place import served as serve_people
 from tests.factories import served
-from tests.factories.deployments import application
+from tests.factories.deployments import application, migrate
 from touchledger.settings import Settings
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "campaigns"
@@ -42,7 +41,7 @@ def browser() -> Iterator[Browser]:
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where a small deployment answers."""
     settings = Settings(home=tmp_path_factory.mktemp("pages"))
-    upgrade(settings.operational_url)
+    migrate(settings)
     served.publish(settings.published, served.from_csv(GOLDEN))
     server = make_server("127.0.0.1", 0, application(settings), threaded=True)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})

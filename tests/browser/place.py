@@ -14,11 +14,10 @@ from playwright.sync_api import Page
 from werkzeug.serving import make_server
 
 from api import db, passwords
-from api.migrate import upgrade
 from api.models import User
 from tests.api.oauth.walk import Walker
 from tests.factories import accounts, people
-from tests.factories.deployments import application
+from tests.factories.deployments import application, migrate
 from touchledger.settings import Settings
 
 PASSWORD = "a long enough sentence"
@@ -62,7 +61,7 @@ def served(home: Path) -> Iterator[Place]:
     """A deployment in this folder, with one owner of two profiles."""
     settings = Settings(home=home, plan_limits="off")
     url = settings.operational_url
-    upgrade(url)
+    migrate(settings)
     ada = people.user(url, email=EMAIL)
     with db.transaction(url) as session:
         session.get_one(User, ada.id).password_hash = passwords.hashed(PASSWORD)

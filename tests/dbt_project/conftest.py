@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from api.migrate import upgrade
 from orchestration.likelihoods import write_likelihoods
 from orchestration.publish import publish, take_token
 from orchestration.served_tables import served_tables
@@ -20,6 +19,7 @@ from tests.dbt_project import (
     small_world,
 )
 from tests.dbt_project.project import Project, built_once
+from tests.factories.deployments import migrate
 from touchledger.settings import Settings
 
 PRINTED = "printed by the first build"
@@ -61,7 +61,7 @@ def credited(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture(scope="session")
 def published(credited: Project) -> Settings:
     """The same world as a published snapshot."""
-    upgrade(credited.settings.operational_url)
+    migrate(credited.settings)
     write_likelihoods(credited.settings)
     publish(credited.settings, token=take_token(credited.settings.operational_url), tables=served_tables())
     return credited.settings

@@ -17,7 +17,6 @@ from flask.testing import FlaskClient
 from api.app import create_app
 from api.credentials import mint_api_key
 from api.db import transaction
-from api.migrate import upgrade
 from api.models import Profile, Workspace
 from orchestration.app_sets import land_app_sets
 from orchestration.likelihoods import write_likelihoods
@@ -25,6 +24,7 @@ from orchestration.publish import publish, take_token
 from orchestration.served_tables import served_tables
 from tests.dbt_project.project import Project
 from tests.end_to_end.served import all_campaigns, answer
+from tests.factories.deployments import migrate
 from touchledger.settings import Settings
 
 FOLDER = Path(__file__).resolve().parents[1] / "golden" / "cases"
@@ -76,7 +76,7 @@ class Answers:
 def asked(home: Path) -> Answers:
     """Land the rows, build and publish, twice; what the API tells after each."""
     project = Project(Settings(home=home))
-    upgrade(project.settings.operational_url)
+    migrate(project.settings)
     answers = Answers()
     keys: dict[str, str] = {}
     for build in BUILDS:

@@ -13,13 +13,13 @@ import pytest
 
 from api.app import create_app
 from api.db import close_engines, transaction
-from api.migrate import upgrade
 from api.models import Profile
 from api.v1.events.ingest import accept
 from orchestration import pointer
 from orchestration.lake import Lake
 from orchestration.pipeline import run_job
 from tests.factories import accounts, forgotten, people
+from tests.factories.deployments import migrate
 from touchledger import settings as settings_module
 from touchledger.settings import Settings
 
@@ -56,7 +56,7 @@ def agency(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Archived]:
         patch.setenv("TOUCHLEDGER_HOME", str(home))
         settings_module.load.cache_clear()
         settings = settings_module.load()
-        upgrade(settings.operational_url)
+        migrate(settings)
         Lake(settings.lake).prepare()
         gone, kept = _profile(settings, "Gone"), _profile(settings, "Kept")
         forgotten.fill(settings, gone.id)

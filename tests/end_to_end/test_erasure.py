@@ -13,13 +13,13 @@ import pytest
 
 from api.app import create_app
 from api.db import close_engines
-from api.migrate import upgrade
 from orchestration import pointer
 from orchestration.door import admitted
 from orchestration.importer import import_file
 from orchestration.lake import Lake
 from orchestration.pipeline import run_job
 from tests.factories import forgotten
+from tests.factories.deployments import migrate
 from touchledger import settings as settings_module
 from touchledger.accounts import create_profile, mint_key
 from touchledger.settings import Settings
@@ -83,7 +83,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forgotten]:
         patch.setenv("TOUCHLEDGER_HOME", str(home))
         settings_module.load.cache_clear()
         settings = settings_module.load()
-        upgrade(settings.operational_url)
+        migrate(settings)
         Lake(settings.lake).prepare()
         profile_id = create_profile(settings, name="p", timezone="UTC", currency="USD")
         secret = mint_key(settings, profile_id=profile_id, scopes=(), name="k", app="Partner")

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from api.migrate import upgrade
 from api.scopes import DEFAULT_SCOPES, Scope
 from api.snapshot import snapshots
 from orchestration.importer import import_file
@@ -17,7 +16,7 @@ from orchestration.lake import Lake
 from orchestration.pipeline import run_job
 from orchestration.quarantine import counted
 from tests.api.conftest import Caller
-from tests.factories.deployments import application
+from tests.factories.deployments import application, migrate
 from touchledger import settings as settings_module
 from touchledger.accounts import create_profile, mint_key
 from touchledger.settings import Settings
@@ -67,7 +66,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
         patch.setenv("TOUCHLEDGER_HOME", str(home))
         settings_module.load.cache_clear()
         settings = settings_module.load()
-        upgrade(settings.operational_url)
+        migrate(settings)
         lake = Lake(settings.lake)
         lake.prepare()
         profile = create_profile(settings, name="p", timezone="UTC", currency="EUR")

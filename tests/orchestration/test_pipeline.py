@@ -16,13 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from api.migrate import upgrade
 from orchestration import pointer
 from orchestration.dbt_manifest import target
 from orchestration.importer import import_file
 from orchestration.lake import Lake
 from orchestration.locks import WriterBusyError, only_writer
 from orchestration.pipeline import Outcome, Progress, run_job
+from tests.factories.deployments import migrate
 from touchledger import settings as settings_module
 from touchledger.accounts import create_profile
 from touchledger.settings import Settings
@@ -70,7 +70,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
         patch.setenv("TOUCHLEDGER_HOME", str(home))
         settings_module.load.cache_clear()
         settings = settings_module.load()
-        upgrade(settings.operational_url)
+        migrate(settings)
         Lake(settings.lake).prepare()
         profile = create_profile(settings, name="p", timezone="UTC", currency="EUR")
         (home / "touches.csv").write_text(TOUCHES)

@@ -11,10 +11,10 @@ from pydantic import SecretStr
 from api.app import create_app
 from api.credentials import digest
 from api.db import now, transaction
-from api.migrate import upgrade
 from api.models import ApiKey, Connection, IngestedRecord, Profile
 from sandbox.shop_records import events
 from sandbox.world import build
+from tests.factories.deployments import migrate
 from tests.fixtures.sandbox import RunningSandbox
 from touchledger import demo_person
 from touchledger.demo import DEMO_PROFILE_ID, Demo, OtherDemoError, ensure_demo, put_tracker_on_shop
@@ -24,7 +24,7 @@ from touchledger.settings import Settings
 @pytest.fixture
 def settings(home: Path) -> Settings:
     settings = Settings(home=home, demo_people=150, demo_days=40)
-    upgrade(settings.operational_url)
+    migrate(settings)
     return settings
 
 
@@ -82,7 +82,7 @@ def test_a_new_database_takes_the_key_of_the_folder(settings: Settings) -> None:
     other = settings.model_copy(update={"database_url": None, "home": settings.home / "second"})
     other.home.mkdir()
     (other.home / "demo.key").write_text(demo.api_key)
-    upgrade(other.operational_url)
+    migrate(other)
     assert ensure_demo(other).api_key == demo.api_key
 
 

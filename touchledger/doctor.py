@@ -22,6 +22,8 @@ from touchledger.demo import MADE
 from touchledger.output import Output
 from touchledger.settings import REPOSITORY, Settings
 
+# where a file of DuckDB says that it is one, behind a checksum
+DUCKDB_MARK = slice(8, 12)
 ENOUGH_BYTES = 2 * 1024**3
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
@@ -138,6 +140,23 @@ def _answers(host: str, port: int) -> bool:
     return True
 
 
+def warehouse(settings: Settings) -> Iterator[Finding]:
+    """The file of the warehouse is one of DuckDB's; it is not opened, for a build may be writing it."""
+    try:
+        with settings.warehouse.open("rb") as file:
+            head = file.read(DUCKDB_MARK.stop)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        yield Finding("warehouse", "fail", f"{settings.warehouse}: {error.strerror}", "make it readable")
+        return
+    if head[DUCKDB_MARK] == b"DUCK":
+        yield Finding("warehouse", "ok", f"{settings.warehouse} is there")
+    else:
+        way_out = "remove it; `touchledger build` makes it anew from what has landed"
+        yield Finding("warehouse", "fail", f"{settings.warehouse} is no DuckDB file", way_out)
+
+
 def snapshot(settings: Settings) -> Iterator[Finding]:
     """The pointer can be read and names a file that opens."""
     try:
@@ -177,6 +196,7 @@ LOOKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
     state_folder,
     database,
     ports,
+    warehouse,
     snapshot,
     sandbox,
 )

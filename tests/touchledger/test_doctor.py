@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import socket
 
+import duckdb
 import pytest
 
 from tests.end_to_end.command import Deployment, free_port
-from touchledger.doctor import ports
+from touchledger.doctor import ports, warehouse
 from touchledger.settings import Settings
 
 
@@ -34,3 +35,13 @@ def test_a_port_that_is_taken_is_told(settings: Settings) -> None:
         there = {"api_host": "localhost", "api_port": listener.getsockname()[1]}
         finding = next(ports(settings.model_copy(update=there)))
     assert finding.verdict == "warn"
+
+
+def test_a_warehouse_that_is_no_database_is_told_with_the_way_out(settings: Settings) -> None:
+    assert list(warehouse(settings)) == []
+    duckdb.connect(settings.warehouse).close()
+    assert [one.verdict for one in warehouse(settings)] == ["ok"]
+    settings.warehouse.write_bytes(b"x" * 9000)
+    (finding,) = warehouse(settings)
+    assert (finding.verdict, finding.found) == ("fail", f"{settings.warehouse} is no DuckDB file")
+    assert "remove it" in finding.way_out

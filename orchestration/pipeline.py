@@ -17,6 +17,7 @@ from orchestration import recomputes
 from orchestration.instance import fail_orphans, prepare_instance, process_tags
 from orchestration.partitions import DayRange
 from orchestration.sync import pull_range
+from orchestration.warehouse_state import require_database
 from touchledger.settings import Settings
 
 WITHOUT_MODELS = {"sync", "ranking"}
@@ -65,9 +66,14 @@ def run_job(
     days: DayRange | None = None,
     listen: Callable[[Progress], None] = lambda _: None,
 ) -> Outcome:
-    """Run the job to its end; a failing step is told in the outcome, not raised."""
+    """Run the job to its end; a failing step is told in the outcome, not raised.
+
+    Raises DamagedWarehouseError before the run begins.
+    """
     from orchestration.definitions import defs
 
+    if name not in WITHOUT_MODELS:
+        require_database(settings)
     prepare_instance(settings)
     # the daemon cannot begin again what ran in a process of a command, whatever the job says
     tags = {**process_tags(), "dagster/max_retries": "0"}

@@ -9,6 +9,9 @@ from pathlib import Path
 from orchestration import durable
 from touchledger.settings import Settings
 
+# where a file of DuckDB says that it is one, behind a checksum
+MARK = slice(8, 12)
+
 
 class UnfinishedWarehouseError(RuntimeError):
     """The last build of the warehouse did not finish."""
@@ -16,6 +19,23 @@ class UnfinishedWarehouseError(RuntimeError):
 
 def _mark(settings: Settings) -> Path:
     return settings.home / "warehouse.built"
+
+
+class DamagedWarehouseError(RuntimeError):
+    """The warehouse's file is none of DuckDB's; the message says what to do."""
+
+
+def require_database(settings: Settings) -> None:
+    """Raise DamagedWarehouseError, or OSError, where no build could open the warehouse; one not made yet is fine."""
+    try:
+        with settings.warehouse.open("rb") as file:
+            head = file.read(MARK.stop)
+    except FileNotFoundError:
+        return
+    # an empty one becomes a database when it is opened
+    if head and head[MARK] != b"DUCK":
+        way_out = "remove it, and `touchledger build` makes it anew from what has landed"
+        raise DamagedWarehouseError(f"{settings.warehouse} is no DuckDB file; {way_out}")
 
 
 @contextmanager

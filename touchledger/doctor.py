@@ -18,12 +18,11 @@ from rich.markup import escape
 from api.db import engine_for
 from api.migrate import NewerDatabaseError, check
 from orchestration import pointer
+from orchestration.warehouse_state import DamagedWarehouseError, require_database
 from touchledger.demo import MADE
 from touchledger.output import Output
 from touchledger.settings import REPOSITORY, Settings
 
-# where a file of DuckDB says that it is one, behind a checksum
-DUCKDB_MARK = slice(8, 12)
 ENOUGH_BYTES = 2 * 1024**3
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
@@ -143,18 +142,15 @@ def _answers(host: str, port: int) -> bool:
 def warehouse(settings: Settings) -> Iterator[Finding]:
     """The file of the warehouse is one of DuckDB's; it is not opened, for a build may be writing it."""
     try:
-        with settings.warehouse.open("rb") as file:
-            head = file.read(DUCKDB_MARK.stop)
-    except FileNotFoundError:
-        return
+        require_database(settings)
+    except DamagedWarehouseError as error:
+        found, _, way_out = str(error).partition("; ")
+        yield Finding("warehouse", "fail", found, way_out)
     except OSError as error:
         yield Finding("warehouse", "fail", f"{settings.warehouse}: {error.strerror}", "make it readable")
-        return
-    if head[DUCKDB_MARK] == b"DUCK":
-        yield Finding("warehouse", "ok", f"{settings.warehouse} is there")
     else:
-        way_out = "remove it; `touchledger build` makes it anew from what has landed"
-        yield Finding("warehouse", "fail", f"{settings.warehouse} is no DuckDB file", way_out)
+        if settings.warehouse.exists():
+            yield Finding("warehouse", "ok", f"{settings.warehouse} is there")
 
 
 def snapshot(settings: Settings) -> Iterator[Finding]:

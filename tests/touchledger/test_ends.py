@@ -85,6 +85,12 @@ def test_a_file_that_is_no_database_is_told_in_one_line(home: Path) -> None:
     assert re.fullmatch(r"Error: the database cannot be used: file is not a database; .*\n", told("status"))
 
 
+def test_a_warehouse_that_is_no_database_is_told_before_anything_is_built(settings: Settings) -> None:
+    settings.warehouse.write_bytes(b"x" * 9000)
+    way_out = "remove it, and `touchledger build` makes it anew from what has landed"
+    assert told("build", "--quiet") == f"Error: {settings.warehouse} is no DuckDB file; {way_out}\n"
+
+
 def test_the_holder_of_a_lock_is_named(tmp_path: Path) -> None:
     holding, taking = (only_writer(tmp_path / "lock", purpose=purpose) for purpose in ("wait", "write"))
     with holding, pytest.raises(WriterBusyError) as busy, taking:

@@ -150,8 +150,9 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "visitor_days": ("profile_key", "day", "visitor_key"),
     "conversions": (
         "profile_key", "day", "conversion_id", "conversion_key", "conversion_ref", "outcome_event_id", "event_key",
-        "source", "person_key", "person_ref", "conversion_type", "ts", "occurred_at", "is_cash", "revenue_type",
-        "cash_minor", "refunded_minor", "pipeline_minor", "path_conversion_key", "inherited_from", "touches",
+        "source", "person_key", "person_ref", "is_shared", "conversion_type", "ts", "occurred_at", "is_cash",
+        "revenue_type", "cash_minor", "refunded_minor", "pipeline_minor", "path_conversion_key", "inherited_from",
+        "touches",
         *(f"{model}_campaign" for model in MODELS),
     ),
     "touches": (

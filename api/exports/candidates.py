@@ -23,7 +23,7 @@ select
         where n.profile_key = c.profile_key and n.payment_ref = c.conversion_ref
     ) end as other_names
 from conversions as c
-left join match_keys as m on m.profile_key = c.profile_key and m.person_key = c.person_key
+left join match_keys as m on m.profile_key = c.profile_key and m.person_key = c.person_key and not c.is_shared
 left join conversion_clicks as k on k.profile_key = c.profile_key and k.conversion_key = c.conversion_key
 where c.profile_key = $profile_key
 """

@@ -53,7 +53,7 @@ select
     count(k.fbclid) as click_id_pct, count(c.last_touch_campaign) as ad_id_pct,
     count(*) filter (where c.is_cash and c.cash_minor is null) as unpriced
 from conversions as c
-left join match_keys as m on m.profile_key = c.profile_key and m.person_key = c.person_key
+left join match_keys as m on m.profile_key = c.profile_key and m.person_key = c.person_key and not c.is_shared
 left join conversion_clicks as k on k.profile_key = c.profile_key and k.conversion_key = c.conversion_key
 where c.profile_key = $profile_key and c.ts >= $week
 group by c.source

@@ -109,6 +109,14 @@ WORLDS: dict[str, dict[str, list[Record]]] = {
             _paid("k2", payment_ref="x:2", email="c@example.com"),
         ],
     },
+    "inbox": {
+        "conversions": [
+            *(_paid(f"k{n}", payment_ref=f"x:{n}", email="office@example.com", external_id=f"c{n}") for n in range(6)),
+            _paid("nobody's", payment_ref="x:6", email="office@example.com"),
+            {"conversion_key": "lead", "occurred_at": "2026-03-11T10:00:00Z", "conversion_type": "lead_created",
+             "email": "office@example.com"},
+        ],
+    },
     "answers": {
         "conversions": [
             {"conversion_key": "e0", "occurred_at": "2026-03-01T10:00:00Z", "conversion_type": "lead_created",
@@ -213,6 +221,11 @@ def test_click_ids_are_known_by_their_names_in_any_case_and_go_with_what_convert
     """)
     assert places == [("paid_without_ad:google",), *[("paid_without_ad:meta",)] * 3]
     assert _of(told, "clicks", "fbclid", "conversion_clicks") == [("own",), ("x2",)]
+
+
+def test_a_conversion_known_by_a_shared_inbox_alone_is_told_apart_from_those_of_its_person(told: Project) -> None:
+    shared = _of(told, "inbox", "conversion_ref, is_shared", "conversions")
+    assert shared == [("lead", True), *((f"x:{n}", False) for n in range(6)), ("x:6", True)]
 
 
 def test_a_payment_goes_by_the_answer_on_another_of_its_records(told: Project) -> None:

@@ -41,6 +41,10 @@ def test_a_conversion_gets_one_row_however_often_it_is_published(exporting: Expo
     assert exporting.ledger() == {exporting.id_of("one"): QUEUED, exporting.id_of("two"): QUEUED}
 
 
+def test_what_is_known_by_a_shared_inbox_alone_goes_under_nobodys_hashes(exporting: Exporting) -> None:
+    assert exporting.outcome(exporting.conversion("one", is_shared=True)) == skipped("no_identifiers")
+
+
 def test_what_a_file_tells_ahead_waits_until_it_has_happened(exporting: Exporting) -> None:
     ahead = exporting.conversion("ahead", hours_ago=-2)
     exporting.publish(ahead)

@@ -1,5 +1,5 @@
 {{ by_outcome(told=[
-    'conversion_key', 'conversion_id', 'outcome_ref', 'profile_key', 'person_key', 'ts', 'day',
+    'conversion_key', 'conversion_id', 'outcome_ref', 'profile_key', 'person_key', 'is_shared', 'ts', 'day',
     'conversion_type', 'revenue_type', 'outcome', 'custom_type', 'cash_minor', 'refunded_minor',
     'pipeline_minor', 'path_conversion_key'
 ]) }}
@@ -12,6 +12,7 @@ select
     money.outcome_ref,
     money.profile_key,
     money.person_key,
+    money.is_shared,
     money.ts,
     money.day,
     money.conversion_type,

@@ -70,6 +70,7 @@ select
     revenue_type,
     outcome_ref,
     person_key,
+    is_shared,
     ts,
     day,
     case

@@ -3,6 +3,7 @@ with ranked as (
     select
         claims.*,
         people.person_key,
+        people.is_shared,
         min(case when claims.conversion_type <> 'payment_received' then claims.conversion_type end) over (
             partition by claims.profile_key, claims.payment_ref
         ) as custom_type,
@@ -37,6 +38,7 @@ select
     best.payment_ref,
     coalesce(best.custom_type, 'payment_received') as conversion_type,
     coalesce(payers.person_key, known.person_key) as person_key,
+    coalesce(payers.person_key is null and known.is_shared, false) as is_shared,
     best.ts,
     best.value,
     best.currency,

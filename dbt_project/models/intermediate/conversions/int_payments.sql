@@ -1,6 +1,6 @@
 {{ compared([
-    'profile_key', 'payment_ref', 'conversion_type', 'person_key', 'ts', 'value', 'currency', 'refunded',
-    'only_in_total'
+    'profile_key', 'payment_ref', 'conversion_type', 'person_key', 'is_shared', 'ts', 'value', 'currency',
+    'refunded', 'only_in_total'
 ]) }}
 
 -- The store's own total counts the refunds that others may have sent as rows, so the two are never added. What was
@@ -28,6 +28,7 @@ select
     payments.payment_ref,
     payments.conversion_type,
     payments.person_key,
+    payments.is_shared,
     payments.ts,
     payments.value,
     payments.currency,

@@ -1,4 +1,4 @@
-{{ kept_by(['statement_key'], 'int_changed_nodes', told=['profile_key', 'identity_key', 'person_key']) }}
+{{ kept_by(['statement_key'], 'int_changed_nodes', told=['profile_key', 'identity_key', 'person_key', 'is_shared']) }}
 
 with spoken as (
     select

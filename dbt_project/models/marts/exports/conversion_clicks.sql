@@ -3,7 +3,7 @@
 with converted as (
     select profile_key, person_key, conversion_key, ts
     from {{ changed_rows('int_conversions', 'int_changed_customers', since=none) }}
-    where person_key is not null
+    where person_key is not null and not is_shared
 ),
 
 people as (

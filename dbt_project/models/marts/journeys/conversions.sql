@@ -19,6 +19,7 @@ select
     names.source,
     conversions.person_key,
     people.person_id as person_ref,
+    conversions.is_shared,
     conversions.conversion_type,
     conversions.ts,
     {{ timestamp_of('conversions.ts') }} as occurred_at,

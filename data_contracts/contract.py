@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 HOME = Path(__file__).resolve().parent
 # served tables that are values of a fit: SQL cannot make them, so an asset writes them beside dbt's marts
 FITTED = ("ad_likelihoods",)
-FOLDERS = ("inbound", "internal", "served")
 # raised when the rules in code change their meaning, so that landed batches are known to be judged by older ones
 RULES_VERSION = "1"
 # every process reads all contracts, and the parser written in Python takes four times as long for the same values

@@ -26,7 +26,8 @@ from touchledger.settings import Settings
 AREAS = {
     "credit": ("int_credits", "int_credit_shares", "int_credit_cents", "int_outcome_gaps", "int_credit_days",
                "credit_daily", "unattributed_daily", "outcomes_daily"),
-    "money": ("int_outcome_money", "int_fx_rates", "int_money_days", "int_refunds", "int_delivery"),
+    "money": ("int_outcome_money", "int_fx_rates", "int_money_days", "int_refunds", "int_part_refunds",
+              "int_delivery"),
     "windows": ("int_path_bounds", "int_paths", "int_touches", "int_repeats", "int_outcomes", "int_renewals",
                 "int_conversions"),
     "identity": ("int_identity_statements", "int_stated_members", "int_declared_members", "int_identity_nodes",

@@ -25,6 +25,7 @@ CALLERS = {
     "api/providers.py": "the sandbox's, from the settings",
     "api/v1/profiles/demo_shop.py": "the sandbox's, from the settings",
     "api/webhooks/egress.py": "users', checked",
+    "connectors/deadline.py": "those of the two that bind a client to it",
     "connectors/downloads.py": "the platform's, checked by connectors/chatapp.py",
     "connectors/transport.py": "providers', fixed",
     "touchledger/demo.py": "our own",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields
 from pathlib import Path
 
 from orchestration import durable
@@ -45,12 +45,15 @@ def read(published: Path) -> Pointer | None:
         return None
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
-        found = Pointer(**{field.name: told[field.name] for field in fields(Pointer) if field.name in told})
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise DamagedPointerError(f"{path.name} holds no pointer: {error}") from error
-    if not isinstance(found.token, int) or not isinstance(found.file, str):
-        raise DamagedPointerError(f"{path.name} holds no pointer")
-    return found
+    found = told if isinstance(told, dict) else {}
+    missing = [field.name for field in fields(Pointer) if field.default is MISSING and field.name not in found]
+    if missing:
+        raise DamagedPointerError(f"{path.name} holds no pointer: it lacks {', '.join(missing)}")
+    if not isinstance(found["token"], int) or not isinstance(found["file"], str):
+        raise DamagedPointerError(f"{path.name} holds no pointer: token is no whole number or file no text")
+    return Pointer(**{field.name: found[field.name] for field in fields(Pointer) if field.name in found})
 
 
 def read_to_replace(published: Path) -> Pointer | None:

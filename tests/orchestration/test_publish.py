@@ -211,9 +211,20 @@ def test_a_served_file_is_readable_by_duckdb_1_5(settings: Settings) -> None:
     assert int.from_bytes(path.read_bytes()[12:20], "little") < 69
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", "null", '{"token": 1}', '{"token": "1", "snapshot_id": "a"}', "\x00" * 40]
-)
+WHOLE = {"token": 1, "snapshot_id": "a", "file": "b", "schema_hash": "c", "built_at": "d"}
+DAMAGED = {
+    "": "Expecting value",
+    "{": "Expecting property name",
+    "[]": "it lacks snapshot_id, token, file, schema_hash, built_at$",
+    "null": "it lacks snapshot_id, token, file, schema_hash, built_at$",
+    '{"token": 1}': "it lacks snapshot_id, file, schema_hash, built_at$",
+    json.dumps({**WHOLE, "token": "1"}): "token is no whole number or file no text$",
+    json.dumps({**WHOLE, "file": None}): "token is no whole number or file no text$",
+    "\x00" * 40: "Expecting value",
+}
+
+
+@pytest.mark.parametrize("text", DAMAGED)
 def test_a_damaged_pointer_is_replaced_by_the_next_publication_and_by_no_older_one(
     settings: Settings, text: str
 ) -> None:
@@ -221,7 +232,7 @@ def test_a_damaged_pointer_is_replaced_by_the_next_publication_and_by_no_older_o
     early = take_token(settings.operational_url)
     run(settings)
     (settings.published / "current.json").write_text(text)
-    with pytest.raises(pointer.DamagedPointerError):
+    with pytest.raises(pointer.DamagedPointerError, match=f"current.json holds no pointer: {DAMAGED[text]}"):
         pointer.read(settings.published)
     with pytest.raises(StaleTokenError):
         publish(settings, token=early, tables=[TABLE])

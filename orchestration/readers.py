@@ -200,7 +200,7 @@ def parquet_parts(source: Path | pa.BufferReader) -> Iterator[pa.RecordBatch]:
     texts = [leaf.path for leaf in leaves if leaf.physical_type == "BYTE_ARRAY"]
     # texts that are known to be JSON are read so only where nobody says what they are
     is_plain = all(leaf.logical_type.type != "JSON" for leaf in leaves)
-    with pq.ParquetFile(source, read_dictionary=texts, arrow_extensions_enabled=is_plain) as file:
+    with pq.ParquetFile(source, metadata=told, read_dictionary=texts, arrow_extensions_enabled=is_plain) as file:
         at_once = [_rows_at_once(told.row_group(number), leaves) for number in range(told.num_row_groups)]
         for number, rows in enumerate(at_once):
             for batch in file.iter_batches(rows, row_groups=[number]):

@@ -82,7 +82,8 @@ def keep_customer_list(body: dict[str, Any]) -> dict[str, Any]:
     """Keep a customer list at the ad platform
 
     Only people of the published snapshot are sent, as hashes, and none whom the profile keeps out of audiences. Its app
-    must have switched the feature `partner_audiences` on.
+    must have switched the feature `partner_audiences` on. A request that broke after the platform had made its list
+    left it without an answer: the next one of the same name within a day goes on with that list.
     """
     settings, profile_id = context.settings(), auth.current().profile.id
     with db.transaction(settings.operational_url, durable=False) as reading:

@@ -40,3 +40,13 @@ def test_every_path_it_names_is_there() -> None:
     named = re.findall(r"\]\((?!http)([^)#]+)\)", README)
     assert len(named) >= 8
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_every_page_of_the_docs_is_reached_from_it() -> None:
+    reached, opened = set[Path](), [ROOT / "README.md"]
+    while opened:
+        page = opened.pop()
+        reached.add(page)
+        links = re.findall(r"\]\((?!http)([^)#]+\.md)", page.read_text())
+        opened += {(page.parent / link).resolve() for link in links} - reached
+    assert set((ROOT / "docs").glob("*.md")) - reached == set()

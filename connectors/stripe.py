@@ -41,16 +41,18 @@ class Stripe:
         """conversions and recurring_payments.
 
         A payment intent tried several times is one payment: its captured charge, else the authorized, else the
-        newest failed one. Refunds count once they succeeded; one that came to nothing is withdrawn, since it may have
-        succeeded before. `created_since` is when they were made, however late they settled.
+        newest failed one. Refunds count once they succeeded; one that came to nothing, or let go of what was never
+        captured, is withdrawn, since it may have counted before. `created_since` is when they were made, however late
+        they settled.
         """
         since = {"created[gte]": str(int(created_since.timestamp()))} if created_since else {}
         charges = self._lists.walk("charges", since)
-        refunds = self._lists.walk("refunds", since)
+        refunds = self._lists.walk("refunds", {**since, "expand[]": "data.charge"})
         invoices = self._lists.walk("invoices", {"status": "paid", "expand[]": "data.payments"})
         with _as_promised():
-            taken = _one_per_payment(map(payment, charges))
-            return {"conversions": taken + _told(refunds, refund), "recurring_payments": _renewals(invoices)}
+            taken, released = _one_per_payment(map(payment, charges)), _released(refunds)
+            given_back = _told(refunds, lambda row: refund(row, is_release=row["id"] in released))
+            return {"conversions": taken + given_back, "recurring_payments": _renewals(invoices)}
 
     def disputes(self) -> list[Row]:
         """conversions of all disputes that were decided: lost ones as refunds, others withdrawn.
@@ -84,9 +86,13 @@ def payment(charge: Row) -> Row:
     }
 
 
-def refund(row: Row) -> Row | None:
-    """The conversions row of one refund; None while it is under way, or when it lowers no payment."""
-    return _taken_back(row, "refund", counts={"succeeded"}, void={"failed", "canceled"})
+def refund(row: Row, *, is_release: bool = False) -> Row | None:
+    """The conversions row of one refund; None while it is under way, or when it lowers no payment.
+
+    A release only ended the hold on what was never captured: it is withdrawn.
+    """
+    counts, void = {"succeeded"}, {"failed", "canceled"}
+    return _taken_back(row, "refund", counts=counts, void=void | counts if is_release else void)
 
 
 def lost(row: Row) -> Row | None:
@@ -110,6 +116,24 @@ def _taken_back(row: Row, kind: str, *, counts: set[str], void: set[str]) -> Row
         "source": "payments",
         "_deleted": state in void,
     }
+
+
+def _released(refunds: Iterable[Row]) -> set[str]:
+    """Ids of the refunds that gave no money back: of a charge's, the first over just what was never captured.
+
+    Whoever captures in part, or cancels, by a version of Stripe's API before 2025-03-31 makes one. None where all that
+    was captured is refunded and nothing else, which only later versions tell so.
+    """
+    found: dict[str, str] = {}
+    for row in sorted(refunds, key=lambda one: (one["created"], one["id"])):
+        charge = row.get("charge")
+        if not isinstance(charge, dict) or row["status"] != "succeeded":
+            continue
+        captured = charge.get("amount_captured") or 0
+        is_all_of_it = charge.get("refunded") is True and charge.get("amount_refunded") == captured
+        if captured + row["amount"] == charge["amount"] and not is_all_of_it:
+            found.setdefault(charge["id"], row["id"])
+    return set(found.values())
 
 
 def _told(objects: Iterable[Row], row_of: Callable[[Row], Row | None]) -> list[Row]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import secrets
-from typing import Any
 
 from flask import Blueprint, Response, jsonify, request
 
@@ -38,6 +37,8 @@ FILTERS = {
     "invoices": ("customer", "status"),
     "invoice_payments": ("invoice", "status"),
 }
+# members that show an object of another kind when asked to
+EXPANDED = {"refunds": {"charge": "charges"}}
 BOUNDS = {"gt": int.__gt__, "gte": int.__ge__, "lt": int.__lt__, "lte": int.__le__}
 
 
@@ -117,7 +118,7 @@ def blueprint(holder: WorldHolder, billing: Billing) -> Blueprint:
     def page(kind: str) -> Response:
         rows = _narrowed(kind, stripe.known(kind).lists[kind])
         found, more = _window(rows, kind)
-        return jsonify(object="list", data=_shown(kind, found), has_more=more, url=f"/v1/{kind}")
+        return jsonify(object="list", data=_shown(stripe, kind, found), has_more=more, url=f"/v1/{kind}")
 
     @face.get("/v1/<kind>/<number>")
     def one(kind: str, number: str) -> Response:
@@ -127,7 +128,7 @@ def blueprint(holder: WorldHolder, billing: Billing) -> Blueprint:
         if row is None:
             message = f"No such {kind.removesuffix('s')}: '{number}'"
             raise Refusal(404, message, code="resource_missing", param="id")
-        return jsonify(_shown(kind, [row])[0])
+        return jsonify(_shown(stripe, kind, [row])[0])
 
     return face
 
@@ -177,9 +178,12 @@ def _position(rows: list[Object], number: str, param: str, kind: str) -> int:
     raise Refusal(400, message, code="resource_missing", param=param)
 
 
-def _shown(kind: str, rows: list[Object]) -> list[dict[str, Any]]:
-    """Invoices show their payments only when asked to; nothing else here is worth expanding."""
-    expanded = [value for name, value in request.args.items(multi=True) if name.startswith("expand")]
-    if kind != "invoices" or any("payments" in value for value in expanded):
-        return rows
-    return [{key: value for key, value in row.items() if key != "payments"} for row in rows]
+def _shown(stripe: Stripe, kind: str, rows: list[Object]) -> list[Object]:
+    """The rows with what was asked to be expanded; invoices show their payments only then."""
+    asked = {value.removeprefix("data.") for name, value in request.args.items(multi=True) if name.startswith("expand")}
+    if kind == "invoices" and "payments" not in asked:
+        return [{key: value for key, value in row.items() if key != "payments"} for row in rows]
+    for member, of in EXPANDED.get(kind, {}).items():
+        if member in asked:
+            rows = [{**row, member: stripe.by_id[of].get(row[member], row[member])} for row in rows]
+    return rows

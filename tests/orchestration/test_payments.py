@@ -139,3 +139,24 @@ def test_weeks_that_did_not_change_are_not_landed_again_and_none_loses_a_row(
     pull(settings, lake, days[-1])
     changed = [batch.batch[-10:] for batch in lake.batches("conversions") if seen[batch.batch] != batch.seq]
     assert changed == [(days[-1] - timedelta(days=days[-1].weekday())).isoformat()]
+
+
+def test_what_was_never_captured_is_not_taken_off_what_was(
+    settings: Settings, lake: Lake, profile: Profile, processor: Processor
+) -> None:
+    made, later = date(2025, 11, 1), date(2025, 11, 8)
+    held = {"amount_captured": 8000, "amount_refunded": 2000}
+    canceled = {"captured": False, "amount_captured": None, "amount_refunded": 10_000, "refunded": True}
+    processor.lists["charges"] = [charge("part", made, **held), charge("none", made, **canceled)]
+    # as the captures and cancellations of older versions of the interface left them
+    release = returned("part", later, amount=2000)
+    processor.lists["refunds"] = [release, returned("none", made, amount=10_000)]
+    pull(settings, lake, later)
+    paid = {"stripe:pi_part": ("captured", 80), "stripe:pi_none": ("authorized", 100)}
+    assert {key: (row["payment_status"], row["value"]) for key, row in told(lake).items()} == paid
+    processor.lists["charges"][0]["amount_refunded"] = 4000
+    processor.lists["refunds"].append({**release, "id": "re_given", "created": release["created"] + 60})
+    pull(settings, lake, date(2025, 12, 11))
+    # the charge is not among those asked for any more
+    pull(settings, lake, date(2025, 12, 18))
+    assert {key: row["value"] for key, row in told(lake).items() if key not in paid} == {"stripe:re_given": 20}

@@ -60,6 +60,13 @@ def test_refunds_are_listed_with_their_payment_failed_ones_too(
         assert (row.payment_intent, row.amount, row.status) == (intent, refund.amount_minor, refund.status)
 
 
+def test_refunds_show_their_charge_when_expanded(client: stripe.StripeClient) -> None:
+    charges = {row.id: row for row in client.v1.charges.list({"limit": 100}).auto_paging_iter()}
+    found = client.v1.refunds.list({"limit": 10, "expand": ["data.charge"]}).data
+    assert found
+    assert [row.charge for row in found] == [charges[row.charge.id] for row in found]
+
+
 def test_invoices_join_a_subscription_to_its_payments_when_expanded(
     client: stripe.StripeClient, sandbox: RunningSandbox
 ) -> None:

@@ -21,6 +21,8 @@ _TOO_LOW = {
     "MONEY_AMOUNT_LESS_THAN_CURRENCY_MINIMUM_CPC", "BUDGET_BELOW_DAILY_MINIMUM", "BUDGET_AMOUNT_TOO_SMALL",
     "BUDGET_BELOW_PER_DAY_MINIMUM", "NON_MULTIPLE_OF_MINIMUM_CURRENCY_UNIT",
 }  # fmt: skip
+# the deployment's developer token, or the project it is used from; some are called authentication errors
+_APP_REFUSED = ("DEVELOPER_TOKEN", "ORGANIZATION_NOT", "PROJECT_DISABLED", "CLOUD_PROJECT_NOT", "MISSING_TOS")
 _REASONS = {"NOT_FOUND": "not_found", "PERMISSION_DENIED": "permission_missing", "INVALID_ARGUMENT": "bad_parameter"}
 
 
@@ -60,7 +62,7 @@ def _judge(error: Mapping[str, Any], http: int) -> None:
     # what stands before all of Google's APIs refuses an access token without a code of Google Ads
     if code == "OAUTH_TOKEN_EXPIRED" or (status == "UNAUTHENTICATED" and not code):
         raise Stale(PROVIDER, message, status=http)
-    if kind == "authenticationError":
+    if kind == "authenticationError" and not code.startswith(_APP_REFUSED):
         raise Revoked(PROVIDER, message, status=http)
     if code in {*_DAILY, *_SHORT, *_HEAVY} or status == "RESOURCE_EXHAUSTED":
         raise Throttled(PROVIDER, message, wait=_wait(code, wait), status=http)
@@ -109,7 +111,7 @@ def _wait(code: str, stated: float | None) -> float | None:
 
 
 def _refusal(kind: str, code: str, status: str) -> str:
-    if code.startswith("DEVELOPER_TOKEN"):
+    if code.startswith(_APP_REFUSED):
         return "app_refused"
     if kind == "authorizationError":
         return "permission_missing"

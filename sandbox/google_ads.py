@@ -67,7 +67,7 @@ def _turned_away(customer: str | None) -> Response | None:
     if request.headers.get("Authorization") != f"Bearer {ACCESS}":
         return refusals.revoked("google")
     if request.headers.get("developer-token") != DEVELOPER_TOKEN:
-        return refusals.google_error("DEVELOPER_TOKEN_NOT_APPROVED", "The developer token is not known.")
+        return refusals.google_error("DEVELOPER_TOKEN_INVALID", "The developer token is not valid.")
     if customer is None:
         return None
     login = request.headers.get("login-customer-id") or customer

@@ -177,8 +177,11 @@ def _google_throttled(wait: float) -> Response:
 # by what a code begins with: its kind, the status of the whole, and that of HTTP
 _GOOGLE_CODES: Mapping[tuple[str, ...], tuple[str, str, int]] = {
     ("RESOURCE_EXHAUSTED", "RESOURCE_TEMPORARILY", "EXCESSIVE"): ("quotaError", "RESOURCE_EXHAUSTED", 429),
-    ("OAUTH", "NOT_ADS_USER", "ACCESS_TOKEN"): ("authenticationError", "UNAUTHENTICATED", 401),
-    ("USER_PERMISSION", "ACTION_NOT", "CUSTOMER_NOT_ENABLED", "DEVELOPER_TOKEN"): (
+    # Google tells an unknown developer token from one that is known and may not do this
+    ("OAUTH", "NOT_ADS_USER", "ACCESS_TOKEN", "DEVELOPER_TOKEN_INVALID", "ORGANIZATION_NOT"): (
+        *("authenticationError", "UNAUTHENTICATED"), 401
+    ),
+    ("USER_PERMISSION", "ACTION_NOT", "CUSTOMER_NOT_ENABLED", "DEVELOPER_TOKEN", "PROJECT_DISABLED"): (
         *("authorizationError", "PERMISSION_DENIED"), 403
     ),
     ("INVALID_PAGE", "EXPIRED_PAGE"): ("requestError", "INVALID_ARGUMENT", 400),

@@ -147,7 +147,7 @@ def test_an_app_that_google_does_not_know_is_no_fault_of_the_accounts(
     sandbox: RunningSandbox, transport: Transport
 ) -> None:
     for app in (App("touchledger", "wrong", "x"), App("touchledger", OF_SANDBOX.client_secret, "unknown")):
-        with pytest.raises((Refused, Revoked)) as caught:
+        with pytest.raises(Refused) as caught:
             GoogleAds(f"{sandbox.url}/google", TOKENS["google"], CUSTOMERS[0].id, transport, app).entities()
         assert caught.value.reason == "app_refused"
 
@@ -161,6 +161,8 @@ def test_an_app_that_google_does_not_know_is_no_fault_of_the_accounts(
         ({"kind": "code", "code": "RESOURCE_TEMPORARILY_EXHAUSTED"}, Throttled, "throttled", 4),
         ({"kind": "code", "code": "TRANSIENT_ERROR"}, Transient, "transient", 4),
         ({"kind": "code", "code": "USER_PERMISSION_DENIED"}, Refused, "permission_missing", 1),
+        ({"kind": "code", "code": "ORGANIZATION_NOT_APPROVED"}, Refused, "app_refused", 1),
+        ({"kind": "code", "code": "PROJECT_DISABLED"}, Refused, "app_refused", 1),
         ({"kind": "code", "code": "UNRECOGNIZED_FIELD"}, Refused, "bad_parameter", 1),
         ({"kind": "truncation"}, Malformed, "malformed", 4),
     ],

@@ -79,3 +79,9 @@ class TooMuchData(ConnectorError):
     """The provider could not compute an answer of this size; ask for less."""
 
     reason = "too_much_data"
+
+
+class TooManyRows(TooMuchData):
+    """All pages together hold more than the provider computes, so smaller ones do not help; ask for fewer days."""
+
+    reason = "too_many_rows"

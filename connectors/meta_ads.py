@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from connectors import meta_audiences, meta_rows, meta_studies
 from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Window, chunks, days_of
-from connectors.errors import Malformed, Refused
+from connectors.errors import ConnectorError, Malformed, Refused, TooMuchData
 from connectors.meta_graph import MetaGraph, ReportFailed, time_range
 from connectors.transport import Transport
 
@@ -128,10 +128,10 @@ class MetaAds:
         """entity_reach rows of every level for each window; the platform removes duplicates, we never add up."""
         asked = [{"since": str(since), "until": str(until)} for since, until in windows]
         for start in range(0, len(asked), WINDOWS_AT_ONCE):
-            ranges = json.dumps(asked[start : start + WINDOWS_AT_ONCE])
+            ranges = asked[start : start + WINDOWS_AT_ONCE]
             for level, (spelled, of_all) in _LEVELS.items():
-                params = {**of_all, "fields": f"{spelled}_id,reach", "time_ranges": ranges}
-                yield from _reach_rows(self._graph.walk(f"{self._path()}/insights", params), level, f"{spelled}_id")
+                found = self._of_ranges({**of_all, "fields": f"{spelled}_id,reach"}, ranges)
+                yield from _reach_rows(found, level, f"{spelled}_id")
 
     def studies(self, today: date) -> dict[str, list[Row]]:
         """experiments and experiment_arms rows of the account's newest studies; `today` is the day it is at Meta."""
@@ -189,20 +189,44 @@ class MetaAds:
             return list({node["id"]: node for node in nodes}.values())
 
     def _insights(self, asked: Mapping[str, str], since: date, until: date) -> list[Row]:
-        return self._graph.walk(f"{self._path()}/insights", {**asked, "time_range": time_range(since, until)})
+        """Rows of a range; one that holds too much to be computed is split in two, down to single days."""
+        try:
+            return self._graph.walk(f"{self._path()}/insights", {**asked, "time_range": time_range(since, until)})
+        except TooMuchData:
+            if since == until:
+                raise
+        return [row for half in _halves(since, until) for row in self._insights(asked, *half)]
+
+    def _of_ranges(self, asked: Mapping[str, str], ranges: Sequence[Mapping[str, str]]) -> list[Row]:
+        """Rows of several ranges at once, of fewer where all hold too much together."""
+        try:
+            return self._graph.walk(f"{self._path()}/insights", {**asked, "time_ranges": json.dumps(ranges)})
+        except TooMuchData:
+            if len(ranges) == 1:
+                raise
+        middle = len(ranges) // 2
+        return self._of_ranges(asked, ranges[:middle]) + self._of_ranges(asked, ranges[middle:])
 
     def _reported(self, since: date, until: date) -> list[Row]:
-        """Rows of a report run; one that fails twice is split in two, down to single days."""
+        """Rows of a report run; one that fails twice, or holds too much, is split in two, down to single days."""
+        failure: ConnectorError
         for _ in range(2):
             try:
                 params = {**_DELIVERY, "time_range": time_range(since, until)}
                 return self._graph.report(f"{self._path()}/insights", params)
             except ReportFailed as error:
                 failure = error
+            except TooMuchData as error:
+                failure = error
+                break
         if since == until:
             raise failure
-        middle = since + (until - since) // 2
-        return self._reported(since, middle) + self._reported(middle + timedelta(days=1), until)
+        return [row for half in _halves(since, until) for row in self._reported(*half)]
+
+
+def _halves(since: date, until: date) -> tuple[Window, Window]:
+    middle = since + (until - since) // 2
+    return (since, middle), (middle + timedelta(days=1), until)
 
 
 def _is_id(text: str) -> bool:

@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from connectors.errors import CursorExpired, Malformed, Refused, Revoked, Throttled, TooMuchData, Transient
+from connectors.errors import (
+    CursorExpired,
+    Malformed,
+    Refused,
+    Revoked,
+    Throttled,
+    TooManyRows,
+    TooMuchData,
+    Transient,
+)
 from connectors.transport import Answer
 
 LOCKED_OUT = 3600.0
@@ -17,6 +26,7 @@ TERMS_NOT_ACCEPTED = 2663
 TEMPLATE_EXISTS = 2388024
 NOBODY_PAYS = 131042
 TOKEN_EXPIRED = 463
+TOO_MANY_ROWS = 1487534
 _BREATHER = 10.0
 _THROTTLED = {4, 17, 32, 341, 613, *range(80000, 80015)}
 _TRANSIENT = {1, 2, 104, 960, 2601}
@@ -55,6 +65,8 @@ class MetaDialect:
             raise Throttled(name, f"{message} (code {code})", wait=regain_seconds(answer) or locked, status=status)
         if code == 2642:
             raise CursorExpired(name, message, status=status)
+        if subcode == TOO_MANY_ROWS:
+            raise TooManyRows(name, f"{message} (code {code}, subcode {subcode})", status=status)
         if "reduce the amount of data" in message:
             raise TooMuchData(name, message, status=status)
         if code in _TRANSIENT or subcode == 99 or error.get("is_transient") is True or _odd_refusal(code, message):

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote
 
 from connectors.ad_platform import Row
-from connectors.errors import CursorExpired, Malformed, Refused, TooMuchData, Transient
+from connectors.errors import CursorExpired, Malformed, Refused, TooManyRows, TooMuchData, Transient
 from connectors.meta_dialect import MetaDialect
 from connectors.transport import Answer, Request, Transport
 
@@ -73,7 +73,7 @@ class MetaGraph:
         """Every row of a list, all pages read; rows of a page that came twice are there twice.
 
         An expired cursor restarts the walk; when Meta cannot compute a page, the page size is halved.
-        Raises Malformed for a list that never moves on.
+        Raises Malformed for a list that never moves on, TooMuchData for one that pages of one row do not make possible.
         """
         for restart in range(RESTARTS + 1):
             try:
@@ -84,7 +84,7 @@ class MetaGraph:
         raise AssertionError("unreachable")
 
     def report(self, path: str, params: Mapping[str, str]) -> list[Row]:
-        """Every row of a report run. Raises ReportFailed."""
+        """Every row of a report run. Raises ReportFailed, and TooMuchData as `walk` does."""
         body = self._ask("POST", path, params).body
         run = str(body.get("report_run_id") or "")
         if not run.isdigit():
@@ -100,8 +100,8 @@ class MetaGraph:
             cursor = {"after": after} if after else {}
             try:
                 body = self._ask("GET", path, {**params, "limit": str(limit), **cursor}).body
-            except TooMuchData:
-                if limit == 1:
+            except TooMuchData as error:
+                if limit == 1 or isinstance(error, TooManyRows):
                     raise
                 limit //= 2
                 continue

@@ -160,6 +160,7 @@ def test_reach_windows_are_each_day_the_week_and_four_weeks_ending_on_it_and_the
     [
         ({"code": "1", "message": "Please reduce the amount of data you're asking for", "times": 2}, 2),
         ({"code": "100", "message": "Cannot include x in summary param", "times": 1}, 0),
+        ({"code": "100", "subcode": 1487534, "message": "Invalid parameter", "times": 3}, 1),
     ],
 )
 @pytest.mark.parametrize("after", [0, 3])
@@ -205,7 +206,35 @@ def test_a_fault_that_never_ends_ends_the_walk_within_a_bound(
     sandbox.plan({"route": INSIGHTS, "times": None, **fault})
     with pytest.raises(error):
         list(meta.delivery(SINCE, TODAY))
-    assert transport.requests <= 12
+    # pages of 25 are halved to one row, then a week to one day
+    assert transport.requests <= 20
+
+
+TOO_MANY_ROWS = {"route": INSIGHTS, "kind": "code", "code": "100", "subcode": 1487534, "message": "Invalid parameter"}
+
+
+def test_what_has_too_many_rows_is_asked_for_in_shorter_ranges(sandbox: RunningSandbox, meta: MetaAds) -> None:
+    def told() -> list[Row]:
+        rows = [*meta.reach(days_of(TODAY - timedelta(days=4), TODAY)), *meta.breakdowns(SINCE, TODAY)]
+        return sorted(rows, key=str)
+
+    whole = told()
+    sandbox.plan({**TOO_MANY_ROWS, "times": 2}, {**TOO_MANY_ROWS, "containing": "breakdowns", "times": 3})
+    assert told() == whole
+    assert sandbox.hits() == [2, 3]
+    sandbox.plan({**TOO_MANY_ROWS, "method": "POST", "times": 3})
+    assert delivered(list(meta.delivery(LONG_SINCE, TODAY))) == truth(sandbox, LONG_SINCE, TODAY)
+    assert sandbox.hits() == [3]
+
+
+def test_a_day_with_too_many_rows_ends_the_walk(sandbox: RunningSandbox, meta: MetaAds, transport: Transport) -> None:
+    sandbox.plan({**TOO_MANY_ROWS, "times": None})
+    for first, most in ((SINCE, 4), (LONG_SINCE, 7)):
+        before = transport.requests
+        with pytest.raises(ConnectorError) as caught:
+            list(meta.delivery(first, TODAY))
+        assert caught.value.reason == "too_many_rows"
+        assert transport.requests - before <= most
 
 
 def test_a_failed_report_run_is_tried_again_then_split(sandbox: RunningSandbox, meta: MetaAds) -> None:

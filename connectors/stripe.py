@@ -25,6 +25,7 @@ _REASONS = {
     "subscription_threshold": "cycle",
     "subscription_update": "update",
 }
+_PAYING = {"payment_intent", "charge"}
 _RANK = {"captured": 0, "authorized": 1, "failed": 2, "test": 3}
 
 
@@ -154,23 +155,23 @@ def _preference(row: Row) -> tuple[int, float]:
 
 
 def _renewals(invoices: Iterable[Row]) -> list[Row]:
-    """recurring_payments rows: of each subscription, its paid invoices in order of time."""
-    paid: dict[str, list[tuple[int, str, str, str]]] = defaultdict(list)
+    """recurring_payments rows: of each subscription, the payments of its paid invoices in order of time."""
+    paid: dict[str, list[tuple[int, str, int, str, str]]] = defaultdict(list)
     for invoice in invoices:
-        subscription, reference = _subscription(invoice), _paid_by(invoice)
-        if subscription and reference:
-            reason = _REASONS.get(invoice.get("billing_reason") or "", "manual")
-            paid[subscription].append((invoice["created"], invoice["id"], reference, reason))
+        subscription = _subscription(invoice)
+        reason = _REASONS.get(invoice.get("billing_reason") or "", "manual")
+        for at, reference in _paid_by(invoice) if subscription else ():
+            paid[str(subscription)].append((invoice["created"], invoice["id"], at, reference, reason))
     return [
         {
             "payment_ref": f"stripe:{reference}",
-            "first_payment_ref": f"stripe:{min(rows)[2]}",
+            "first_payment_ref": f"stripe:{min(rows)[3]}",
             "subscription_ref": subscription,
             "sequence_no": number,
             "billing_reason": reason,
         }
         for subscription, rows in sorted(paid.items())
-        for number, (_, _, reference, reason) in enumerate(sorted(rows), start=1)
+        for number, (*_, reference, reason) in enumerate(sorted(rows), start=1)
     ]
 
 
@@ -179,12 +180,16 @@ def _subscription(invoice: Row) -> str | None:
     return _id(details.get("subscription"))
 
 
-def _paid_by(invoice: Row) -> str | None:
-    """The payment intent that paid an invoice; null for one settled outside Stripe."""
+def _paid_by(invoice: Row) -> Iterator[tuple[int, str]]:
+    """When and by what an invoice was paid: payment intents, or charges made before there were any.
+
+    None for one settled outside Stripe; several where it was paid in parts.
+    """
     for one in (invoice.get("payments") or {}).get("data") or []:
-        if one.get("status") == "paid" and one["payment"].get("type") == "payment_intent":
-            return _id(one["payment"]["payment_intent"])
-    return None
+        payment = one["payment"]
+        reference = _id(payment.get(payment.get("type"))) if payment.get("type") in _PAYING else None
+        if one.get("status") == "paid" and reference:
+            yield int((one.get("status_transitions") or {}).get("paid_at") or invoice["created"]), reference
 
 
 def _status(charge: Row) -> str:

@@ -17,7 +17,8 @@ from connectors.transport import Transport
 from sandbox.faces import TOKENS
 from tests.connectors.conftest import POLICY
 from tests.connectors.truths import given_back, taken, true_payments, true_refunds
-from tests.fixtures.sandbox import TODAY, RunningSandbox
+from tests.fixtures.processor import Processor
+from tests.fixtures.sandbox import TODAY, RunningSandbox, served
 
 
 @pytest.fixture
@@ -71,6 +72,37 @@ def test_renewals_are_numbered_from_their_subscriptions_first_payment(sandbox: R
         )
         for row in rows
     }  # fmt: skip
+
+
+def _invoice(name: str, created: int, reason: str, *payments: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": f"in_{name}",
+        "created": created,
+        "billing_reason": f"subscription_{reason}",
+        "parent": {"subscription_details": {"subscription": "sub_1"}},
+        "payments": {"data": list(payments)},
+    }
+
+
+def _settled(kind: str, number: str, at: int, status: str = "paid") -> dict[str, Any]:
+    return {"status": status, "payment": {"type": kind, kind: number}, "status_transitions": {"paid_at": at}}
+
+
+def test_renewals_may_be_paid_by_old_charges_and_in_parts(transport: Transport) -> None:
+    parts = [_settled("payment_intent", "pi_3", 320), _settled("payment_intent", "pi_2", 310)]
+    tried = _settled("payment_intent", "pi_9", 300, status="canceled")
+    processor = Processor()
+    processor.lists["invoices"] = [
+        _invoice("1", 100, "create", _settled("charge", "ch_1", 100)),
+        _invoice("2", 200, "cycle", _settled("payment_record", "pr_1", 200)),
+        _invoice("3", 300, "cycle", *parts, tried),
+    ]
+    with served(processor.app()) as url:
+        rows = Stripe(url, "sk_test", transport).payments()["recurring_payments"]
+    assert [(row["payment_ref"], row["sequence_no"], row["billing_reason"]) for row in rows] == [
+        ("stripe:ch_1", 1, "create"), ("stripe:pi_2", 2, "cycle"), ("stripe:pi_3", 3, "cycle"),
+    ]  # fmt: skip
+    assert {row["first_payment_ref"] for row in rows} == {"stripe:ch_1"}
 
 
 def test_only_payments_since_a_moment_are_asked_for_but_all_renewals(sandbox: RunningSandbox, stripe: Stripe) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 from connectors import attributes
-from connectors.errors import Malformed
+from connectors.errors import Malformed, Refused
 from connectors.payments import Row
 from connectors.stripe_lists import StripeLists
 from connectors.transport import Transport
@@ -47,13 +47,22 @@ class Stripe:
         they settled.
         """
         since = {"created[gte]": str(int(created_since.timestamp()))} if created_since else {}
-        charges = self._lists.walk("charges", since)
+        charges = self._charges(since)
         refunds = self._lists.walk("refunds", {**since, "expand[]": "data.charge"})
         invoices = self._lists.walk("invoices", {"status": "paid", "expand[]": "data.payments"})
         with _as_promised():
             taken, released = _one_per_payment(map(payment, charges)), _released(refunds)
             given_back = _told(refunds, lambda row: refund(row, is_release=row["id"] in released))
             return {"conversions": taken + given_back, "recurring_payments": _renewals(invoices)}
+
+    def _charges(self, since: Mapping[str, str]) -> list[Row]:
+        """Charges with their customers, without them for a key that may not read those."""
+        try:
+            return self._lists.walk("charges", {**since, "expand[]": "data.customer"})
+        except Refused as refused:
+            if refused.reason != "permission_missing":
+                raise
+        return self._lists.walk("charges", since)
 
     def disputes(self) -> list[Row]:
         """conversions of all disputes that were decided: lost ones as refunds, others withdrawn.
@@ -66,7 +75,6 @@ class Stripe:
 
 def payment(charge: Row) -> Row:
     """The conversions row of one charge."""
-    billing = charge.get("billing_details") or {}
     beside = {key: str(value) for key, value in (charge.get("metadata") or {}).items()}
     status = _status(charge)
     amount = charge["amount_captured"] if status == "captured" else charge["amount"]
@@ -81,10 +89,19 @@ def payment(charge: Row) -> Row:
         "order_ref": beside.get("order_ref") or beside.get("order_id"),
         "source": "payments",
         **attributes.carried(beside),
-        "email": billing.get("email") or charge.get("receipt_email"),
-        "phone": billing.get("phone"),
+        **_contact(charge),
         "payment_customer_id": _id(charge.get("customer")),
     }
+
+
+def _contact(charge: Row) -> Row:
+    """E-mail and phone of whoever paid; with a saved card, which tells neither, those of the customer it is of."""
+    billing = charge.get("billing_details") or {}
+    email, phone = billing.get("email") or charge.get("receipt_email"), billing.get("phone")
+    customer = charge.get("customer")
+    if not email and not phone and isinstance(customer, dict):
+        email, phone = customer.get("email"), customer.get("phone")
+    return {"email": email or None, "phone": phone or None}
 
 
 def refund(row: Row, *, is_release: bool = False) -> Row | None:

@@ -38,7 +38,7 @@ FILTERS = {
     "invoice_payments": ("invoice", "status"),
 }
 # members that show an object of another kind when asked to
-EXPANDED = {"refunds": {"charge": "charges"}}
+EXPANDED = {"refunds": {"charge": "charges"}, "charges": {"customer": "customers"}}
 BOUNDS = {"gt": int.__gt__, "gte": int.__ge__, "lt": int.__lt__, "lte": int.__le__}
 
 

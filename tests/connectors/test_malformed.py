@@ -97,7 +97,7 @@ STORE_PAGE = {
 CHARGE = {
     "id": "x_1", "created": 1, "status": "succeeded", "captured": True, "amount": 5, "amount_captured": 5,
     "currency": "usd", "payment_intent": "pi_1", "charge": {"id": "ch_1", "amount": 9, "amount_captured": 4},
-    "billing_details": {"email": "a@example.com"},
+    "billing_details": {"email": None}, "customer": {"id": "cus_1", "email": "a@example.com"},
     "metadata": {"order_ref": "1"}, "billing_reason": "subscription_cycle",
     "parent": {"subscription_details": {"subscription": "sub_1"}},
     "payments": {"data": [{"status": "paid", "payment": {"type": "payment_intent", "payment_intent": "pi_1"}}]},

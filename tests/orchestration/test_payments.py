@@ -160,3 +160,23 @@ def test_what_was_never_captured_is_not_taken_off_what_was(
     # the charge is not among those asked for any more
     pull(settings, lake, date(2025, 12, 18))
     assert {key: row["value"] for key, row in told(lake).items() if key not in paid} == {"stripe:re_given": 20}
+
+
+def test_a_saved_card_is_its_customers(settings: Settings, lake: Lake, profile: Profile, processor: Processor) -> None:
+    day, nobody = date(2025, 11, 1), {"email": None, "phone": None}
+    saved = charge("saved", day, customer="cus_1", billing_details=nobody)
+    typed = charge("typed", day, customer="cus_1", billing_details={**nobody, "phone": "+4915123456789"})
+    processor.lists["charges"] = [saved, typed, charge("gone", day, customer="cus_2", billing_details=nobody)]
+    known = {"id": "cus_1", "email": "eve@example.com", "phone": None}
+    processor.lists["customers"] = [known, {"id": "cus_2", "deleted": True}]
+    pull(settings, lake, day)
+    who = {key: (row["email"], row["phone"], row["payment_customer_id"]) for key, row in told(lake).items()}
+    assert who == {
+        "stripe:pi_saved": ("eve@example.com", None, "cus_1"),
+        "stripe:pi_typed": (None, "+4915123456789", "cus_1"),
+        "stripe:pi_gone": (None, None, "cus_2"),
+    }
+    # a key that may not read customers brings the payments all the same
+    processor.closed = {"customers"}
+    pull(settings, lake, day)
+    assert {key: row["email"] for key, row in told(lake).items()} == dict.fromkeys(who)

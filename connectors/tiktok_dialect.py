@@ -11,7 +11,8 @@ from connectors.transport import Answer
 OK, NOTHING_TO_CHANGE = 0, 40012
 # seconds left alone after the first, second, … answer in a row that calls us too frequent; TikTok states no wait
 WAITS = (1.0, 5.0, 30.0, 60.0)
-_THROTTLED = {40100, 40132, 61000}
+# of an app, of a value that was sent, of an advertiser; the last of all that comes from one place
+_THROTTLED = {40016, 40100, 40132, 40133, 61000}
 _REVOKED = {40102, 40103, 40104, 40105, 40106, 40107, 40114}
 _PERMISSION = {40001, 40003, 40113, 40117, 40118, 40119, 40125, 40130, 40301}
 _NOT_FOUND = {40007, 40300, 40302}

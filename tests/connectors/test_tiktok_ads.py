@@ -201,6 +201,14 @@ def test_too_frequent_is_waited_out_a_longer_time_each_time(
     assert [int(seconds) for seconds in slept] == [1]
 
 
+@pytest.mark.parametrize("code", ["40016", "40132", "40133", "61000"])
+def test_too_frequent_has_several_codes(sandbox: RunningSandbox, tiktok: TikTokAds, code: str) -> None:
+    whole = list(tiktok.delivery(TODAY, TODAY))
+    sandbox.plan({"route": REPORT, "kind": "code", "code": code, "times": 2})
+    assert list(tiktok.delivery(TODAY, TODAY)) == whole
+    assert sandbox.hits() == [2]
+
+
 def test_a_429_is_waited_out_as_long_as_it_says(sandbox: RunningSandbox, tiktok: TikTokAds, slept: list[float]) -> None:
     sandbox.plan({"route": REPORT, "kind": "status", "status": 429, "headers": {"Retry-After": "7"}})
     list(tiktok.delivery(TODAY, TODAY))

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from api import db, errors
 from api.models import Handoff
 from api.subscriptions import begin_trial
-from connectors.errors import ConnectorError, Malformed, Throttled, Transient
+from connectors.errors import ConnectorError, Malformed, Throttled, TooMuchData, Transient
 from connectors.stripe_billing import Order, Page, StripeBilling
 from connectors.transport import Policy, Transport
 from touchledger.settings import Settings
@@ -133,6 +133,6 @@ def cancel(session: Session, workspace_id: str, *, kinds: Iterable[str] = KINDS)
 def _problem(error: ConnectorError) -> Problem:
     if isinstance(error, Throttled):
         return Problem("throttled")
-    if isinstance(error, Malformed):
+    if isinstance(error, Malformed | TooMuchData):
         return Problem("bad_response")
     return Problem("unavailable" if isinstance(error, Transient) else "refused")

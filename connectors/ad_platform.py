@@ -161,3 +161,9 @@ def chunks(day_from: date, day_to: date, length: int) -> Iterator[Window]:
         stop = min(day_to, start + timedelta(days=length - 1))
         yield start, stop
         start = stop + timedelta(days=1)
+
+
+def halves(day_from: date, day_to: date) -> tuple[Window, Window]:
+    """The closed range of at least two days in two windows, the first no shorter."""
+    middle = day_from + (day_to - day_from) // 2
+    return (day_from, middle), (middle + timedelta(days=1), day_to)

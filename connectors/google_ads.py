@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import date
-from functools import cached_property
+from functools import cached_property, partial
 
 from connectors import google_queries, google_rows
-from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Window, chunks, days_of
+from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Window, chunks, days_of, halves
 from connectors.apps import App
-from connectors.errors import Malformed, Refused
+from connectors.errors import Malformed, Refused, TooMuchData
 from connectors.google_api import GoogleApi
 from connectors.google_rows import NOUNS
 from connectors.transport import Transport
@@ -80,7 +80,7 @@ class GoogleAds:
         """
         for since, until in chunks(day_from, day_to, DAYS_AT_ONCE):
             shown, claimed = (
-                [row for resource in google_queries.DELIVERED for row in self._api.stream(ask(resource, since, until))]
+                [row for of in google_queries.DELIVERED for row in self._report(partial(ask, of), since, until)]
                 for ask in (google_queries.delivery, google_queries.claims)
             )
             yield from self._by_day(shown, claimed, since, until)
@@ -88,7 +88,7 @@ class GoogleAds:
     def breakdowns(self, day_from: date, day_to: date) -> Iterator[Row]:
         """ad_delivery_breakdowns rows of the closed range by network; places are told of no single ad."""
         for since, until in chunks(day_from, day_to, DAYS_AT_ONCE):
-            found = self._api.stream(google_queries.networks(since, until))
+            found = self._report(google_queries.networks, since, until)
             with _as_promised():
                 rows = {(_place(row), _network(row)): google_rows.breakdown(row) for row in found}
             yield from _folded(rows.values(), "ad_id", "date", "value")
@@ -132,6 +132,15 @@ class GoogleAds:
         found = self._api.search(google_queries.LINKED_ADS)
         with _as_promised():
             return list({google_rows.ad_id(row): google_rows.linked_ad(row) for row in found}.values())
+
+    def _report(self, ask: Callable[[date, date], str], since: date, until: date) -> list[Row]:
+        """Rows of a report; one that is too large for an answer is asked for by half its days, down to single ones."""
+        try:
+            return self._api.stream(ask(since, until))
+        except TooMuchData:
+            if since == until:
+                raise
+        return [row for half in halves(since, until) for row in self._report(ask, *half)]
 
     def _account(self) -> Row:
         found = self._api.search(google_queries.ACCOUNT)

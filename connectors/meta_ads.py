@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import date, timedelta
+from datetime import date
 from functools import cached_property
 from zoneinfo import ZoneInfo
 
 from connectors import meta_audiences, meta_rows, meta_studies
-from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Window, chunks, days_of
+from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Window, chunks, days_of, halves
 from connectors.errors import ConnectorError, Malformed, Refused, TooMuchData
 from connectors.meta_graph import MetaGraph, ReportFailed, time_range
 from connectors.transport import Transport
@@ -195,7 +195,7 @@ class MetaAds:
         except TooMuchData:
             if since == until:
                 raise
-        return [row for half in _halves(since, until) for row in self._insights(asked, *half)]
+        return [row for half in halves(since, until) for row in self._insights(asked, *half)]
 
     def _of_ranges(self, asked: Mapping[str, str], ranges: Sequence[Mapping[str, str]]) -> list[Row]:
         """Rows of several ranges at once, of fewer where all hold too much together."""
@@ -221,12 +221,7 @@ class MetaAds:
                 break
         if since == until:
             raise failure
-        return [row for half in _halves(since, until) for row in self._reported(*half)]
-
-
-def _halves(since: date, until: date) -> tuple[Window, Window]:
-    middle = since + (until - since) // 2
-    return (since, middle), (middle + timedelta(days=1), until)
+        return [row for half in halves(since, until) for row in self._reported(*half)]
 
 
 def _is_id(text: str) -> bool:

@@ -26,7 +26,7 @@ from tenacity import (
 )
 
 from connectors.deadline import Deadline
-from connectors.errors import ConnectorError, Malformed, OutOfTime, Refused, Revoked, Throttled, Transient
+from connectors.errors import ConnectorError, Malformed, OutOfTime, Refused, Revoked, Throttled, TooMuchData, Transient
 from connectors.redaction import guard_client_logs, redact
 
 _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
@@ -37,7 +37,7 @@ class Policy:
     """Bounds of one call. Seconds; `attempts` counts the first try and every wait for a quota alike.
 
     `read_timeout` bounds each silence, `whole_timeout` one try from its first byte to its last, `largest_body` the
-    bytes of an answer.
+    bytes of an answer: a larger one is TooMuchData.
 
     A provider that asks for a wait above `longest_wait` is not waited for: `Throttled` goes to the caller at once,
     who comes back later instead of holding a worker.
@@ -213,7 +213,7 @@ class Transport:
         for piece in response.iter_bytes():
             body += piece
             if len(body) > self.policy.largest_body:
-                raise Malformed(provider, "the answer is too large")
+                raise TooMuchData(provider, "the answer is too large")
         return bytes(body)
 
     def _left(self) -> float:

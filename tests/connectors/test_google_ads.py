@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -10,13 +11,14 @@ import pytest
 from connectors import google_rows
 from connectors.ad_platform import AdPlatform
 from connectors.apps import OF_SANDBOX, App
-from connectors.errors import CursorExpired, Malformed, Refused, Revoked, Throttled, Transient
+from connectors.errors import CursorExpired, Malformed, Refused, Revoked, Throttled, TooMuchData, Transient
 from connectors.google_ads import GoogleAds
 from connectors.transport import Transport
 from data_contracts.contract import load
 from sandbox import google_world
 from sandbox.faces import TOKENS
 from sandbox.google_world import CUSTOMERS, MANAGER, PARTS, Holdings
+from tests.connectors.conftest import POLICY
 from tests.fixtures.sandbox import TODAY, RunningSandbox
 
 SINCE = TODAY - timedelta(days=44)
@@ -99,6 +101,21 @@ def test_every_day_is_the_ledgers_and_claims_are_fractions_of_purchases_alone(
     claimed = [row["platform_conversions"] for rows in days.values() for row in rows]
     assert any(one % 1 for one in claimed) and sum(row.claimed_leads for row in truth) > 0
     assert {row["platform_basis"] for rows in days.values() for row in rows} == {"click_view_modeled"}
+
+
+def test_a_report_too_large_for_an_answer_is_asked_for_in_fewer_days(
+    sandbox: RunningSandbox, google: GoogleAds, slept: list[float]
+) -> None:
+    days, networks = list(google.delivery(SINCE, TODAY)), list(google.breakdowns(SINCE, TODAY))
+    with Transport(replace(POLICY, largest_body=12_000), sleep=slept.append) as narrow:
+        small = GoogleAds(f"{sandbox.url}/google", TOKENS["google"], CUSTOMERS[0].id, narrow, OF_SANDBOX)
+        assert (list(small.delivery(SINCE, TODAY)), list(small.breakdowns(SINCE, TODAY))) == (days, networks)
+        assert 20 < narrow.requests < 100
+    with Transport(replace(POLICY, largest_body=100), sleep=slept.append) as narrow:
+        none = GoogleAds(f"{sandbox.url}/google", TOKENS["google"], CUSTOMERS[0].id, narrow, OF_SANDBOX)
+        with pytest.raises(TooMuchData):
+            list(none.delivery(SINCE, TODAY))
+        assert narrow.requests < 10
 
 
 def test_networks_add_up_to_the_whole(google: GoogleAds) -> None:

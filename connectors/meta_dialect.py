@@ -69,7 +69,9 @@ class MetaDialect:
             raise TooManyRows(name, f"{message} (code {code}, subcode {subcode})", status=status)
         if "reduce the amount of data" in message:
             raise TooMuchData(name, message, status=status)
-        if code in _TRANSIENT or subcode == 99 or error.get("is_transient") is True or _odd_refusal(code, message):
+        passes = code in _TRANSIENT or subcode == 99 or error.get("is_transient") is True or _odd_refusal(code, message)
+        # whatever it calls a fault of its own
+        if passes or status >= 500:
             raise Transient(name, f"{message} (code {code})", status=status)
         reason = _refusal(code, subcode, message)
         number = f"{code}/{subcode}" if subcode else str(code)

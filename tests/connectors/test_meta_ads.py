@@ -161,6 +161,7 @@ def test_reach_windows_are_each_day_the_week_and_four_weeks_ending_on_it_and_the
         ({"code": "1", "message": "Please reduce the amount of data you're asking for", "times": 2}, 2),
         ({"code": "100", "message": "Cannot include x in summary param", "times": 1}, 0),
         ({"code": "100", "subcode": 1487534, "message": "Invalid parameter", "times": 3}, 1),
+        ({"kind": "status", "status": 503, "code": "-1", "times": 2}, 0),
     ],
 )
 @pytest.mark.parametrize("after", [0, 3])

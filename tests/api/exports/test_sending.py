@@ -59,9 +59,10 @@ def test_no_address_and_no_number_stands_in_the_operational_database(exporting: 
     assert HASH not in kept and "@" not in kept
 
 
-def test_a_platform_that_is_down_is_asked_again_after_longer_and_longer_waits(exporting: Exporting) -> None:
+@pytest.mark.parametrize("code", ["2", "-1"])
+def test_a_platform_that_is_down_is_asked_again_after_longer_and_longer_waits(exporting: Exporting, code: str) -> None:
     queue(exporting, "one")
-    exporting.sandbox.plan(DOWN)
+    exporting.sandbox.plan({**DOWN, "code": code})
     at, waits = db.now(), []
     for _ in range(len(sending.WAITS) + 1):
         with time_machine.travel(at, tick=False):
@@ -70,8 +71,7 @@ def test_a_platform_that_is_down_is_asked_again_after_longer_and_longer_waits(ex
             if found.next_attempt_at:
                 waits.append((found.next_attempt_at - at).total_seconds())
                 at = found.next_attempt_at
-    for waited, planned in zip(waits, sending.WAITS, strict=True):
-        assert 0.8 * planned <= waited <= 1.2 * planned
+    assert all(0.8 * planned <= waited <= 1.2 * planned for waited, planned in zip(waits, sending.WAITS, strict=True))
     assert (row(exporting).status, row(exporting).reason, row(exporting).attempts) == ("failed", "transient", 6)
 
 

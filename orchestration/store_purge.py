@@ -23,6 +23,8 @@ from touchledger.settings import Settings
 # one statement binds at most so many ids
 IDS = 500
 SETS = ("products", "variants", "orders", "order_lines")
+# of what stores tell that it was deleted
+DELETED = ("products", "orders")
 
 log = structlog.get_logger(__name__)
 
@@ -83,19 +85,20 @@ def _synced(lake: Lake, connection: Connection) -> Iterator[Path]:
 
 
 def _forget_deletions(settings: Settings, lake: Lake, connection: Connection) -> None:
-    """Withdraw what the store told of products it deleted; that landed as records of our own, not of a sync."""
+    """Drop what the store told of products and orders it deleted; that landed as records of our own, not of a sync."""
     told = sa.select(StoreDelivery).where(
         StoreDelivery.connection_id == connection.id, StoreDelivery.outcome == "deleted"
     )
     with transaction(settings.operational_url) as session:
         keys = [one.deletion_key for one in session.scalars(told)]
-        of_store = (IngestedRecord.profile_id == connection.profile_id, IngestedRecord.dataset == "products")
+        of_store = (IngestedRecord.profile_id == connection.profile_id, IngestedRecord.dataset.in_(DELETED))
         for start in range(0, len(keys), IDS):
             mine = (*of_store, IngestedRecord.record_key.in_(keys[start : start + IDS]))
-            for batch in session.scalars(sa.select(IngestedRecord.landed_batch).where(*mine).distinct()):
+            chosen = sa.select(IngestedRecord.dataset, IngestedRecord.landed_batch).where(*mine).distinct()
+            for dataset, batch in session.execute(chosen).all():
                 # the file first: killed in between, it is written again from records that are still there
                 if batch is not None:
-                    for path in _files(lake, Path("products", connection.profile_id, ingested.SOURCE), batch):
+                    for path in _files(lake, Path(dataset, connection.profile_id, ingested.SOURCE), batch):
                         path.unlink()
             session.execute(sa.delete(IngestedRecord).where(*mine))
 

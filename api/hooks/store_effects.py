@@ -96,10 +96,29 @@ def _product_deleted(settings: Settings, session: Session, connection: Connectio
         "currency": currency or session.get_one(Profile, connection.profile_id).reporting_currency,
         "updated_at": _after(delivery.occurred_at, known["updated_at"] if known else None).isoformat(),
     }
+    return _lands(session, delivery, "products", record)
+
+
+def _order_deleted(_: Settings, session: Session, connection: Connection, delivery: StoreDelivery) -> str:
+    """A deleted order is never listed again, and is none of the store's sales any more."""
+    number = delivery.facts.get("order_id")
+    if number is None:
+        return "unreadable"
+    record = {
+        "connection_ref": connection.external_account_id,
+        "order_id": number,
+        # so that no list read before and landed later brings it back
+        "updated_at": delivery.occurred_at.isoformat(),
+        "_deleted": True,
+    }
+    return _lands(session, delivery, "orders", record)
+
+
+def _lands(session: Session, delivery: StoreDelivery, dataset: str, record: dict[str, Any]) -> str:
     session.add(
         IngestedRecord(
-            profile_id=connection.profile_id,
-            dataset="products",
+            profile_id=delivery.profile_id,
+            dataset=dataset,
             record_key=delivery.deletion_key,
             fingerprint=hashlib.sha256(as_json(record).encode()).hexdigest(),
             record=record,
@@ -185,6 +204,7 @@ def _record(session: Session, connection: Connection, attempt: Attempt) -> None:
 
 _EFFECTS: Mapping[str, Callable[[Settings, Session, Connection, StoreDelivery], str]] = {
     "products/delete": _product_deleted,
+    "orders/delete": _order_deleted,
     "app/uninstalled": _uninstalled,
     "customers/redact": _customer_redacted,
     "customers/data_request": _data_requested,

@@ -37,7 +37,7 @@ class StoreDelivery(Base):
 
     @property
     def deletion_key(self) -> str:
-        """The key of the record that lands when this tells of a deleted product."""
+        """The key of the record that lands when this tells of a deleted product or order."""
         return f"deleted:{self.id}"
 
 

@@ -101,29 +101,32 @@ def test_a_store_is_forgotten_only_once_no_older_snapshot_is_left(settings: Sett
     assert [path.name for path in settings.published.glob("served-*.duckdb")] == ["served-2.duckdb"]
 
 
-def deleted(settings: Settings, profile: Profile, store: Connection, number: str) -> None:
-    """The store tells that it deleted this product, and the worker has acted on it."""
+def deleted(settings: Settings, profile: Profile, store: Connection, kind: str, number: str) -> None:
+    """The store tells that it deleted this product or order, and the worker has acted on it."""
     with transaction(settings.operational_url) as unit:
-        of = {"profile_id": profile.id, "connection_id": store.id, "delivery_id": number, "topic": "products/delete"}
-        unit.add(StoreDelivery(**of, occurred_at=AT, facts={"product_id": number}))
+        of = {"profile_id": profile.id, "connection_id": store.id, "delivery_id": f"{kind}-{number}"}
+        unit.add(StoreDelivery(**of, topic=f"{kind}s/delete", occurred_at=AT, facts={f"{kind}_id": number}))
     store_effects.settle_due(settings)
 
 
-def test_products_that_a_forgotten_store_deleted_go_with_it_and_those_of_other_stores_stay(settings: Settings) -> None:
+def test_what_a_forgotten_store_deleted_goes_with_it_and_what_other_stores_did_stays(settings: Settings) -> None:
     profile = accounts.profile(settings.operational_url)
     gone = to_store(settings.operational_url, profile, "http://127.0.0.1:9")
     stays = to_store(settings.operational_url, profile, "http://127.0.0.1:9", external_account_id="other")
     lake = Lake(settings.lake)
     lake.prepare()
-    deleted(settings, profile, gone, "1")
-    deleted(settings, profile, stays, "2")
+    for store, number in ((gone, "1"), (stays, "2")):
+        deleted(settings, profile, store, "product", number)
+        deleted(settings, profile, store, "order", number)
     land_ingested(settings.operational_url, lake)
-    deleted(settings, profile, gone, "3")
+    deleted(settings, profile, gone, "product", "3")
     with transaction(settings.operational_url) as unit:
         unit.add(StorePurge(connection_id=gone.id))
     assert forget_stores(settings, lake) == [gone.id]
     land_ingested(settings.operational_url, lake)
-    files = (lake.raw / "products" / profile.id).rglob("*.parquet")
-    assert [number for path in files for number in pq.read_table(path)["product_id"].to_pylist()] == ["2"]
+    for kind in ("product", "order"):
+        files = (lake.raw / f"{kind}s" / profile.id).rglob("*.parquet")
+        assert [number for path in files for number in pq.read_table(path)[f"{kind}_id"].to_pylist()] == ["2"]
     with transaction(settings.operational_url) as unit:
-        assert [row.record["product_id"] for row in unit.scalars(sa.select(IngestedRecord))] == ["2"]
+        left = [(row.dataset, row.record["connection_ref"]) for row in unit.scalars(sa.select(IngestedRecord))]
+    assert sorted(left) == [("orders", "other"), ("products", "other")]

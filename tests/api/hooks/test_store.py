@@ -167,6 +167,17 @@ def test_a_product_that_nobody_knew_is_deleted_all_the_same(
     assert (record["connection_ref"], record["product_id"], record["currency"]) == (SHOP, "9", "USD")
 
 
+def test_a_deleted_order_is_withdrawn_as_of_its_deletion(
+    effect: Callable[..., StoreDelivery], settings: Settings, profile: Profile
+) -> None:
+    told = effect("orders/delete", {"id": 5}, X_Shopify_Triggered_At="2026-09-01T10:00:00.5Z")
+    (row,) = all_of(settings, IngestedRecord)
+    assert (told.outcome, row.dataset, row.profile_id) == ("deleted", "orders", profile.id)
+    of_order = {"connection_ref": SHOP, "order_id": "5"}
+    assert row.record == {**of_order, "updated_at": "2026-09-01T10:00:00.500000+00:00", "_deleted": True}
+    assert judge(inbound()["orders"], [row.record]).rejected == []
+
+
 def test_changes_wait_for_the_next_sync(effect: Callable[..., StoreDelivery], settings: Settings) -> None:
     told = effect("products/update", {"id": 9, "updated_at": "2026-09-01T10:00:00-05:00"})
     assert (told.outcome, told.facts) == ("noted", {"product_id": "9", "updated_at": "2026-09-01T15:00:00+00:00"})

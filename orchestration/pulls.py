@@ -113,7 +113,7 @@ def pull_ads(pull: Pull) -> None:
     connection = pull.connection
     with Transport() as transport:
         platform = opened(pull.settings, connection.provider, connection.access, transport)
-        entities = platform.entities()
+        entities = _entities(platform)
         for dataset, rows in entities.items():
             pull.land(dataset, rows)
         pull.zone = _zone(pull, entities["ad_accounts"])
@@ -128,6 +128,17 @@ def pull_ads(pull: Pull) -> None:
         _land_studies(pull, platform)
         # the last, for it takes most of the requests: months that do not come now are asked for by the next pull
         _land_reach(pull, platform, first, min(last_of_month(last), pull.today))
+
+
+def _entities(platform: AdPlatform) -> dict[str, list[Row]]:
+    try:
+        return platform.entities()
+    except Refused as refused:
+        if refused.reason != "not_found":
+            raise
+        # to who was taken out of an account, platforms say that there is none of that id
+        told = "the token does not open the account any more"
+        raise Refused(refused.provider, told, reason="permission_missing", status=refused.status) from refused
 
 
 def _zone(pull: Pull, accounts: Iterable[Row]) -> ZoneInfo | None:

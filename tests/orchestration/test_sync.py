@@ -170,11 +170,13 @@ def test_a_revoked_connection_waits_for_its_owner_and_the_other_is_pulled(
     assert [pull.connection.id for pull in sync_kind(settings, lake, "ad_platform", DAYS)] == [alive]
 
 
+# a permission was taken back; or the person behind the token was taken out of the account
+@pytest.mark.parametrize("refusal", [{"code": "200"}, {"code": "100", "subcode": 33}])
 def test_a_connection_that_needs_action_is_still_asked_and_well_again_when_it_is_let_through(
-    settings: Settings, sandbox: RunningSandbox, lake: Lake
+    settings: Settings, sandbox: RunningSandbox, lake: Lake, refusal: dict[str, Any]
 ) -> None:
     first, _ = connect(settings, sandbox)
-    sandbox.plan({"route": rf"act_{ACCOUNTS[0].id}$", "kind": "code", "code": "200"})
+    sandbox.plan({"route": rf"act_{ACCOUNTS[0].id}$", "kind": "code", **refusal})
     sync_kind(settings, lake, "ad_platform", DAYS)
     assert (reload(settings, first).status, reload(settings, first).status_reason) == (
         "needs_action", "permission_missing",

@@ -9,7 +9,7 @@ from typing import Any
 
 from connectors.errors import ConnectorError, CursorExpired, Malformed, Refused, Throttled, TooMuchData, Transient
 from connectors.store import Row
-from connectors.transport import Answer, Request, Transport
+from connectors.transport import Answer, Request, Transport, retry_after
 
 VERSION = "2026-10"
 PAGE = 20
@@ -28,7 +28,7 @@ class ShopifyDialect:
         if answer.status in _BY_STATUS:
             raise Refused("shopify", f"HTTP {answer.status}", reason=_BY_STATUS[answer.status], status=answer.status)
         if answer.status == 430:
-            raise Throttled("shopify", "HTTP 430", status=430)
+            raise Throttled("shopify", "HTTP 430", wait=retry_after(answer), status=430)
         if answer.status >= 300 or not answer.is_json:
             return
         if not isinstance(answer.body, dict):

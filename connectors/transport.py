@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import ssl
 import time
 from collections.abc import Callable, Mapping
@@ -29,6 +30,7 @@ from connectors.deadline import Deadline
 from connectors.errors import ConnectorError, Malformed, OutOfTime, Refused, Revoked, Throttled, TooMuchData, Transient
 from connectors.redaction import guard_client_logs, redact
 
+_SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
 _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 
 
@@ -261,11 +263,12 @@ def judge_status(answer: Answer, provider: str) -> None:
 
 
 def retry_after(answer: Answer) -> float | None:
-    """Seconds of a Retry-After header in either of its two forms; None when absent or unreadable."""
+    """Seconds of a Retry-After header in either of its two forms, or with decimals; None when absent or unreadable."""
     text = answer.headers.get("retry-after", "").strip()
     if not text:
         return None
-    if text.isascii() and text.isdigit():
+    # Shopify writes 2.0
+    if _SECONDS.fullmatch(text):
         return float(text)
     try:
         until = parsedate_to_datetime(text)

@@ -135,6 +135,15 @@ def test_a_bucket_that_really_runs_dry_is_waited_out(sandbox: RunningSandbox, sl
     assert sum(slept) > 1
 
 
+@pytest.mark.parametrize("status", [429, 430])
+def test_a_wait_with_decimals_is_waited_out(
+    sandbox: RunningSandbox, store: Shopify, slept: list[float], status: int
+) -> None:
+    sandbox.plan({"route": GRAPHQL, "kind": "status", "status": status, "headers": {"Retry-After": "4.0"}, "times": 2})
+    store.catalogue()
+    assert [4 <= wait < 5 for wait in slept] == [True] * 2
+
+
 @pytest.mark.parametrize(("asked", "available", "wait"), [(400, 100, 3.0), (400, 400, 0.0), (400, 1000, 0.0)])
 def test_the_wait_is_the_missing_points_over_the_restore_rate(asked: float, available: float, wait: float) -> None:
     status = {"maximumAvailable": 2000, "currentlyAvailable": available, "restoreRate": 100}

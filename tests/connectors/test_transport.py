@@ -159,9 +159,11 @@ def test_jitter_stays_between_nothing_and_the_growing_bound(sandbox: RunningSand
     ("headers", "seconds"),
     [
         ({"retry-after": "17"}, 17.0),
+        ({"retry-after": "2.0"}, 2.0),
         ({"retry-after": "Mon, 16 Nov 2026 10:00:30 GMT", "date": "Mon, 16 Nov 2026 10:00:00 GMT"}, 30.0),
         ({"retry-after": "Mon, 16 Nov 2026 09:59:00 GMT", "date": "Mon, 16 Nov 2026 10:00:00 GMT"}, 0.0),
         ({"retry-after": "soon"}, None),
+        ({"retry-after": "1.2.3"}, None),
         ({"retry-after": "\u00b2"}, None),
         ({}, None),
     ],

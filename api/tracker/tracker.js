@@ -354,7 +354,7 @@
     addEventListener("online", sendWaiting);
     addEventListener("submit", (submitted) => safely(sent)(submitted.target), true);
     sendWaiting();
-    safely(page)();
+    if (shown === null) safely(page)();
   }
 
   const calls = Object.entries({ page, track, identify, consent, reset }).map(([name, work]) => [name, safely(work)]);
@@ -362,9 +362,12 @@
   const open = Object.fromEntries(calls);
   open.push = safely((...rows) => rows.forEach(([name, ...values]) => open[name](...values)));
   window.touchledger = open;
+  const isAnswer = (row) => row && row[0] === "consent";
   const begin = () => {
+    // what was answered before this script was there holds for its first page view
+    open.push(...given.filter(isAnswer));
     start();
-    open.push(...given);
+    open.push(...given.filter((row) => !isAnswer(row)));
   };
   if (document.prerendering) document.addEventListener("prerenderingchange", begin, { once: true });
   else begin();

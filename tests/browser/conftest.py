@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from werkzeug.serving import make_server
 
 from tests.browser.place import Place
 from tests.browser.place import served as serve_people
+from tests.browser.tracked import AGENT, Shop
+from tests.browser.tracked import served as serve_shop
 from tests.factories import served
 from tests.factories.deployments import application, migrate
 from touchledger.settings import Settings
@@ -71,3 +73,30 @@ def page(browser: Browser) -> Iterator[Page]:
     context.close()
     # a refused sign-in is an error to the browser, and is meant
     assert [one for one in complaints if "status of 4" not in one] == []
+
+
+@pytest.fixture(scope="module")
+def shops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """A shop whose pages carry the tracker; tests take `shop`."""
+    with serve_shop(tmp_path_factory.mktemp("tracked")) as shop:
+        yield shop
+
+
+@pytest.fixture
+def shop(shops: Shop) -> Shop:
+    """The shop, of which nothing was told yet."""
+    shops.begin()
+    shops.change(privacy_mode="standard")
+    return shops
+
+
+@pytest.fixture
+def visitor(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser of somebody who was never here; its pages throw nothing."""
+    context = browser.new_context(user_agent=AGENT)
+    context.set_default_timeout(60_000)
+    errors: list[str] = []
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    yield context
+    context.close()
+    assert errors == []

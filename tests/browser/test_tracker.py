@@ -2,49 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import BrowserContext
 
-from tests.browser.tracked import AGENT, WAITING, Shop, served
+from tests.browser.tracked import AD, WAITING, Shop, opened
 
 pytestmark = pytest.mark.browser
-
-AD = "utm_source=meta&utm_medium=paid&utm_campaign=autumn&ad_platform=meta&campaign_id=c1&ad_set_id=s1&ad_id=a1"
-
-
-@pytest.fixture(scope="module")
-def shops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    with served(tmp_path_factory.mktemp("tracked")) as shop:
-        yield shop
-
-
-@pytest.fixture
-def shop(shops: Shop) -> Shop:
-    shops.begin()
-    shops.change(privacy_mode="standard")
-    return shops
-
-
-@pytest.fixture
-def visitor(browser: Browser) -> Iterator[BrowserContext]:
-    """A browser of somebody who was never here; its pages throw nothing."""
-    context = browser.new_context(user_agent=AGENT)
-    context.set_default_timeout(60_000)
-    errors: list[str] = []
-    context.on("weberror", lambda error: errors.append(str(error.error)))
-    yield context
-    context.close()
-    assert errors == []
-
-
-def opened(visitor: BrowserContext, address: str, **options: Any) -> Page:
-    page = visitor.new_page()
-    page.goto(address, **options)
-    page.wait_for_function("!!window.touchledger.track")
-    return page
 
 
 def test_a_visit_tells_where_it_came_from_and_nothing_else_of_its_address(shop: Shop, visitor: BrowserContext) -> None:

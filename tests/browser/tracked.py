@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from flask.testing import FlaskClient
+from playwright.sync_api import BrowserContext, Page
 
 from api import db, tracking_keys
 from api.models import Profile
@@ -26,8 +27,12 @@ WAITING = "Object.keys(localStorage).filter((name) => name.includes('waiting')).
 # a collector takes Chromium without a window for an automated visitor, which it is
 AGENT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
 
+AD = "utm_source=meta&utm_medium=paid&utm_campaign=autumn&ad_platform=meta&campaign_id=c1&ad_set_id=s1&ad_id=a1"
+
+CALLS = [["track", "menu_opened", {}]]
+
 PAGE = """<!doctype html><title>Shop</title><link rel="icon" href="data:,">
-<script>window.touchledger = [["track", "menu_opened", {{}}]];</script>
+<script>window.touchledger = {calls};</script>
 <script async src="{source}" {attributes}></script>
 <form id="trip" action="/thanks" data-touchledger-event="lead_submitted">
   <input name="first_name" value="Ann"><input type="email" name="address" value=" ann@example.com ">
@@ -45,6 +50,8 @@ PAGE = """<!doctype html><title>Shop</title><link rel="icon" href="data:,">
 class Shop:
     """Both servers. `answers` are the statuses that the collector answers next, then 202.
 
+    `calls` are what its pages call before the tracker is there.
+
     `told` holds path and body of what was taken, the same once; `asked` event id and status of everything.
     """
 
@@ -56,6 +63,7 @@ class Shop:
     answers: list[int] = field(default_factory=list)
     asked: list[tuple[str, int]] = field(default_factory=list)
     attributes: str = ""
+    calls: list[Any] = field(default_factory=list)
     key: str = ""
     changed: threading.Condition = field(default_factory=threading.Condition)
 
@@ -81,10 +89,11 @@ class Shop:
         """What was told under an event's name or a path until now."""
         return [body for path, body in self.told if name in (body.get("eventName"), path.rpartition("/")[2])]
 
-    def begin(self, *answers: int, attributes: str = "") -> None:
+    def begin(self, *answers: int, attributes: str = "", calls: list[Any] = CALLS) -> None:
         """Forget what was told, and answer so from now on."""
         with self.changed:
-            self.told, self.asked, self.answers, self.attributes = [], [], list(answers), attributes
+            self.told, self.asked, self.answers = [], [], list(answers)
+            self.attributes, self.calls = attributes, calls
 
     def await_asked(self, count: int) -> None:
         """Return once the collector was asked so often."""
@@ -97,6 +106,14 @@ class Shop:
         with db.transaction(self.settings.operational_url) as session:
             for name, value in columns.items():
                 setattr(session.query(Profile).one(), name, value)
+
+
+def opened(visitor: BrowserContext, address: str, **options: Any) -> Page:
+    """A page of the shop, once its tracker is there."""
+    page = visitor.new_page()
+    page.goto(address, **options)
+    page.wait_for_function("!!window.touchledger.track")
+    return page
 
 
 def _collector(shop: Shop) -> type[BaseHTTPRequestHandler]:
@@ -128,7 +145,7 @@ def _pages(shop: Shop) -> type[BaseHTTPRequestHandler]:
     class Pages(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             source = f"{shop.collector}/tracker.js?key={shop.key}"
-            body = PAGE.format(source=source, attributes=shop.attributes).encode()
+            body = PAGE.format(source=source, attributes=shop.attributes, calls=json.dumps(shop.calls)).encode()
             self.send_response(200)
             self.send_header("Content-Type", "text/html")
             self.send_header("Content-Length", str(len(body)))

@@ -1,0 +1,47 @@
+"""What a visitor answers to a site that asks holds from then on, and the collector hears of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Page
+
+from tests.browser.tracked import CALLS, Shop, opened
+
+pytestmark = pytest.mark.browser
+
+KEPT = "Object.keys(localStorage).filter((name) => name.startsWith('touchledger.'))"
+FILL = """() => {
+  for (let size = 2 ** 20, number = 0; size >= 1; number++) {
+    try { localStorage.setItem(`fill${number}`, "x".repeat(size)); } catch { size /= 2; }
+  }
+}"""
+
+
+def told_before_a_mark(shop: Shop, page: Page) -> list[str]:
+    """Names of the events that came before one that the page sends now."""
+    page.evaluate(f"fetch('{shop.collector}/api/tracking/mark', {{method: 'POST', body: '{{}}'}})")
+    shop.heard("mark")
+    return [body["eventName"] for _, body in shop.told if "eventName" in body]
+
+
+def test_who_refused_before_the_tracker_was_there_is_not_told_of(shop: Shop, visitor: BrowserContext) -> None:
+    shop.begin(calls=[*CALLS, ["consent", False]])
+    page = opened(visitor, shop.address)
+    assert told_before_a_mark(shop, page) == []
+    assert page.evaluate(KEPT) == ["touchledger.consent"]
+
+
+@pytest.mark.parametrize(
+    ("attributes", "answer"),
+    [("", {"analytics": True, "marketing": False}), ('data-consent="required"', {"analytics": True})],
+)
+def test_an_answer_from_before_the_tracker_was_there_holds_for_its_first_page_view(
+    shop: Shop, visitor: BrowserContext, attributes: str, answer: dict[str, Any]
+) -> None:
+    shop.begin(attributes=attributes, calls=[*CALLS, ["consent", answer]])
+    opened(visitor, shop.address)
+    (menu,) = shop.heard("menu_opened")
+    (view,) = shop.of("page_view")
+    assert view["consent"] == menu["consent"] == answer

@@ -79,10 +79,15 @@
     return settings.respect_gpc && navigator.globalPrivacyControl === true;
   }
 
+  function isRefusal(answer) {
+    const words = [answer.analytics, answer.analytics_storage].map((word) => String(word).toLowerCase());
+    return words.some((word) => ["false", "denied", "no"].includes(word));
+  }
+
   function isAllowed() {
     if (isRefusedByBrowser()) return false;
     const consent = read("consent");
-    return consent ? consent.analytics !== false : script.dataset.consent !== "required";
+    return consent ? !isRefusal(consent) : script.dataset.consent !== "required";
   }
 
   function forgetVisitor() {

@@ -45,3 +45,16 @@ def test_an_answer_from_before_the_tracker_was_there_holds_for_its_first_page_vi
     (menu,) = shop.heard("menu_opened")
     (view,) = shop.of("page_view")
     assert view["consent"] == menu["consent"] == answer
+
+
+@pytest.mark.parametrize(
+    "answer", [{"analytics": "denied"}, {"analytics_storage": "denied", "ad_storage": "denied"}, {"analytics": "No"}]
+)
+def test_a_refusal_may_be_said_in_the_words_that_consent_banners_have_for_it(
+    shop: Shop, visitor: BrowserContext, answer: dict[str, str]
+) -> None:
+    shop.begin(attributes='data-consent="required"')
+    page = opened(visitor, shop.address)
+    page.evaluate("(answer) => touchledger.consent(answer)", answer)
+    assert told_before_a_mark(shop, page) == []
+    assert page.evaluate(KEPT) == ["touchledger.consent"]

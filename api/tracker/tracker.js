@@ -225,6 +225,26 @@
     }
   }
 
+  function bare(eventName, visitor, session) {
+    return {
+      trackingKey: settings.key,
+      eventId: random(),
+      eventName,
+      eventTimeClient: new Date().toISOString(),
+      anonymousId: visitor.id,
+      sessionId: session.id,
+      pageUrl: location.origin + location.pathname,
+      referrer: `${location.origin}/`,
+    };
+  }
+
+  function refuse(more) {
+    // tried once, and tells of the visitor only which one it is
+    const visitor = read("visitor");
+    if (visitor) post(COLLECT, JSON.stringify({ ...bare("consent", visitor, read("session") || visitor), ...more }));
+    forgetVisitor();
+  }
+
   function event(eventName, more) {
     if (!isAllowed()) return;
     const [session, query] = currentSession();
@@ -232,17 +252,13 @@
     const consent = read("consent");
     const ga = cookie("_ga");
     send(COLLECT, {
-      trackingKey: settings.key,
-      eventId: random(),
-      eventName,
-      eventTimeClient: new Date().toISOString(),
-      anonymousId: visitor.id,
+      ...bare(eventName, visitor, session),
       userId: visitor.userId,
-      sessionId: session.id,
       previousSessionId: session.previous,
       sessionIndex: session.index,
       pageViewId,
       pageUrl: location.origin + location.pathname + (query && `?${query}`),
+      referrer: undefined,
       utm: session.utm,
       clickIds: session.clickIds,
       firstTouchUtm: visitor.utm,
@@ -278,9 +294,13 @@
   function consent(given) {
     if (isRefusedByBrowser()) return;
     const wasAllowed = isAllowed();
-    keep("consent", given && typeof given === "object" ? given : { analytics: given === true });
-    if (!isAllowed()) forgetVisitor();
+    const before = JSON.stringify(read("consent"));
+    let answer = given === true ? { analytics: true } : { analytics: false, marketing: false };
+    if (given && typeof given === "object") answer = given;
+    keep("consent", answer);
+    if (isRefusal(answer)) refuse({ consent: answer });
     else if (!wasAllowed) page();
+    else if (shown !== null && JSON.stringify(answer) !== before) event("consent");
   }
 
   function reset() {

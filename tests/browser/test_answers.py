@@ -58,3 +58,21 @@ def test_a_refusal_may_be_said_in_the_words_that_consent_banners_have_for_it(
     page.evaluate("(answer) => touchledger.consent(answer)", answer)
     assert told_before_a_mark(shop, page) == []
     assert page.evaluate(KEPT) == ["touchledger.consent"]
+
+
+def test_who_takes_an_answer_back_need_not_open_another_page_for_it(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, shop.address)
+    (menu,) = shop.heard("menu_opened")
+    page.evaluate("touchledger.identify({userId: 'u1'})")
+    for _ in range(2):
+        page.evaluate("touchledger.consent({analytics: true, marketing: false})")
+    (less,) = shop.heard("consent")
+    assert less["userId"] == "u1"
+    assert (less["consent"], less["anonymousId"]) == ({"analytics": True, "marketing": False}, menu["anonymousId"])
+    page.evaluate("touchledger.consent(false)")
+    refused = shop.heard("consent", 2)[1]
+    assert refused["consent"] == {"analytics": False, "marketing": False}
+    # of the visitor it tells which one it is, and no more
+    assert refused["anonymousId"] == menu["anonymousId"]
+    assert "userId" not in refused and "sessionIndex" not in refused
+    assert page.evaluate(KEPT) == ["touchledger.consent"]

@@ -195,6 +195,7 @@ def test_who_does_not_agree_is_neither_told_of_nor_remembered(
     if signal == "refused":
         shop.heard("menu_opened")
         page.evaluate("touchledger.consent(false)")
+        shop.heard("consent")
         shop.begin()
     page.evaluate("touchledger.identify({email: 'ann@example.com'}); touchledger.track('step')")
     page.get_by_role("button", name="Ask").click()

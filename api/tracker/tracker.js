@@ -297,9 +297,10 @@
     const before = JSON.stringify(read("consent"));
     let answer = given === true ? { analytics: true } : { analytics: false, marketing: false };
     if (given && typeof given === "object") answer = given;
-    keep("consent", answer);
+    // a full storage has room for the answer once the visitor is forgotten
     if (isRefusal(answer)) refuse({ consent: answer });
-    else if (!wasAllowed) page();
+    keep("consent", answer);
+    if (!wasAllowed) page();
     else if (shown !== null && JSON.stringify(answer) !== before) event("consent");
   }
 

@@ -76,3 +76,15 @@ def test_who_takes_an_answer_back_need_not_open_another_page_for_it(shop: Shop, 
     assert refused["anonymousId"] == menu["anonymousId"]
     assert "userId" not in refused and "sessionIndex" not in refused
     assert page.evaluate(KEPT) == ["touchledger.consent"]
+
+
+def test_a_full_storage_does_not_make_a_browser_forget_that_it_refused(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, shop.address)
+    shop.heard("menu_opened")
+    page.evaluate(FILL)
+    page.evaluate("touchledger.consent(false)")
+    page.goto("about:blank")
+    shop.begin()
+    page = opened(visitor, shop.address)
+    assert told_before_a_mark(shop, page) == []
+    assert page.evaluate(KEPT) == ["touchledger.consent"]

@@ -383,13 +383,18 @@
     if (shown === null) safely(page)();
   }
 
-  const calls = Object.entries({ page, track, identify, consent, reset }).map(([name, work]) => [name, safely(work)]);
   const given = Array.isArray(window.touchledger) ? window.touchledger : [];
-  const open = Object.fromEntries(calls);
+  let isBegun = false;
+  const open = {};
+  for (const [name, work] of Object.entries({ page, track, identify, consent, reset })) {
+    // a page that is prerendered is seen later, or never
+    open[name] = (...values) => (isBegun ? safely(work)(...values) : void given.push([name, ...values]));
+  }
   open.push = safely((...rows) => rows.forEach(([name, ...values]) => open[name](...values)));
   window.touchledger = open;
   const isAnswer = (row) => row && row[0] === "consent";
   const begin = () => {
+    isBegun = true;
     // what was answered before this script was there holds for its first page view
     open.push(...given.filter(isAnswer));
     start();

@@ -165,7 +165,8 @@
   let pageViewId = random();
   let shown = null; // path of the page view that was sent last
   let arrival = isNavigation() ? location.href : null; // null once a session was opened from it
-  const came = isNavigation() ? document.referrer : "";
+  // told with the first event alone: nobody arrives with what happens on a page later, however long it was read
+  let came = isNavigation() ? origin(document.referrer) : undefined;
 
   function isNavigation() {
     // a page that is reloaded or gone back to was not reached from an ad again
@@ -248,6 +249,9 @@
   function event(eventName, more) {
     if (!isAllowed()) return;
     const [session, query] = currentSession();
+    const arrived = query ? session : {};
+    const referrer = came;
+    came = `${location.origin}/`;
     const visitor = currentVisitor(session);
     const consent = read("consent");
     const ga = cookie("_ga");
@@ -258,9 +262,9 @@
       sessionIndex: session.index,
       pageViewId,
       pageUrl: location.origin + location.pathname + (query && `?${query}`),
-      referrer: undefined,
-      utm: session.utm,
-      clickIds: session.clickIds,
+      referrer,
+      utm: arrived.utm,
+      clickIds: arrived.clickIds,
       firstTouchUtm: visitor.utm,
       firstTouchClickIds: visitor.clickIds,
       fbp: cookie("_fbp"),
@@ -275,10 +279,9 @@
 
   function page() {
     if (!isAllowed()) return;
-    const isFirst = shown === null;
     shown = location.pathname;
     pageViewId = random();
-    event("page_view", { referrer: isFirst ? origin(came) : undefined });
+    event("page_view");
   }
 
   function track(eventName, properties = {}) {

@@ -51,3 +51,39 @@ def test_a_page_that_nobody_sees_yet_tells_nothing(shop: Shop, visitor: BrowserC
     page.evaluate("window.isShown = true; document.dispatchEvent(new Event('prerenderingchange'))")
     shop.heard("pushed")
     assert [event["eventName"] for event in events(shop)] == ["page_view", "menu_opened", "called", "pushed"]
+
+
+def test_who_reads_a_page_for_longer_than_a_session_did_not_arrive_again(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, f"{shop.address}/?{AD}", referer="https://l.facebook.com/")
+    (menu,) = shop.heard("menu_opened")
+    page.evaluate(HALF_AN_HOUR_AGO)
+    page.evaluate("touchledger.track('lead_submitted')")
+    (lead,) = shop.heard("lead_submitted")
+    page.evaluate(HALF_AN_HOUR_AGO)
+    page.evaluate("history.pushState({}, '', '/boots')")
+    third = shop.heard("page_view", 2)[1]
+    assert [one["sessionIndex"] for one in (menu, lead, third)] == [1, 2, 3]
+    (touch,) = touches(shop, events(shop))
+    assert (touch["ad_id"], touch["referrer_host"], touch["session_id"]) == ("a1", "l.facebook.com", menu["sessionId"])
+
+
+@pytest.mark.parametrize(
+    ("query", "referrer", "expected"),
+    [
+        (f"?{AD}", "https://l.facebook.com/", {"ad_id": "a1", "utm_source": "meta", "is_direct": False}),
+        ("?utm_source=news&fbclid=c1", None, {"utm_source": "news", "click_id": "c1", "is_direct": False}),
+        ("", "https://search.example/", {"referrer_host": "search.example", "is_direct": False}),
+        ("", None, {"is_direct": True}),
+    ],
+)
+def test_events_that_come_before_the_one_that_opened_their_visit_open_no_second(
+    shop: Shop, visitor: BrowserContext, query: str, referrer: str | None, expected: dict[str, Any]
+) -> None:
+    page = opened(visitor, f"{shop.address}/{query}", referer=referrer)
+    shop.heard("menu_opened")
+    page.goto(f"{shop.address}/boots", referer=f"{shop.address}/")
+    shop.heard("menu_opened", 2)
+    told = events(shop)
+    (touch,) = touches(shop, reversed(told))
+    assert expected.items() <= touch.items()
+    assert touch["occurred_at"][:19] == told[0]["eventTimeClient"][:19]

@@ -169,9 +169,10 @@
   let came = isNavigation() ? origin(document.referrer) : undefined;
 
   function isNavigation() {
-    // a page that is reloaded or gone back to was not reached from an ad again
+    // a page that is reloaded or gone back to was not reached from an ad again, but where nothing could be told before
     const [entry] = performance.getEntriesByType("navigation");
-    return !entry || entry.type === "navigate" || entry.type === "prerender";
+    const isFresh = !entry || entry.type === "navigate" || entry.type === "prerender";
+    return isFresh || (script.dataset.consent === "required" && !read("consent"));
   }
 
   function told(address) {

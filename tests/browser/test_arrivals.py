@@ -87,3 +87,16 @@ def test_events_that_come_before_the_one_that_opened_their_visit_open_no_second(
     (touch,) = touches(shop, reversed(told))
     assert expected.items() <= touch.items()
     assert touch["occurred_at"][:19] == told[0]["eventTimeClient"][:19]
+
+
+def test_a_page_loaded_again_to_ask_for_consent_is_still_reached_from_its_ad(
+    shop: Shop, visitor: BrowserContext
+) -> None:
+    shop.begin(attributes='data-consent="required"')
+    page = opened(visitor, f"{shop.address}/?{AD}", referer="https://l.facebook.com/")
+    page.reload()
+    page.evaluate("touchledger.consent(true)")
+    (view,) = shop.heard("page_view")
+    assert (view["utm"]["source"], view["referrer"]) == ("meta", "https://l.facebook.com/")
+    page.reload()
+    assert "utm" not in shop.heard("page_view", 2)[1]

@@ -164,15 +164,20 @@
 
   let pageViewId = random();
   let shown = null; // path of the page view that was sent last
-  let arrival = isNavigation() ? location.href : null; // null once a session was opened from it
+  const [navigation = {}] = performance.getEntriesByType("navigation");
+  let arrival = isNavigation() ? landing() : null; // null once a session was opened from it
   // told with the first event alone: nobody arrives with what happens on a page later, however long it was read
   let came = isNavigation() ? origin(document.referrer) : undefined;
 
   function isNavigation() {
     // a page that is reloaded or gone back to was not reached from an ad again, but where nothing could be told before
-    const [entry] = performance.getEntriesByType("navigation");
-    const isFresh = !entry || entry.type === "navigate" || entry.type === "prerender";
-    return isFresh || (script.dataset.consent === "required" && !read("consent"));
+    const isAgain = ["reload", "back_forward"].includes(navigation.type);
+    return !isAgain || (script.dataset.consent === "required" && !read("consent"));
+  }
+
+  function landing() {
+    // a page may have cleaned its address before this script was there
+    return origin(navigation.name) === `${location.origin}/` ? navigation.name : location.href;
   }
 
   function told(address) {

@@ -100,3 +100,11 @@ def test_a_page_loaded_again_to_ask_for_consent_is_still_reached_from_its_ad(
     assert (view["utm"]["source"], view["referrer"]) == ("meta", "https://l.facebook.com/")
     page.reload()
     assert "utm" not in shop.heard("page_view", 2)[1]
+
+
+def test_a_page_that_cleans_its_address_first_is_still_reached_from_its_ad(shop: Shop, visitor: BrowserContext) -> None:
+    visitor.add_init_script("if (location.search) history.replaceState({}, '', '/home');")
+    opened(visitor, f"{shop.address}/?{AD}&fbclid=Click1")
+    (view,) = shop.heard("page_view")
+    assert (view["utm"]["source"], view["clickIds"]) == ("meta", {"fbclid": "Click1"})
+    assert view["pageUrl"].startswith(f"{shop.address}/home?utm_source=meta&")

@@ -181,8 +181,11 @@
   }
 
   function told(address) {
-    const query = new URL(address).searchParams;
-    const entries = TOLD.map((name) => [name, query.get(name)]);
+    const given = {};
+    for (const [name, value] of new URL(address).searchParams) {
+      given[name.toLowerCase()] = given[name.toLowerCase()] || value;
+    }
+    const entries = TOLD.map((name) => [name, given[name]]);
     return Object.fromEntries(entries.filter(([, value]) => value && value.length <= LONGEST));
   }
 

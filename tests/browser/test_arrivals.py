@@ -108,3 +108,10 @@ def test_a_page_that_cleans_its_address_first_is_still_reached_from_its_ad(shop:
     (view,) = shop.heard("page_view")
     assert (view["utm"]["source"], view["clickIds"]) == ("meta", {"fbclid": "Click1"})
     assert view["pageUrl"].startswith(f"{shop.address}/home?utm_source=meta&")
+
+
+def test_parameters_count_in_any_case_and_by_their_first_value(shop: Shop, visitor: BrowserContext) -> None:
+    opened(visitor, f"{shop.address}/?utm_source=&UTM_Source=news&utm_source=late&GCLID=Click1")
+    (view,) = shop.heard("page_view")
+    assert (view["utm"], view["clickIds"]) == ({"source": "news"}, {"gclid": "Click1"})
+    assert view["pageUrl"] == f"{shop.address}/?utm_source=news&gclid=Click1"

@@ -228,11 +228,9 @@
   }
 
   function origin(address) {
-    try {
-      return address ? `${new URL(address).origin}/` : undefined;
-    } catch {
-      return undefined;
-    }
+    // URL() knows no origin of android-app://com.example/
+    const [found] = /^[a-z][a-z\d+.-]*:\/\/[^/?#]+/i.exec(address) || [];
+    return found && `${found}/`;
   }
 
   function bare(eventName, visitor, session) {

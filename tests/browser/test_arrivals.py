@@ -115,3 +115,12 @@ def test_parameters_count_in_any_case_and_by_their_first_value(shop: Shop, visit
     (view,) = shop.heard("page_view")
     assert (view["utm"], view["clickIds"]) == ({"source": "news"}, {"gclid": "Click1"})
     assert view["pageUrl"] == f"{shop.address}/?utm_source=news&gclid=Click1"
+
+
+def test_an_app_that_opens_the_page_is_where_its_visitor_came_from(shop: Shop, visitor: BrowserContext) -> None:
+    visitor.add_init_script("Object.defineProperty(document, 'referrer', {value: 'android-app://com.slack/a-channel'})")
+    opened(visitor, shop.address)
+    (view,) = shop.heard("page_view")
+    assert view["referrer"] == "android-app://com.slack/"
+    (touch,) = touches(shop, [view])
+    assert touch["referrer_host"] == "com.slack"

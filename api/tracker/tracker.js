@@ -223,8 +223,12 @@
   }
 
   function cookie(name) {
-    const found = document.cookie.split("; ").find((one) => one.startsWith(`${name}=`));
-    return found && found.slice(name.length + 1);
+    try {
+      const found = document.cookie.split("; ").find((one) => one.startsWith(`${name}=`));
+      return found && found.slice(name.length + 1);
+    } catch {
+      return undefined; // in a sandbox
+    }
   }
 
   function origin(address) {

@@ -124,3 +124,15 @@ def test_an_app_that_opens_the_page_is_where_its_visitor_came_from(shop: Shop, v
     assert view["referrer"] == "android-app://com.slack/"
     (touch,) = touches(shop, [view])
     assert touch["referrer_host"] == "com.slack"
+
+
+def test_a_page_in_a_sandbox_which_has_no_cookies_tells_too(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, shop.address)
+    shop.heard("menu_opened")
+    page.evaluate("""() => {
+      const frame = document.createElement("iframe");
+      frame.sandbox = "allow-scripts";
+      frame.src = "/framed";
+      document.body.append(frame);
+    }""")
+    assert shop.heard("page_view", 2)[1]["pageUrl"] == f"{shop.address}/framed"

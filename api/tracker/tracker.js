@@ -16,7 +16,7 @@
   const MINUTE = 60_000;
   const LATE = 30 * 24 * 60 * MINUTE;
   const MOST_WAITING = 200;
-  const LARGEST = 50_000;
+  const LARGEST = 50_000; // bytes
   // what a field says of itself (its autocomplete, type or name), and what it is called in `identify`
   const PERSONAL = {
     email: "email", "e-mail": "email",
@@ -101,9 +101,15 @@
   let pause = 2000;
   let newest = 0;
 
+  function isTooLarge(text) {
+    return new TextEncoder().encode(text).length > LARGEST;
+  }
+
   function send(path, body) {
     let text = JSON.stringify(body);
-    if (text.length > LARGEST) text = JSON.stringify({ ...body, payload: undefined });
+    if (isTooLarge(text)) text = JSON.stringify({ ...body, payload: undefined });
+    // no browser lets it go while a page is left, and what comes after it would wait for it
+    if (isTooLarge(text)) return console.warn("touchledger: an event is too large to be sent");
     // sent in order of these names, and what opens a visit must come before what else happens in it
     newest = Math.max(Date.now(), newest + 1);
     keep(`waiting.${newest}.${random()}`, [path, text]);

@@ -251,3 +251,15 @@ def test_without_storage_the_tracker_still_tells(shop: Shop, visitor: BrowserCon
     page.evaluate("touchledger.track('step')")
     view, step = shop.heard("page_view")[0], shop.heard("step")[0]
     assert (view["anonymousId"], view["sessionId"]) == (step["anonymousId"], step["sessionId"])
+
+
+def test_what_is_too_large_to_be_sent_does_not_hold_up_the_rest(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, shop.address)
+    # letters of two bytes: half as many as may be sent
+    page.evaluate("touchledger.track('long', {text: 'ж'.repeat(40_000)})")
+    page.evaluate("touchledger.track('longer', {order_id: 'ж'.repeat(40_000)})")
+    page.evaluate("touchledger.track('step')")
+    shop.heard("step")
+    (long,) = shop.of("long")
+    assert "payload" not in long and shop.of("longer") == []
+    page.wait_for_function(f"{WAITING} === 0")

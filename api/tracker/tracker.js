@@ -15,6 +15,7 @@
   const LONGEST = 1000;
   const MINUTE = 60_000;
   const LATE = 30 * 24 * 60 * MINUTE;
+  const TWICE = 2000; // two clicks on a button, or a page that sends on what it has looked at
   const MOST_WAITING = 200;
   const LARGEST = 50_000; // bytes
   // what a field says of itself (its autocomplete, type or name), and what it is called in `identify`
@@ -331,6 +332,9 @@
 
   // ---- forms: read when they are sent, never while somebody types ----
 
+  let sentForm = null;
+  let sentAt = 0;
+
   function typed(form) {
     const found = {};
     // a form that asks for a password or a card is no form that somebody gives a contact in
@@ -349,6 +353,9 @@
     if (!isAllowed() || form.dataset.touchledger === "ignore") return;
     const person = typed(form);
     const eventName = form.dataset.touchledgerEvent;
+    const isTwice = form === sentForm && Date.now() - sentAt < TWICE;
+    [sentForm, sentAt] = [form, Date.now()];
+    if (isTwice) return;
     if (eventName) {
       const isKnown = Object.keys(person).length > 0;
       return event(eventName, { payload: { form: form.id || undefined }, identify: isKnown ? person : undefined });

@@ -358,7 +358,7 @@
     if (isTwice) return;
     if (eventName) {
       const isKnown = Object.keys(person).length > 0;
-      return event(eventName, { payload: { form: form.id || undefined }, identify: isKnown ? person : undefined });
+      return event(eventName, { payload: { form: form.getAttribute("id") || undefined }, identify: isKnown ? person : undefined });
     }
     for (const idType of ["email", "phone"]) {
       if (!person[idType]) continue;

@@ -376,7 +376,7 @@
   // ---- start ----
 
   function verify() {
-    const nonce = new URL(location.href).searchParams.get("tl_verify");
+    const nonce = new URL(landing()).searchParams.get("tl_verify");
     const body = { nonce, trackingKey: settings.key, pageUrl: location.origin + location.pathname };
     if (nonce) post("api/tracking/verification/beacon", JSON.stringify(body));
   }

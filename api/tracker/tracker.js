@@ -393,7 +393,7 @@
 
   function start() {
     verify();
-    if (isRefusedByBrowser()) forgetVisitor();
+    if (isRefusedByBrowser()) refuse({ gpc: true });
     for (const name of ["pushState", "replaceState"]) {
       const original = history[name];
       history[name] = function (...given) {

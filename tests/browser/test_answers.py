@@ -88,3 +88,20 @@ def test_a_full_storage_does_not_make_a_browser_forget_that_it_refused(shop: Sho
     page = opened(visitor, shop.address)
     assert told_before_a_mark(shop, page) == []
     assert page.evaluate(KEPT) == ["touchledger.consent"]
+
+
+def test_a_known_browser_that_begins_to_signal_a_refusal_is_told_of_one_last_time(
+    shop: Shop, visitor: BrowserContext
+) -> None:
+    page = opened(visitor, shop.address)
+    page.evaluate("touchledger.identify({userId: 'u1'})")
+    (named,) = shop.heard("identify")
+    page.close()
+    shop.begin()
+    visitor.add_init_script("Object.defineProperty(navigator, 'globalPrivacyControl', {value: true})")
+    page = opened(visitor, shop.address)
+    (refused,) = shop.heard("consent")
+    assert (refused["gpc"], refused["anonymousId"]) == (True, named["anonymousId"]) and "userId" not in refused
+    page.reload()
+    assert told_before_a_mark(shop, page) == ["consent"]
+    assert page.evaluate(KEPT) == []

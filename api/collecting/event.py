@@ -144,6 +144,13 @@ def _optional(body: Body, name: str, longest: int) -> str | None:
     return found or None
 
 
+def _typed(body: Body, name: str, longest: int) -> str | None:
+    """A text that no site makes, but its visitors or other scripts do: without it the event is kept all the same."""
+    with suppress(errors.ApiError):
+        return _optional(body, name, longest)
+    return None
+
+
 def _mapping(body: Body, name: str) -> Body:
     value = body.get(name)
     if value is not None and not isinstance(value, dict):
@@ -161,7 +168,7 @@ def _click_ids(body: Body) -> dict[str, str]:
     if len(given) > MOST_CLICK_IDS:
         raise errors.VALIDATION_ERROR(f"clickIds: holds more than {MOST_CLICK_IDS} ids.")
     found = {name[:32].lower(): value for name in given if (value := _optional(given, name, LONGEST_CLICK))}
-    cookie = _optional(body, "fbc", LONGEST_CLICK)
+    cookie = _typed(body, "fbc", LONGEST_CLICK)
     return {**found, "fbc": cookie} if cookie else found
 
 
@@ -169,8 +176,8 @@ def _known(body: Body) -> tuple[tuple[str, str], ...]:
     given = _mapping(body, "identify")
     told = [
         ("external_id", _optional(body, "userId", 128) or _optional(given, "userId", 128)),
-        ("email", _optional(given, "email", 254)),
-        ("phone", _optional(given, "phone", 32)),
+        ("email", _typed(given, "email", 254)),
+        ("phone", _typed(given, "phone", 32)),
         *_listed(given.get("identifiers")),
     ]
     found: dict[tuple[str, str], None] = {}
@@ -189,15 +196,14 @@ def _listed(given: Any) -> list[tuple[str, str | None]]:
         name = one.get("type") if isinstance(one, dict) else None
         if isinstance(name, str) and name in _IDENTIFIERS:
             kind, longest = _IDENTIFIERS[name]
-            with suppress(errors.ApiError):
-                found.append((kind, _optional(one, "value", longest)))
+            found.append((kind, _typed(one, "value", longest)))
     return found
 
 
 def _names(body: Body) -> dict[str, str]:
     given = _mapping(body, "identify")
     columns = (("x_first_name", "firstName"), ("x_last_name", "lastName"))
-    return {column: value for column, name in columns if (value := _optional(given, name, 120))}
+    return {column: value for column, name in columns if (value := _typed(given, name, 120))}
 
 
 def _money(body: Body) -> tuple[Decimal | None, str | None]:

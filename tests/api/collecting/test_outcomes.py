@@ -95,6 +95,13 @@ def test_what_nobody_could_be_reached_by_is_left_out_and_the_event_stays(tell: T
     assert became("identities") == []
 
 
+def test_what_somebody_typed_too_much_of_does_not_take_the_lead_along(tell: Tell, became: Became) -> None:
+    typed = {"phone": "+1 415 555 0123, after five and not on Fridays", "email": "a" * 255, "firstName": "A\0"}
+    tell(eventName="lead_created", identify={**typed, "lastName": "Lee"}, fbc="fb.1.1700000000000." + "x" * 1024)
+    (lead,) = became("conversions")
+    assert lead["x_last_name"] == "Lee" and not {"email", "phone", "x_first_name", "click_id"} & lead.keys()
+
+
 def test_the_listed_identifiers_of_a_person_are_joined_beside_those_with_a_field(tell: Tell, became: Became) -> None:
     more = [
         {"type": "email", "value": "Ann@Work.example"},

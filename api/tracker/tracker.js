@@ -210,7 +210,8 @@
     let session = read("session");
     const parameters = arrival ? told(arrival) : {};
     const query = String(new URLSearchParams(parameters));
-    const isOver = !session || at - session.at > settings.session_idle_minutes * MINUTE;
+    // either way: a clock that was put back must not keep a session open
+    const isOver = !session || Math.abs(at - session.at) > settings.session_idle_minutes * MINUTE;
     // who comes from another ad begins another visit, however short ago the last one was
     const isOpened = isOver || (query && query !== session.query);
     if (isOpened) {

@@ -136,3 +136,16 @@ def test_a_page_in_a_sandbox_which_has_no_cookies_tells_too(shop: Shop, visitor:
       document.body.append(frame);
     }""")
     assert shop.heard("page_view", 2)[1]["pageUrl"] == f"{shop.address}/framed"
+
+
+def test_a_clock_that_was_put_back_does_not_keep_a_session_open(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, f"{shop.address}/?{AD}")
+    shop.heard("menu_opened")
+    page.evaluate("""() => {
+      const session = JSON.parse(localStorage["touchledger.session"]);
+      localStorage["touchledger.session"] = JSON.stringify({ ...session, at: session.at + 24 * 3600_000 });
+    }""")
+    page.goto("about:blank")
+    page.goto(f"{shop.address}/?{AD}")
+    again = shop.heard("page_view", 2)[1]
+    assert (again["sessionIndex"], again["utm"]["source"]) == (2, "meta")

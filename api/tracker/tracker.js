@@ -100,6 +100,7 @@
   let isSending = false;
   let underWay = null;
   let pause = 2000;
+  let again = 0;
   let newest = 0;
 
   function isTooLarge(text) {
@@ -137,7 +138,8 @@
       pause = 2000;
     }
     if (underWay) {
-      setTimeout(sendWaiting, pause * (1 + Math.random()));
+      clearTimeout(again);
+      again = setTimeout(sendWaiting, pause * (1 + Math.random()));
       pause = Math.min(pause * 2, 5 * MINUTE);
     }
     isSending = false;

@@ -264,3 +264,30 @@ def test_what_is_too_large_to_be_sent_does_not_hold_up_the_rest(shop: Shop, visi
     (long,) = shop.of("long")
     assert "payload" not in long and shop.of("longer") == []
     page.wait_for_function(f"{WAITING} === 0")
+
+
+COUNT_TIMERS = """() => {
+    const [start, stop] = [setTimeout, clearTimeout];
+    window.timers = new Set();
+    window.setTimeout = (work, ...rest) => {
+      const timer = start(() => { timers.delete(timer); work(); }, ...rest);
+      timers.add(timer);
+      return timer;
+    };
+    window.clearTimeout = (timer) => { timers.delete(timer); stop(timer); };
+}"""
+
+
+def test_however_much_waits_for_a_collector_it_is_asked_again_by_one_clock(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, shop.address)
+    shop.heard("menu_opened")
+    page.wait_for_function(f"{WAITING} === 0")
+    page.evaluate(COUNT_TIMERS)
+    visitor.set_offline(True)
+    for number in range(1, 5):
+        page.evaluate("touchledger.track('step')")
+        page.wait_for_function(f"{WAITING} === {number}")
+        page.wait_for_function("timers.size > 0")
+    page.wait_for_function("timers.size === 1", timeout=10_000)
+    visitor.set_offline(False)
+    assert len(shop.heard("step", 4)) == 4

@@ -13,8 +13,8 @@ WINDOW = "28d"
 # what has not run for a week, or is switched off, needs no decision
 RUNNING_DAYS = 7
 ENDED = ("PAUSED", "ARCHIVED", "DELETED", "REMOVED", "DISABLE", "DISABLED")
-# the response index is defined from so many expected responses on; its baseline is days 4 to 10 of delivery, and its
-# trailing week comes after them
+# the response index is defined from so many expected responses on; its baseline is days 4 to 10 with impressions, and
+# its trailing week comes after them
 EXPECTED_RESPONSES = 20
 BASELINE = (4, 10)
 PSEUDO_RESPONSES = 5
@@ -62,7 +62,8 @@ where profile_key = $profile_key and score_window = $window and measure = 'fatig
 _INDEXES = f"""
 with days as (
     select s.entity_key, s.cohort_channel, s.cohort_objective, s.score_date, d.day, d.spend_minor as spend, d.clicks,
-        d.day - min(d.day) over (partition by s.entity_key) + 1 as age
+        d.impressions > 0 as is_shown,
+        count(*) filter (d.impressions > 0) over (partition by s.entity_key order by d.day) as age
     from ad_scores as s
     join delivery_daily as d on d.profile_key = s.profile_key and d.entity_key = s.entity_key and d.level = 'ad'
     where s.profile_key = $profile_key and s.score_window = $window and d.day <= s.score_date
@@ -70,9 +71,9 @@ with days as (
     select cohort_channel, cohort_objective, sum(clicks) / nullif(sum(spend), 0) as rate
     from days group by cohort_channel, cohort_objective
 ), ads as (
-    select entity_key, cohort_channel, cohort_objective, max(score_date - day + age) as age,
-        sum(clicks) filter (where age between {BASELINE[0]} and {BASELINE[1]}) as early_clicks,
-        sum(spend) filter (where age between {BASELINE[0]} and {BASELINE[1]}) as early_spend,
+    select entity_key, cohort_channel, cohort_objective, max(age) as age,
+        sum(clicks) filter (where is_shown and age between {BASELINE[0]} and {BASELINE[1]}) as early_clicks,
+        sum(spend) filter (where is_shown and age between {BASELINE[0]} and {BASELINE[1]}) as early_spend,
         sum(clicks) filter (where day > score_date - 7) as clicks,
         sum(spend) filter (where day > score_date - 7) as spend
     from days group by entity_key, cohort_channel, cohort_objective

@@ -184,6 +184,16 @@ def test_what_no_snapshot_confirms_for_14_days_expires(
     assert told(settings)[0][2] == "expired"
 
 
+def indexes(scored: Scored) -> dict[str, float | None]:
+    """The response index by ad, in a new snapshot."""
+    scored.publish()
+    with snapshots(scored.settings).reader() as reader:
+        assert reader is not None
+        facts = profile_facts(reader, str(scored.rows["profiles"][0]["profile_id"]))
+        assert facts is not None
+        return {ad.external_id: ad.response_index for ad in running_ads(reader, facts)}
+
+
 def test_the_response_index_compares_the_last_week_with_days_4_to_10(scored: Scored, settings: Settings) -> None:
     """First ten days 100 clicks at 1.00 a day, last week 40: usual rate 1 click a cent, (280 + 5) / (700 + 5)."""
     first = date(2026, 3, 8)
@@ -193,18 +203,28 @@ def test_the_response_index_compares_the_last_week_with_days_4_to_10(scored: Sco
         scored.deliver(key, first + timedelta(days=9), days=10, clicks=100)
     scored.deliver(1, THROUGH, days=7, clicks=40)
     scored.deliver(2, THROUGH, days=7, clicks=100)
-    scored.publish()
-    with snapshots(settings).reader() as reader:
-        assert reader is not None
-        facts = profile_facts(reader, str(scored.rows["profiles"][0]["profile_id"]))
-        assert facts is not None
-        found = {ad.external_id: ad.response_index for ad in running_ads(reader, facts)}
+    found = indexes(scored)
     # 700 clicks of days 4 to 10 for 700 cents, and five for what five cost over the root: 2980 clicks for 3400
     usual = 700 * (700 + 5) / (700 + 5 * 3400 / 2980)
     assert found["1"] == pytest.approx((280 + 5) / (usual + 5))
     assert found["2"] == pytest.approx((700 + 5) / (usual + 5))
     raise_due(settings)
     assert told(settings) == [("1", "refresh", "open")]
+
+
+def test_the_days_of_the_response_index_are_those_with_impressions(scored: Scored) -> None:
+    """An ad that paused after three days: days 4 to 10 are those after the pause, and 16 days are one too few."""
+    for key, late in ((1, 14), (2, 13)):
+        scored.ad(key, 50.0)
+        scored.rows["delivery_daily"] = [one for one in scored.rows["delivery_daily"] if one["entity_key"] != key]
+        scored.deliver(key, date(2026, 2, 3), days=3, clicks=1)
+        # an hour of the next day was paid for, and shown to nobody
+        scored.deliver(key, date(2026, 2, 4), days=1, clicks=0)
+        scored.rows["delivery_daily"][-1]["impressions"] = 0
+        scored.deliver(key, THROUGH - timedelta(days=7), days=late - 7, clicks=100)
+        scored.deliver(key, THROUGH, days=7, clicks=40)
+    usual = 700 * (700 + 5) / (700 + 5 * 3500 / 1866)
+    assert indexes(scored) == {"1": pytest.approx((280 + 5) / (usual + 5)), "2": None}
 
 
 def test_an_archived_profile_keeps_no_recommendation(scored: Scored, settings: Settings, profile: Profile) -> None:

@@ -6,7 +6,7 @@ with wanted as (
         t.experiment_id,
         t.arm_id,
         t.entity_key,
-        case g.objective_group
+        case coalesce(g.objective_group, objectives.objective_group)
             when 'leads' then 'lead_created'
             when 'messaging' then 'dm_started'
             else 'payment_received'
@@ -16,6 +16,7 @@ with wanted as (
     inner join {{ ref('int_entities') }} as c on t.campaign_key = c.entity_key
     left join {{ ref('stg_ad_platform__campaigns') }} as g
         on p.profile_id = g.profile_id and c.platform = g.platform and c.platform_id = g.campaign_id
+    left join {{ ref('objectives') }} as objectives on upper(g.objective) = objectives.objective
 ),
 
 -- Leads of one arm are not to be held against payments of another.

@@ -19,6 +19,16 @@ with delivered as (
         and day between $date_from and $date_to and entities.profile_key = $profile_key
     group by entities.platform
 ),
+-- a platform that began to deliver on a day that is not over has no full day yet
+begun as (
+    select distinct entities.platform
+    from platforms
+    join entities on entities.platform = platforms.platform
+    join delivery_daily on delivery_daily.entity_key = entities.entity_key
+    where platforms.profile_key = $profile_key and platforms.delivery_through is null
+        and entities.profile_key = $profile_key
+        and delivery_daily.profile_key = $profile_key and delivery_daily.level = 'campaign'
+),
 credited as (
     select
         platform, sum({ALL_OUTCOMES}) as conversions, sum({PAYMENTS}) as cash_conversions,
@@ -35,6 +45,7 @@ unassigned as (
 )
 select
     platforms.platform, platforms.reported_basis, platforms.delivery_through,
+    platforms.delivery_through is not null or platforms.platform in (select platform from begun) as has_delivery,
     coalesce(delivered.spend_minor, 0) as spend_minor, delivered.platform_conversions, delivered.platform_value_minor,
     coalesce(credited.conversions, 0) as conversions, coalesce(credited.cash_conversions, 0) as cash_conversions,
     coalesce(credited.cash_minor, 0) as cash_minor,

@@ -24,7 +24,7 @@ def platform_total(row: Sums, profile: ProfileFacts) -> dict[str, Any]:
         "currency": profile.currency,
         **_sides(row, profile.digits),
         "reported_basis": row["reported_basis"],
-        "has_delivery": row["delivery_through"] is not None,
+        "has_delivery": row["has_delivery"],
         "delivery_through": row["delivery_through"],
         "unassigned_conversions": row["unassigned_conversions"],
         "unassigned_cash_revenue": exact(row["unassigned_cash_minor"], profile.digits),

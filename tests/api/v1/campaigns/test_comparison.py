@@ -112,7 +112,12 @@ def test_a_currency_without_minor_unit_has_no_decimals(compared: Deployment) -> 
     (total,) = compared.new_caller(OTHER).data(PATH)["platforms"]
     # 5000 yen credited, 1234 spent; its claims are 5 conversions worth 5000
     assert (total["spend"], total["service_cash_revenue"], total["value_gap"]) == ("1234", "5000", "0")
-    assert (total["currency"], total["has_delivery"], total["reported_basis"]) == ("JPY", False, "click_only")
+    assert (total["currency"], total["reported_basis"]) == ("JPY", "click_only")
+
+
+def test_a_platform_has_delivery_from_its_first_day_on_which_is_not_over_yet(compared: Deployment) -> None:
+    (total,) = compared.new_caller(OTHER).data(PATH)["platforms"]
+    assert (total["spend"], total["has_delivery"], total["delivery_through"]) == ("1234", True, None)
 
 
 def test_before_the_first_publication_there_is_nothing_to_compare(

@@ -210,7 +210,9 @@ def _panel(
     of_key = dict(zip(zip(snapshots["profile_key"], snapshots["entity_key"], strict=True), ad.tolist(), strict=True))
     keys = zip(delivery["profile_key"], delivery["entity_key"], strict=True)
     row = np.array([of_key.get(key, -1) for key in keys], dtype=np.int64)
-    kept = (row >= 0) & (delivery["day"].to_numpy(np.int64) <= snapshots["day"].max())
+    # of another profile, in whose data a later day is whole, that day would be told half here
+    through = delivery["profile_key"].map(snapshots.groupby("profile_key")["day"].max())
+    kept = (row >= 0) & (delivery["day"] <= through).to_numpy()
     table, row = delivery[kept], row[kept]
     day = table["day"].to_numpy(np.int64)
     first = int(day.min()) if len(day) else int(snapshots["day"].max())

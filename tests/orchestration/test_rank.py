@@ -168,6 +168,19 @@ def test_values_of_a_profile_whose_data_lagged_are_as_old_as_that_data(mine: Set
     assert served == {1, 3}
 
 
+def test_days_after_the_last_whole_one_of_a_profile_say_nothing_of_wear(mine: Settings) -> None:
+    with duckdb.connect(str(mine.warehouse)) as warehouse:
+        lagged = "profile_key = 1 and as_of = (select max(as_of) from intermediate.int_score_history)"
+        warehouse.execute(f"delete from intermediate.int_score_history where {lagged}")
+    tables = read(mine)
+    assert tables is not None
+    today = known(tables)
+    newest, of_first = today.newest_of, np.array([profile == "profile 1" for profile, _ in today.ads])
+    assert newest["profile 1"] == today.panel.newest - 7
+    assert today.panel.spend[of_first, -8].sum() > 0 and not today.panel.spend[of_first, -7:].any()
+    assert today.panel.spend[~of_first, -7:].sum(axis=0).all()
+
+
 def test_the_ranker_waits_for_a_build_to_end_and_reads_what_it_left(mine: Settings) -> None:
     lock, built = mine.home / "locks" / "warehouse.lock", mine.home / "warehouse.built"
     with ThreadPoolExecutor(1) as pool:

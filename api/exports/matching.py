@@ -138,7 +138,10 @@ def _elsewhere(
 ) -> set[str]:
     """Ids of conversions, and of server events, that already go to this platform's target under another row."""
     other = aliased(ExportDestination)
-    same_place = (other.profile_id == found.profile_id, other.kind == found.kind, other.target == found.target)
+    # what was sent stays where it went, though its destination was moved since; its own rows count wherever they are
+    place = sa.func.coalesce(ExportRow.target, other.target)
+    is_there = sa.or_(other.id == found.id, place == found.target)
+    same_place = (other.profile_id == found.profile_id, other.kind == found.kind, is_there)
     taken = (
         sa.select(ExportRow.conversion_id, ExportRow.event_id)
         .join(other, other.id == ExportRow.destination_id)

@@ -238,7 +238,7 @@ def _settle(settings: Settings, claim: Claim, settled: Iterable[Settled]) -> Non
         for row in session.scalars(chosen.order_by(ExportRow.occurred_at, ExportRow.id)):
             # switched off meanwhile: what was not sent stays skipped
             if row.status == "queued" or outcomes[row.id].status == "sent":
-                _write(row, outcomes[row.id], at)
+                _write(row, outcomes[row.id], claim.destination.target, at)
                 told[row.status] += 1
                 ended.append(row)
                 _count(destination, row, at)
@@ -246,13 +246,13 @@ def _settle(settings: Settings, claim: Claim, settled: Iterable[Settled]) -> Non
     log.info("conversions_exported", destination_id=claim.destination.id, **told)
 
 
-def _write(row: ExportRow, outcome: Settled, at: datetime) -> None:
+def _write(row: ExportRow, outcome: Settled, target: str, at: datetime) -> None:
     status = outcome.status
     if status == "retry" and row.attempts > len(WAITS):
         status = "failed"
     row.reason, row.next_attempt_at = outcome.reason, None
     if status in ("sent", "failed", "skipped"):
-        row.status = status
+        row.status, row.target = status, target if status == "sent" else None
         row.sent_at, row.failed_at = at if status == "sent" else None, at if status == "failed" else None
     elif status == "waiting":
         row.attempts, row.next_attempt_at = row.attempts - 1, at

@@ -79,7 +79,8 @@ class ExportDestination(Base):
 class ExportRow(Base):
     """One conversion at one destination, by ids alone: who converted stands in the published snapshot, not here.
 
-    `event_id` is the server event that tells of it, if one does. The database refuses to delete a row.
+    `event_id` is the server event that tells of it, if one does; `target` is the one that it was sent to, null until
+    then. The database refuses to delete a row.
     """
 
     __tablename__ = "export_rows"
@@ -94,6 +95,7 @@ class ExportRow(Base):
     status: Mapped[str] = mapped_column(sa.String(8))
     reason: Mapped[str | None] = mapped_column(sa.String(40))
     attempts: Mapped[int] = mapped_column(default=0, server_default="0")
+    target: Mapped[str | None] = mapped_column(sa.String(128))
     created_at: Mapped[datetime] = mapped_column(default=now)
     next_attempt_at: Mapped[datetime | None]
     sent_at: Mapped[datetime | None]

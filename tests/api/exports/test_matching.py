@@ -109,6 +109,30 @@ def test_the_second_way_to_the_same_pixel_is_a_duplicate(exporting: Exporting) -
     assert found == {exporting.destination.id: QUEUED, second.id: skipped("duplicate")}
 
 
+def test_what_was_sent_stays_where_it_went_when_its_destination_is_moved(exporting: Exporting) -> None:
+    first, there = exporting.destination, exporting.destination.target
+    exporting.publish(exporting.conversion("one"))
+    exporting.match()
+    exporting.send()
+    elsewhere = exports.destination(exporting.url, exporting.profile, target="7")
+    exporting.change(ExportDestination, elsewhere.id, connection_id=exporting.connection.id)
+    exporting.change(ExportDestination, first.id, target="7", connection_id=elsewhere.connection_id)
+    back = exports.destination(exporting.url, exporting.profile, exporting.connection, target=there)
+    assert exporting.match() == 2
+    found = {row.destination_id: (row.status, row.reason) for row in exporting.rows()}
+    assert found == {first.id: ("sent", None), elsewhere.id: QUEUED, back.id: skipped("duplicate")}
+
+
+def test_a_destination_that_is_moved_sends_nothing_again_under_another_name(exporting: Exporting) -> None:
+    exporting.publish(exporting.conversion("store:5", source="store"))
+    exporting.match()
+    exporting.send()
+    exporting.change(ExportDestination, exporting.destination.id, target="7", updated_at=db.now())
+    exporting.publish(exporting.conversion("pp:1"), other_names={"store:5": "pp:1"})
+    exporting.match()
+    assert exporting.ledger()[exporting.id_of("pp:1")] == skipped("duplicate")
+
+
 def test_an_event_told_under_another_conversion_is_a_duplicate(exporting: Exporting) -> None:
     paid = event(exporting)
     exporting.publish(exporting.conversion("order", outcome_event_id=paid.id))

@@ -113,6 +113,8 @@ WORLDS: dict[str, dict[str, list[Record]]] = {
         "conversions": [
             *(_paid(f"k{n}", payment_ref=f"x:{n}", email="office@example.com", external_id=f"c{n}") for n in range(6)),
             _paid("nobody's", payment_ref="x:6", email="office@example.com"),
+            _paid("a guess", payment_ref="x:7", email="office@example.com"),
+            _paid("hers", payment_ref="x:7", external_id="c5", source="file"),
             {"conversion_key": "lead", "occurred_at": "2026-03-11T10:00:00Z", "conversion_type": "lead_created",
              "email": "office@example.com"},
         ],
@@ -225,7 +227,9 @@ def test_click_ids_are_known_by_their_names_in_any_case_and_go_with_what_convert
 
 def test_a_conversion_known_by_a_shared_inbox_alone_is_told_apart_from_those_of_its_person(told: Project) -> None:
     shared = _of(told, "inbox", "conversion_ref, is_shared", "conversions")
-    assert shared == [("lead", True), *((f"x:{n}", False) for n in range(6)), ("x:6", True)]
+    assert shared == [("lead", True), *((f"x:{n}", False) for n in range(6)), ("x:6", True), ("x:7", False)]
+    whose = _of(told, "inbox", "conversion_ref, person_ref", "conversions")
+    assert dict(whose)["x:7"] == dict(whose)["x:5"]
 
 
 def test_a_payment_goes_by_the_answer_on_another_of_its_records(told: Project) -> None:

@@ -20,7 +20,8 @@ with ranked as (
         row_number() over (
             partition by claims.profile_key, claims.payment_ref
             order by
-                case when people.person_key is null then 1 else 0 end,
+                -- Who shares an inbox with others is a guess, and whom a lesser source knows is none.
+                case when people.person_key is null then 2 when people.is_shared then 1 else 0 end,
                 claims.source_rank,
                 case when claims.is_captured then 0 else 1 end,
                 claims.ts,

@@ -102,7 +102,7 @@ def land(project: Project) -> None:
     project.land("conversions", [_lead("goes", 2, person_key="k"), _paid("gone", 2)], batch="goes")
     project.land("conversions", [_paid("leaves", 12)], batch="leaves")
     shops = [("a", "O2", 15), ("b", "O3", 12), ("a", "O4", 14)]
-    project.land("orders", [_order(*shop) for shop in shops])
+    project.land("orders", [*(_order(*shop) for shop in shops), _order("a", "O5", 10, payment_ref="x:its own")])
     renewal = {"subscription_ref": "s", "sequence_no": 2, "billing_reason": "cycle"}
     project.land("recurring_payments", [{**renewal, "payment_ref": "x:renewed", "first_payment_ref": "x:first"}])
     for profile in ("currency", "zone", "zz"):
@@ -137,6 +137,7 @@ def change(project: Project) -> None:
             _paid("order", 7, order_ref="O1"),
             _paid("first", 9),
             _paid("captured", 15, order_ref="O2"),
+            _paid("cart", 10, order_ref="O5", source="server_event"),
         ],
         batch="later",
     )

@@ -48,12 +48,16 @@ class Part:
 
 @dataclass
 class Order:
-    """An order, its payments, and whether what is told says which of them lost what."""
+    """An order, its payments, and whether what is told says which of them lost what.
+
+    `own` is what the store calls the payment where it has a name of its own for it.
+    """
 
     name: str
     currency: str
     parts: list[Part]
     exact: bool = True
+    own: str | None = None
 
     @property
     def net(self) -> Decimal:
@@ -86,6 +90,7 @@ def _amount(random: Random, currency: str, most: int = 200_000) -> Decimal:
 def _order(random: Random, made: World, number: int) -> None:
     order = Order(f"#{number}", random.choice(sorted(DIGITS)), [])
     in_store, processed = random.random() < 0.7, random.choice(("all", "none", "none", "some"))
+    order.own = f"{random.choice('0z')}:{number}" if in_store and random.random() < 0.2 else None
     for turn in range(random.choice((1, 1, 2, 2, 3))):
         by_processor = processed == "all" or (processed == "some" and random.random() < 0.5)
         value = _amount(random, order.currency)
@@ -113,7 +118,7 @@ def _tell_payments(random: Random, made: World, order: Order, in_store: bool) ->
     """Statements of the parts; gives names of the order that refunds of an order paid at once may use."""
     alone = len(order.parts) == 1
     names = []
-    if in_store and alone and not order.parts[0].processed and random.random() < 0.4:
+    if in_store and alone and not order.parts[0].processed and not order.own and random.random() < 0.4:
         # nobody but the store knows of it
         order.parts[0].ref = f"store:{order.name[1:]}"
         return [order.parts[0].ref]
@@ -132,7 +137,7 @@ def _tell_payments(random: Random, made: World, order: Order, in_store: bool) ->
                 wrong = {**told, "value": part.value + 1}
                 _conversion(random, made, order, f"{source} {part.ref}", source=source, **wrong)
     if alone:
-        names = [order.parts[0].ref, f"order:{order.name}"]
+        names = [order.parts[0].ref, f"order:{order.name}", *([order.own] if order.own else [])]
     return names
 
 
@@ -209,8 +214,9 @@ def _store(random: Random, made: World, order: Order, refunded: Decimal) -> None
     if random.random() < 0.3:
         before = {**row, "refunded_total": 0, "financial_status": "paid"}
         made.batches[0].setdefault("orders", []).append(before)
-    if random.random() < 0.2:
-        row["payment_ref"] = min(part.ref for part in order.parts) if len(order.parts) > 1 else None
+    row["payment_ref"] = order.own
+    if not order.own and len(order.parts) > 1 and random.random() < 0.2:
+        row["payment_ref"] = min(part.ref for part in order.parts)
     if random.random() < 0.1:
         row["cancelled_at"] = START.isoformat()
     made.batches[random.choice((1, 2))].setdefault("orders", []).append(row)

@@ -71,4 +71,5 @@ def test_the_worlds_contain_what_they_are_for() -> None:
     assert {len(order.parts) for order in orders} == {1, 2, 3}
     assert {order.exact for order in orders if len(order.parts) > 1} == {True, False}
     assert any(part.by_hand for part in parts) and any(part.processed for part in parts)
+    assert any(order.own for order in orders if len(order.parts) == 1)
     assert any(not order.net for order in orders if len(order.parts) > 1)

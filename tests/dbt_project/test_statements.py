@@ -89,6 +89,18 @@ WORLDS: dict[str, dict[str, list[Record]]] = {
             _back("r5", "order:#63", "90", source="server_event"),
         ],
     },
+    "named": {
+        "orders": [
+            _order("shop-a", "71", "#71", "100", payment_ref="pp:71", refunded_total="5"),
+            _order("shop-a", "72", "#72", "100", payment_ref="pp:72"),
+        ],
+        "conversions": [
+            _paid("e1", value="99", payment_ref="cart:71", order_ref="#71", source="server_event"),
+            _back("r1", "pp:71", "20", source="file"),
+            _paid("e2", value="60", payment_ref="cart:72", order_ref="#72", source="server_event"),
+            _paid("e3", value="40", payment_ref="cart:73", order_ref="#72", source="server_event"),
+        ],
+    },
     "twice": {
         "conversions": [
             _paid("k1", payment_ref="stripe:1", order_ref="#51"),
@@ -210,6 +222,10 @@ def test_a_refund_of_a_later_part_is_taken_off_once_and_one_of_the_whole_order_o
         ("pp:5", 0, 6_000),
         ("pp:6", 1_000, 3_000),
     ]
+
+
+def test_a_payment_that_its_order_alone_names_is_the_one_that_others_tell_for_the_order(told: Project) -> None:
+    assert _cash(told, "named") == [("cart:71", 8_000, 2_000), ("cart:72", 6_000, 0), ("cart:73", 4_000, 0)]
 
 
 def test_a_refund_that_two_sources_tell_of_is_taken_off_once(told: Project) -> None:

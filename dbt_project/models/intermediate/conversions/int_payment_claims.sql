@@ -4,15 +4,13 @@ with statements as (
     select * from {{ ref('int_payment_statements') }}
 ),
 
--- Names of orders that several stores of a profile use, and the store that is meant where nothing tells which: one that
--- does not know its payment before one that does.
+-- Orders that several stores of a profile name alike: where nothing tells which, one that knows of no payment is meant.
 shared as (
     select
         profile_id,
         order_ref,
         coalesce(min(case when own_ref is null then connection_ref end), min(connection_ref)) as likely_store
     from statements
-    where order_ref is not null
     group by profile_id, order_ref
     having min(connection_ref) <> max(connection_ref)
 ),
@@ -46,13 +44,14 @@ claims as (
             and statements.own_ref = owners.own_ref
 ),
 
--- What is known of an order over all its claims: the payment that names itself, one that was captured before an attempt
--- that was not, whether anyone but the store spoke, and whether several payments paid it.
+-- What is known of an order over all its claims: the captured payment that others than the store tell, the payment that
+-- names itself (captured before not), whether anyone but the store spoke, and whether several payments paid it.
 orders as (
     select
         profile_id,
         order_ref,
         store,
+        min(case when is_captured and is_told then own_ref end) as told_ref,
         coalesce(min(case when is_captured then own_ref end), min(own_ref)) as own_ref,
         min(source_rank) <> 3 or max(source_rank) <> 3 as has_payment_source,
         count(distinct case when is_captured and connection_ref is null then own_ref end) > 1 as is_in_parts
@@ -64,12 +63,14 @@ orders as (
 select
     profiles.profile_key,
     coalesce(
-        claims.own_ref,
+        case when claims.is_told or orders.told_ref is null then claims.own_ref end,
+        orders.told_ref,
         orders.own_ref,
         case when orders.has_payment_source then 'order:' || claims.order_ref end,
         claims.store_ref
     ) as payment_ref,
     claims.claim_key,
+    claims.own_ref,
     claims.conversion_type,
     claims.order_ref,
     claims.store_ref,
@@ -77,7 +78,7 @@ select
     claims.is_captured,
     coalesce(orders.is_in_parts and (claims.own_ref is null or claims.connection_ref is not null), false)
         as is_total_of_parts,
-    case when orders.is_in_parts then orders.own_ref end as parts_of,
+    case when orders.is_in_parts then orders.told_ref end as parts_of,
     claims.ts,
     claims.value,
     claims.currency,

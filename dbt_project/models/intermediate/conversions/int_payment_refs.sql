@@ -10,6 +10,9 @@ names as (
     union all
     select profile_key, store_ref as ref, payment_ref, is_captured from claims
     where store_ref is not null
+    union all
+    select profile_key, own_ref as ref, payment_ref, is_captured from claims
+    where own_ref is not null
 )
 
 select

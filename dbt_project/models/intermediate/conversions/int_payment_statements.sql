@@ -8,12 +8,22 @@ with shared as (
     having min(connection_ref) <> max(connection_ref)
 ),
 
+told as (
+    select distinct
+        profile_id as owner_id,
+        payment_ref as told_ref
+    from {{ ref('int_events') }}
+    where revenue_type = 'cash'
+),
+
 orders as (
     select
         orders.*,
-        shared.first_store
+        shared.first_store,
+        told.told_ref is not null as is_told
     from {{ ref('stg_store__orders') }} as orders
     left join shared on orders.profile_id = shared.owner_id and orders.order_id = shared.shared_id
+    left join told on orders.profile_id = told.owner_id and orders.payment_ref = told.told_ref
 )
 
 select
@@ -21,6 +31,7 @@ select
     {{ touch_keys()['stg_app__conversions'] }} as claim_key,
     conversion_type,
     case when payment_ref not like 'order:%' then payment_ref end as own_ref,
+    payment_ref not like 'order:%' as is_told,
     coalesce(order_ref, case when payment_ref like 'order:%' then substr(payment_ref, 7) end) as order_ref,
     cast(null as {{ dbt.type_string() }}) as connection_ref,
     cast(null as {{ dbt.type_string() }}) as store_ref,
@@ -49,6 +60,7 @@ select
     {{ touch_keys()['stg_store__orders'] }} as claim_key,
     'payment_received' as conversion_type,
     payment_ref as own_ref,
+    is_told,
     order_ref,
     connection_ref,
     -- the first keeps the short name, which a profile of one store has had all along

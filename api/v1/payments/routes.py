@@ -40,7 +40,7 @@ REF = re.compile(r"[a-z0-9_]{1,32}:[^\x00-\x1f]{1,200}")
 
 
 @bp.route("/payments")
-@guarded(scope=Scope.CUSTOMERS_READ, units=3, role=Role.ADMIN)
+@guarded(scope=Scope.CUSTOMERS_READ, units=3)
 @bp.arguments(StatusQuery, location="query")
 @bp.arguments(IntervalQuery, location="query")
 @bp.arguments(PageQuery, location="query")

@@ -8,16 +8,18 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from flask.testing import FlaskClient
 
 from api import db
 from api.customer_keys import customer_key, person_of
 from api.models import IngestedRecord, Profile
+from api.roles import Role
 from api.scopes import Scope
 from api.warehouse_ids import identifier_id
 from data_contracts.contract import inbound
 from data_contracts.judge import judge
 from tests.api.conftest import Caller
-from tests.factories import erasures, served
+from tests.factories import erasures, people, served
 from touchledger.settings import Settings
 
 PERSON = "3f1b8a52-7c8e-8d11-9b5e-0c8f5e6d7a10"
@@ -285,3 +287,14 @@ def test_a_withdrawn_refund_that_a_snapshot_held_may_be_entered_again(
     assert clerk("DELETE", "/payments/bank:1/refund").json["data"] == {"deleted": True}
     assert code(refund(clerk, "bank:1", amount="8.01")) == (422, "amount_invalid")
     assert refund(clerk, "bank:1", amount="5.00").json["data"]["net_value"] == "3.00"
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])
+def test_who_may_see_people_sees_payments_and_leaves_them_to_admins(
+    shop: None, client: FlaskClient, settings: Settings, profile: Profile, role: Role
+) -> None:
+    member, mine = people.user(settings.operational_url), f"?profile_id={profile.id}"
+    people.member(settings.operational_url, member, profile.workspace_id, role, permissions=["pii.view"])
+    theirs = Caller(client, people.session_of(settings.operational_url, member))
+    entered = theirs.post(f"{REFUND}{mine}", json={"amount": "5.00", "currency": "USD"})
+    assert (theirs.get(f"/payments{mine}").status_code, entered.status_code) == (200, 403)

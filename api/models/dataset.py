@@ -35,7 +35,7 @@ class DatasetTarget(Base):
 class PartnerAudience(Base):
     """One customer list at an ad platform; who is on it is kept there alone.
 
-    `updated_at` is `created_at` until a request about it was answered.
+    Until a first request about it was answered `held_until` is when the one at work on it, if any, gives it up.
     """
 
     __tablename__ = "partner_audiences"
@@ -45,5 +45,6 @@ class PartnerAudience(Base):
     connection_id: Mapped[str] = mapped_column(sa.ForeignKey("connections.id"))
     name: Mapped[str] = mapped_column(sa.String(80))
     platform_audience_id: Mapped[str] = mapped_column(sa.String(64))
+    held_until: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(default=now)
     updated_at: Mapped[datetime] = mapped_column(default=now)

@@ -22,7 +22,7 @@ from api.scopes import Scope
 from api.snapshot import snapshots
 from api.v1.profiles import entitlements
 from api.writing import actor, idempotent, session
-from connectors.errors import Refused
+from connectors.errors import ConnectorError, Refused
 from connectors.meta_datasets import MOST_PEOPLE, MetaDatasets, Operation
 
 bp = Blueprint("partner_audiences", __name__, description="Customer lists that partners keep at an ad platform.")
@@ -92,12 +92,12 @@ def keep_customer_list(body: dict[str, Any]) -> dict[str, Any]:
         kept = _kept(reading, profile_id, body["audience_id"])
         named = kept.connection_id if kept else body["connection_id"]
         connection = targets.connection_for(reading, profile, "website", named)
-        begun = None if kept else _begun(reading, connection, body["name"])
         kept_out = audiences.lists(reading, settings.signing_key(), profile_id)
     connections.usable(settings, [connection])
     with snapshots(settings).reader() as reader:
         removes = body["operation"] == "remove"
         chosen = audiences.choose(settings, reader, profile_id, kept_out, body["customers"], removes=removes)
+    begun = None if kept else _taken_up(connection, body["name"])
     # an attempt that broke may have put people on it, whom nobody who makes a list asks to add to
     operation: Operation = "replace" if begun and body["operation"] == "add" else body["operation"]
     listed, is_sent = _sent(connection, kept or begun, body["name"], operation, chosen)
@@ -107,9 +107,8 @@ def keep_customer_list(body: dict[str, Any]) -> dict[str, Any]:
         "excluded": chosen.excluded,
         "unmatched": chosen.unmatched,
     }
-    session().execute(
-        sa.update(PartnerAudience).where(PartnerAudience.id == listed.id).values(updated_at=db.now(), name=body["name"])
-    )
+    answered = {"updated_at": db.now(), "name": body["name"], "held_until": None}
+    session().execute(sa.update(PartnerAudience).where(PartnerAudience.id == listed.id).values(answered))
     _log(profile_id, len(body["customers"]))
     about = {"target": target("audience", listed.id, body["name"]), "after": {"operation": body["operation"], **counts}}
     attempt = Attempt("partner_audience.changed", about, category="exports")
@@ -145,15 +144,28 @@ def _kept(reading: Session, profile_id: str, audience_id: str | None) -> Partner
     return found
 
 
-def _begun(reading: Session, connection: Connection, name: str) -> PartnerAudience | None:
-    """The list of this name that was lately made there, and whose caller was told of a failure and no id."""
+def _taken_up(connection: Connection, name: str) -> PartnerAudience | None:
+    """The list of this name that was lately made there, and whose caller was told of a failure and no id; now held."""
+    at = db.now()
     left = sa.select(PartnerAudience).where(
         PartnerAudience.connection_id == connection.id,
         PartnerAudience.name == name,
-        PartnerAudience.updated_at == PartnerAudience.created_at,
-        PartnerAudience.created_at > db.now() - idempotency.KEPT,
+        PartnerAudience.held_until <= at,
+        PartnerAudience.created_at > at - idempotency.KEPT,
     )
-    return reading.scalars(left.order_by(PartnerAudience.created_at.desc(), PartnerAudience.id).limit(1)).first()
+    left = left.order_by(PartnerAudience.created_at.desc(), PartnerAudience.id).limit(1).with_for_update()
+    with db.transaction(context.settings().operational_url) as unit:
+        found = unit.scalars(left).first()
+        if found is not None:
+            found.held_until = at + idempotency.ABANDONED
+    return found
+
+
+def _let_go(listed: PartnerAudience) -> None:
+    """Leave a list of which no request was answered to the next that asks for one of its name."""
+    held = sa.update(PartnerAudience).where(PartnerAudience.id == listed.id, PartnerAudience.held_until.is_not(None))
+    with db.transaction(context.settings().operational_url) as unit:
+        unit.execute(held.values(held_until=db.now()))
 
 
 def _sent(
@@ -167,12 +179,20 @@ def _sent(
         try:
             listed = kept or _made(connection, name, platform.make_list(name))
             if chosen.people:
-                platform.change_list(listed.platform_audience_id, chosen.people, operation)
+                _fill(platform, listed, chosen, operation)
         except Refused as refused:
             if refused.reason == "terms_not_accepted":
                 raise errors.AUDIENCE_TOS_REQUIRED() from refused
             raise
     return listed, bool(chosen.people) or kept is None or operation != "replace"
+
+
+def _fill(platform: MetaDatasets, listed: PartnerAudience, chosen: audiences.Chosen, operation: Operation) -> None:
+    try:
+        platform.change_list(listed.platform_audience_id, chosen.people, operation)
+    except ConnectorError:
+        _let_go(listed)
+        raise
 
 
 def _made(connection: Connection, name: str, platform_id: str) -> PartnerAudience:
@@ -181,6 +201,7 @@ def _made(connection: Connection, name: str, platform_id: str) -> PartnerAudienc
         made = PartnerAudience(profile_id=connection.profile_id, connection_id=connection.id, name=name)
         made.platform_audience_id = platform_id
         made.created_at = made.updated_at = db.now()
+        made.held_until = made.created_at + idempotency.ABANDONED
         unit.add(made)
     return made
 

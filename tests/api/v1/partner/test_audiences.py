@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import sqlalchemy as sa
 
 from api import db
 from api.customer_keys import customer_key
-from api.models import AuditEntry, Connection, Entitlement, PiiAccess, Profile
+from api.models import AuditEntry, Connection, Entitlement, PartnerAudience, PiiAccess, Profile
 from api.scopes import Scope
 from api.snapshot import snapshots
 from api.warehouse_ids import identifier_id, uuid_v8
@@ -241,3 +242,23 @@ def test_a_request_that_broke_once_its_list_was_made_goes_on_with_that_list(
     # who was told the id of a list and asks for one more gets one more
     second = data(key.post(PATH, json=asked))
     assert len({first["audience_id"], second["audience_id"]}) == len(sandbox.audiences()) == 2
+
+
+def kept_lists(url: str) -> int:
+    with db.transaction(url, durable=False) as session:
+        return session.scalar(sa.select(sa.func.count()).select_from(PartnerAudience)) or 0
+
+
+@pytest.mark.usefixtures("listed", "via")
+def test_two_who_ask_for_a_list_of_one_name_at_once_get_one_each(
+    key: Caller, url: str, sandbox: RunningSandbox
+) -> None:
+    sandbox.plan({"route": "/users(replace)?$", "kind": "delay", "seconds": 2})
+    with ThreadPoolExecutor() as pool:
+        waits = pool.submit(key.post, PATH, json=body({"external_ref": "ann"}))
+        while not kept_lists(url):
+            assert not waits.done(), waits.result().text
+        quick = data(key.post(PATH, json=body({"external_ref": "bob"})))
+        slow = data(waits.result())
+    there = {name: [email for email, _ in one["people"]] for name, one in sandbox.audiences().items()}
+    assert there == {slow["platform_audience_id"]: [mail("ann")], quick["platform_audience_id"]: [mail("bob")]}

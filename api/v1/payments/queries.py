@@ -21,6 +21,11 @@ order by ts desc, payment_ref
 limit $most
 """  # noqa: S608 - a constant
 _ONE = f"select {_COLUMNS} from payments where profile_key = $profile_key and payment_ref = $payment_ref"  # noqa: S608
+_NAMES = """
+select payment_ref, name from payment_names
+where profile_key = $profile_key and payment_ref = any($refs)
+order by payment_ref, name
+"""
 
 EVER = (0, 2**40)
 EPOCH, SECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(seconds=1)
@@ -45,10 +50,13 @@ class Asked:
 def page(
     reader: Reader, profile: ProfileFacts, asked: Asked, *, most: int, after: Sequence[Any] | None
 ) -> list[dict[str, Any]]:
-    """Up to `most` payments, newest first; `after` is the (ts, payment_ref) of the last row already given."""
+    """Up to `most` payments, newest first; `after` is the (ts, payment_ref) of the last row already given.
+
+    `names` are all that each is called by, its reference first: what was entered by hand may stand under an older one.
+    """
     since, until = asked.seconds
     after_ts, after_ref = after or (None, "")
-    return reader.dicts(
+    found = reader.dicts(
         _PAGE,
         {
             "profile_key": profile.profile_key,
@@ -60,9 +68,17 @@ def page(
             "most": most,
         },
     )
+    return _named(reader, profile, found)
 
 
 def one(reader: Reader, profile: ProfileFacts, payment_ref: str) -> dict[str, Any] | None:
-    """The payment of that reference, or None."""
+    """The payment of that reference, as `page` gives it, or None."""
     found = reader.dicts(_ONE, {"profile_key": profile.profile_key, "payment_ref": payment_ref})
-    return found[0] if found else None
+    return _named(reader, profile, found)[0] if found else None
+
+
+def _named(reader: Reader, profile: ProfileFacts, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    names = {payment["payment_ref"]: [payment["payment_ref"]] for payment in found}
+    for ref, name in reader.rows(_NAMES, {"profile_key": profile.profile_key, "refs": list(names)}):
+        names[ref].append(name)
+    return [{**payment, "names": names[payment["payment_ref"]]} for payment in found]

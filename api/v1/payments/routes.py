@@ -68,7 +68,7 @@ def payment_list(status: dict[str, Any], interval: dict[str, Any], query: dict[s
             gone = Directory(reader, _profile_id()).erased(
                 unit, [row["person_ref"] for row in rows if row["person_ref"]]
             )
-            by_hand = refunds.standing(unit, _profile_id(), [row["payment_ref"] for row in rows])
+            by_hand = refunds.standing(unit, _profile_id(), [name for row in rows for name in row["names"]])
             pii_log.record(
                 unit,
                 principal=auth.current(),
@@ -81,7 +81,7 @@ def payment_list(status: dict[str, Any], interval: dict[str, Any], query: dict[s
                 pii_level="masked",
             )
     told = [row if row["person_ref"] not in gone else {**row, **NOBODY} for row in rows]
-    return [_row(row, by_hand.get(row["payment_ref"])) for row in told]
+    return [_row(row, next((by_hand[name] for name in row["names"] if name in by_hand), None)) for row in told]
 
 
 @bp.route("/payments/<path:payment_ref>/payer", methods=["PUT"])
@@ -130,7 +130,7 @@ def refund_payment(body: dict[str, Any], payment_ref: str) -> dict[str, Any]:
     It lowers the payment on the payment's own date, from the next snapshot on. A payment has at most one.
     """
     payment = _payment(payment_ref)
-    if payment_ref in refunds.standing(session(), _profile_id(), [payment_ref]):
+    if refunds.standing(session(), _profile_id(), payment["names"]):
         raise errors.MANUAL_REFUND_EXISTS()
     amount = refunds.possible(body, payment)
     takes = refunds.taken(amount, payment)
@@ -153,11 +153,13 @@ def refund_payment(body: dict[str, Any], payment_ref: str) -> dict[str, Any]:
 @bp.response(200, Withdrawn)
 def withdraw_refund(payment_ref: str) -> dict[str, Any]:
     """Withdraw the refund that was entered by hand"""
-    _payment(payment_ref)
-    refund = refunds.standing(session(), _profile_id(), [payment_ref], locked=True).get(payment_ref)
-    if refund is None:
+    payment = _payment(payment_ref)
+    standing = refunds.standing(session(), _profile_id(), payment["names"], locked=True)
+    if not standing:
         return {"deleted": False}
-    refunds.withdraw(session(), refund)
+    # two that became known to be one payment may have had one each
+    for refund in standing.values():
+        refunds.withdraw(session(), refund)
     record(session(), actor(), Attempt("payment.refund_withdrawn", {"target": target("payment", payment_ref)}))
     return {"deleted": True}
 

@@ -1,7 +1,8 @@
-"""Refunds entered by hand, as two people change them at the same moment."""
+"""Refunds entered by hand: two people at once, parts of a coin, and payments that get another name."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 
 import pytest
@@ -10,11 +11,14 @@ from marshmallow import ValidationError
 from sqlalchemy.orm import Session
 
 from api import db, errors
-from api.models import IngestedRecord, ManualRefund
+from api.models import IngestedRecord, ManualRefund, Profile
+from api.scopes import Scope
 from api.v1.payments import refunds
 from api.v1.payments.schemas import RefundBody
-from tests.factories import accounts
+from tests.api.conftest import Caller
+from tests.factories import accounts, served
 from tests.fixtures.at_once import one_behind_the_other
+from touchledger.settings import Settings
 
 
 def test_a_refund_withdrawn_twice_at_once_is_withdrawn_once(database_url: str) -> None:
@@ -86,3 +90,26 @@ def test_an_amount_is_written_in_digits_of_ascii(amount: str) -> None:
     with pytest.raises(ValidationError):
         RefundBody().load({"amount": amount, "currency": "USD"})
     assert RefundBody().load({"amount": "5.10", "currency": "USD"})["amount"] == "5.10"
+
+
+def test_a_refund_entered_before_its_payment_got_another_name_is_shown_held_to_and_withdrawn(
+    caller_with: Callable[..., Caller], settings: Settings, profile: Profile
+) -> None:
+    clerk = caller_with(scopes=[Scope.CUSTOMERS_READ, Scope.ATTRIBUTION_WRITE])
+    facts = {"profile_key": 1, "profile_id": profile.id, "time_zone": "UTC", "currency": "USD", "settings_version": "v"}
+    sold = {"profile_key": 1, "ts": 1, "value": "20", "refunded": "0", "refunded_by_hand": "0", "currency": "USD"}
+    served.publish(settings.published, {"profiles": [facts], "payments": [{**sold, "payment_ref": "store:5"}]})
+    asked = {"amount": "5.00", "currency": "USD"}
+    assert clerk.post("/payments/store:5/refund", json=asked).status_code == 201
+    tables = {
+        "profiles": [facts],
+        "payments": [{**sold, "payment_ref": "stripe:1"}, {**sold, "payment_ref": "stripe:2"}],
+        "payment_names": [{"profile_key": 1, "payment_ref": "stripe:1", "name": "store:5"}],
+    }
+    served.publish(settings.published, tables, token=2)
+    shown = [(row["payment_ref"], row["manual_refund"]) for row in clerk.get("/payments").json["data"]]
+    assert [(ref, refund and refund["amount"]) for ref, refund in shown] == [("stripe:1", "5.00"), ("stripe:2", None)]
+    again = clerk.post("/payments/stripe:1/refund", json=asked)
+    assert (again.status_code, again.json["error"]["code"]) == (422, "manual_refund_exists")
+    assert clerk("DELETE", "/payments/stripe:1/refund").json["data"] == {"deleted": True}
+    assert clerk.get("/payments").json["data"][0]["manual_refund"] is None

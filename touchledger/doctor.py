@@ -24,6 +24,9 @@ from touchledger.output import Output
 from touchledger.settings import REPOSITORY, Settings
 
 ENOUGH_BYTES = 2 * 1024**3
+# the way out of a database that cannot be used
+OWN_DATABASE = "make room, end what locks it, or put the backup in its place: docs/runbook.md"
+GIVEN_DATABASE = "start it, or correct TOUCHLEDGER_DATABASE_URL"
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
@@ -110,8 +113,9 @@ def database(settings: Settings) -> Iterator[Finding]:
     except NewerDatabaseError as error:
         found, _, way_out = str(error).partition(": ")
         yield Finding("database", "fail", f"{address}: {found}", way_out)
-    except sa.exc.OperationalError:
-        yield Finding("database", "fail", f"{address} does not answer", "start it, or correct TOUCHLEDGER_DATABASE_URL")
+    except sa.exc.DatabaseError as error:
+        found = f"{address}: {str(error.orig).partition(chr(10))[0]}"
+        yield Finding("database", "fail", found, OWN_DATABASE if settings.database_url is None else GIVEN_DATABASE)
     except Exception as error:
         yield Finding(
             "database", "fail", f"{address}: {str(error).splitlines()[0]}", "`touchledger status` migrates it"

@@ -7,9 +7,11 @@ import socket
 
 import duckdb
 import pytest
+from pydantic import SecretStr
 
+from api.db import close_engines
 from tests.end_to_end.command import Deployment, free_port
-from touchledger.doctor import ports, warehouse
+from touchledger.doctor import database, ports, warehouse
 from touchledger.settings import Settings
 
 
@@ -35,6 +37,21 @@ def test_a_port_that_is_taken_is_told(settings: Settings) -> None:
         there = {"api_host": "localhost", "api_port": listener.getsockname()[1]}
         finding = next(ports(settings.model_copy(update=there)))
     assert finding.verdict == "warn"
+
+
+def test_a_damaged_database_of_the_state_folder_is_not_said_to_lack_a_migration(settings: Settings) -> None:
+    close_engines(settings.operational_url)
+    (settings.home / "operational.db").write_bytes(b"no database" * 1000)
+    (finding,) = database(settings)
+    assert (finding.verdict, "file is not a database" in finding.found) == ("fail", True)
+    assert "put the backup in its place" in finding.way_out
+
+
+def test_a_database_elsewhere_that_does_not_answer_is_told_with_its_reason(settings: Settings) -> None:
+    url = SecretStr("postgresql+psycopg://user:hunter2@127.0.0.1:1/nothing")
+    (finding,) = database(settings.model_copy(update={"database_url": url}))
+    assert ("refused" in finding.found, "hunter2" in finding.found) == (True, False)
+    assert finding.way_out == "start it, or correct TOUCHLEDGER_DATABASE_URL"
 
 
 def test_a_warehouse_that_is_no_database_is_told_with_the_way_out(settings: Settings) -> None:

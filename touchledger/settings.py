@@ -16,6 +16,8 @@ from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 REPOSITORY = Path(__file__).resolve().parent.parent
 # how often the pipeline looks for new input, and so how long input may lie before its build begins
 LOOK_EVERY_SECONDS = 60
+# databases that hold the state, with the drivers that are installed
+DATABASES = {("postgresql", "psycopg"), ("sqlite", "pysqlite")}
 # an amount as DuckDB reads it
 MEMORY = r"(?i)^\d+(\.\d+)? *(%|b|bytes?|[kmgt](i?b)?)$"
 
@@ -126,7 +128,9 @@ class Settings(BaseSettings):
         from sqlalchemy import exc, make_url
 
         try:
-            make_url(value.get_secret_value()).get_dialect()
+            spoken = make_url(value.get_secret_value()).get_dialect()
+            if (spoken.name, spoken.driver) not in DATABASES:
+                raise ValueError
         except (exc.ArgumentError, ValueError):
             raise ValueError("should be an address like postgresql+psycopg://user:password@host/database") from None
         return value

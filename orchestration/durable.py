@@ -65,8 +65,15 @@ def write_text(path: Path, text: str) -> None:
 
 
 @contextmanager
-def exclusive(path: Path) -> Iterator[None]:
-    """Hold the file's lock; waits for other holders. The system frees it when the process dies."""
+def exclusive(path: Path, *, wait: bool = True) -> Iterator[bool]:
+    """Hold the file's lock; gives False, without it, where another holds it and that is not waited for.
+
+    The system frees it when the process dies.
+    """
     with path.open("a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            is_ours = True
+        except BlockingIOError:
+            is_ours = False
+        yield is_ours

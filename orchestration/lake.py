@@ -55,8 +55,14 @@ class Lake:
         self.root, self.raw, self.quarantine = root, root / "raw", root / "quarantine"
 
     def prepare(self) -> None:
-        """Make the folders and one empty file per data set, and clear what a killed writer left."""
-        with self._writing():
+        """Make the folders and one empty file per data set, and clear what a killed writer left.
+
+        Beside a writer, which may take hours, a lake that has them all is left as it is: whoever only looks goes on.
+        """
+        lacks_one = any(not self._has_schema(*one) for one in landed().items())
+        with self._writing(wait=lacks_one) as is_ours:
+            if not is_ours:
+                return
             for dataset, contract in landed().items():
                 self._write_schema(dataset, contract)
             for left in self.root.rglob("*.tmp"):
@@ -120,19 +126,23 @@ class Lake:
         return sorted(folder.glob(f"{beginning}*.parquet"))
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _writing(self, *, wait: bool = True) -> Iterator[bool]:
         durable.make_folder(self.raw)
         durable.make_folder(self.quarantine)
-        with durable.exclusive(self.root / ".lock"):
-            yield
+        with durable.exclusive(self.root / ".lock", wait=wait) as is_ours:
+            yield is_ours
+
+    def _has_schema(self, dataset: str, contract: Contract) -> bool:
+        path = self.raw / dataset / SCHEMA
+        return path.exists() and bool(pq.read_schema(path).equals(raw_schema(contract)))
 
     def _write_schema(self, dataset: str, contract: Contract) -> None:
-        path, schema = self.raw / dataset / SCHEMA, raw_schema(contract)
-        if path.exists() and pq.read_schema(path).equals(schema):
+        if self._has_schema(dataset, contract):
             return
+        path = self.raw / dataset / SCHEMA
         durable.make_folder(path.parent)
         temporary = path.with_suffix(".tmp")
-        pq.write_table(schema.empty_table(), temporary)
+        pq.write_table(raw_schema(contract).empty_table(), temporary)
         durable.put_in_place(temporary, path)
 
     def _facts(self, place: Place) -> Facts | None:

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from data_contracts.contract import landed
+from orchestration import durable
 from orchestration.batch_file import raw_schema
 from orchestration.lake import Lake, Landing
 from orchestration.landed_facts import read_facts
@@ -175,6 +177,21 @@ def test_replay_puts_records_that_pass_now_back_at_their_place(lake: Lake) -> No
     assert rows(lake) == [("a", first.seq, 1), ("b", first.seq, 2), ("b", later.seq, 1), ("c", first.seq, 3)]
     assert [reason.field for reason in counted(lake, "touches")] == ["channel"]
     assert not land(lake, early, now=NOW + timedelta(days=5)).changed
+
+
+def test_a_lake_that_is_being_written_is_looked_at_without_waiting(lake: Lake) -> None:
+    written = lake.raw / "touches" / ".b.1.tmp"
+    written.touch()
+    looking = threading.Thread(target=lake.prepare)
+    with durable.exclusive(lake.root / ".lock"):
+        looking.start()
+        looking.join(10)
+        has_waited = looking.is_alive()
+        is_left = written.exists()
+    looking.join()
+    assert (has_waited, is_left) == (False, True)
+    lake.prepare()
+    assert not written.exists()
 
 
 def test_what_a_killed_writer_left_is_cleared(lake: Lake) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from orchestration import durable
 from orchestration.batch_file import ContentHash, Draft, Place, raw_schema
 from orchestration.chunks import chunks
 from orchestration.landed_facts import SCHEMA, Facts, read_facts
-from orchestration.replay import refill, rejudged
+from orchestration.replay import parts_of, refill, rejudged
 
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,149}")
 
@@ -42,10 +43,10 @@ class Landing:
 
     def bad_rows(self, most: int) -> list[dict[str, Any]]:
         """The first quarantined records: {row, field, reason} each, without the record itself."""
-        if self.quarantine is None:
-            return []
-        found = pq.read_table(self.quarantine, columns=["line", "field", "reason"]).sort_by("line").slice(0, most)
-        return [{"row": one["line"], "field": one["field"], "reason": one["reason"]} for one in found.to_pylist()]
+        rows = itertools.chain.from_iterable(parts_of(self.quarantine, ["line", "field", "reason"]))
+        return [
+            {"row": one["line"], "field": one["field"], "reason": one["reason"]} for one in itertools.islice(rows, most)
+        ]
 
 
 class Lake:
@@ -155,12 +156,6 @@ class Lake:
             place = Place(dataset, None if scope == "_shared" else scope, source, path.stem)
             yield place, read_facts(path)
 
-    def _rejected(self, place: Place, facts: Facts) -> list[dict[str, Any]]:
-        if facts.quarantine is None:
-            return []
-        rows: list[dict[str, Any]] = pq.read_table(self.quarantine / place.folder / facts.quarantine).to_pylist()
-        return rows
-
     def _next_seq(self) -> int:
         counter = self.root / "_seq"
         if counter.exists():
@@ -212,11 +207,12 @@ class Lake:
     def _replay(self, place: Place, now: datetime | None) -> Landing | None:
         """The batch with the records that pass now; None, and nothing touched, when none does."""
         facts, contract = read_facts(self.raw / place.file), load(place.dataset)
-        judged = rejudged(contract, self._rejected(place, facts), now or datetime.now(UTC))
-        if not judged.lines:
+        quarantine, moment = self._landing(place, facts, changed=False).quarantine, now or datetime.now(UTC)
+        if not any(part.lines for part in rejudged(contract, quarantine, moment)):
             return None
         draft = self._draft(place, contract)
         try:
+            judged = rejudged(contract, quarantine, moment)
             refill(draft, contract, self.raw / place.file, judged, facts.seq)
             return self._commit(place, draft, contract, facts.content, origin=facts.origin, seq=facts.seq)
         except BaseException:

@@ -4,37 +4,50 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from data_contracts.contract import Contract
 from data_contracts.judge import Judged, judge
 from orchestration.batch_file import Draft, raw_schema
 
-
-def rejudged(contract: Contract, quarantined: Iterable[Mapping[str, Any]], now: datetime) -> Judged:
-    """Judge the quarantine's rows (line, record as JSON text) again; lines are those of the first landing."""
-    kept = sorted(quarantined, key=lambda row: row["line"])
-    lines = [row["line"] for row in kept]
-    judged = judge(contract, [json.loads(row["record"]) for row in kept], now=now, first_line=0)
-    judged.lines = [lines[index] for index in judged.lines]
-    judged.rejected = [type(r)(lines[r.line], r.field, r.reason, r.record) for r in judged.rejected]
-    return judged
+ROWS_AT_ONCE = 20_000
 
 
-def refill(draft: Draft, contract: Contract, old: Path, judged: Judged, seq: int) -> None:
-    """Write the batch's old rows and the newly accepted ones in line order; `seq` keeps their place among batches."""
-    draft.add_rejected(judged.rejected)
-    judged.rejected = []
-    fresh = draft.table(judged, seq=seq)
-    rows = pa.concat_tables([_aligned(pq.read_table(old), raw_schema(contract)), fresh])
-    draft.add_rows(rows.take(pc.sort_indices(rows, sort_keys=[("_line", "ascending")])))
+def parts_of(quarantine: Path | None, columns: list[str]) -> Iterator[list[dict[str, Any]]]:
+    """These columns of a quarantine file's rows, by line and some at a time; none where there is no file."""
+    if quarantine is None:
+        return
+    with pq.ParquetFile(quarantine) as file:
+        for group in range(file.num_row_groups):
+            for part in file.iter_batches(ROWS_AT_ONCE, row_groups=[group], columns=columns):
+                yield part.to_pylist()
+
+
+def rejudged(contract: Contract, quarantine: Path | None, now: datetime) -> Iterator[Judged]:
+    """Judge the quarantine's records again, some at a time; lines are those of the first landing."""
+    for rows in parts_of(quarantine, ["line", "record"]):
+        lines = [row["line"] for row in rows]
+        judged = judge(contract, [json.loads(row["record"]) for row in rows], now=now, first_line=0)
+        judged.lines = [lines[index] for index in judged.lines]
+        judged.rejected = [type(r)(lines[r.line], r.field, r.reason, r.record) for r in judged.rejected]
+        yield judged
+
+
+def refill(draft: Draft, contract: Contract, old: Path, judged: Iterable[Judged], seq: int) -> None:
+    """Write the batch's old rows, then the newly accepted ones; `seq` keeps their place among batches."""
+    with pq.ParquetFile(old) as file:
+        for group in range(file.num_row_groups):
+            for part in file.iter_batches(ROWS_AT_ONCE, row_groups=[group]):
+                draft.add_rows(_aligned(pa.Table.from_batches([part]), raw_schema(contract)))
+    for part in judged:
+        draft.add_rejected(part.rejected)
+        draft.add_rows(draft.table(part, seq=seq))
 
 
 def _aligned(table: pa.Table, schema: pa.Schema) -> pa.Table:

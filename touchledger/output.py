@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
 import sys
@@ -19,6 +20,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 # more than any table needs: what goes into a file or a pipe has no width that it must keep to
 UNBOUND = 10_000
+ROWS_AT_ONCE = 1000
 
 
 def _console() -> Console:
@@ -65,6 +67,24 @@ class Output:
             for part in shown or (escape(bare),):
                 self.console.print(part, soft_wrap=isinstance(part, str))
         # what serves goes on for long after its result
+        sys.stdout.flush()
+
+    def listing(self, rows: Iterator[Any], shown: Callable[[list[Any]], RenderableType]) -> None:
+        """A result of any length, some rows at a time: one JSON list, tables, or for --quiet how many there are."""
+        count = 0
+        parts = itertools.takewhile(len, (list(itertools.islice(rows, ROWS_AT_ONCE)) for _ in itertools.count()))
+        for part in parts:
+            if self.as_json:
+                sys.stdout.write((", " if count else "[") + json.dumps(part, default=_plain)[1:-1])
+            elif not self.quiet:
+                self.console.print(shown(part))
+            count += len(part)
+        if self.as_json:
+            sys.stdout.write("]\n" if count else "[]\n")
+        elif self.quiet:
+            sys.stdout.write(f"{count}\n")
+        elif not count:
+            self.console.print(shown([]))
         sys.stdout.flush()
 
     @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 
 import click
@@ -75,7 +76,7 @@ def report_rows(output: Output, settings: Settings, dataset: str) -> None:
     with transaction(settings.operational_url) as session:
         loaded = sa.select(Import).where(Import.dataset == dataset, Import.rows_quarantined > 0)
         names = {(one.profile_id, one.sha256): one.file_name for one in session.scalars(loaded)}
-    found: list[dict[str, Any]] = [
+    found = (
         {
             "profile_id": one.landing.profile_id,
             "source": one.landing.source,
@@ -87,11 +88,15 @@ def report_rows(output: Output, settings: Settings, dataset: str) -> None:
             "record": one.record,
         }
         for one in rows(Lake(settings.lake), dataset)
-    ]
+    )
+    output.listing(found, partial(_records, f"{dataset} in quarantine"))
+
+
+def _records(title: str, found: list[dict[str, Any]]) -> Table:
     shown = [
         {**one, "corrected": "yes" if one["corrected"] else "no", "record": as_json(one["record"])} for one in found
     ]
-    output.result(str(len(found)), found, _table(f"{dataset} in quarantine", shown))
+    return _table(title, shown)
 
 
 def _shown(data: dict[str, Any]) -> list[Any]:

@@ -172,7 +172,7 @@ def test_replay_puts_records_that_pass_now_back_at_their_place(lake: Lake) -> No
     assert lake.replay(now=NOW) == []
     (replayed,) = lake.replay(now=NOW + timedelta(days=5))
     assert (replayed.seq, replayed.rows_in, replayed.rows_loaded, replayed.rows_quarantined) == (first.seq, 4, 3, 1)
-    assert pq.read_table(replayed.path)["_line"].to_pylist() == [1, 2, 3]
+    assert sorted(pq.read_table(replayed.path)["_line"].to_pylist()) == [1, 2, 3]
     # the replayed record keeps its place: the batch that came after it still wins
     assert rows(lake) == [("a", first.seq, 1), ("b", first.seq, 2), ("b", later.seq, 1), ("c", first.seq, 3)]
     assert [reason.field for reason in counted(lake, "touches")] == ["channel"]

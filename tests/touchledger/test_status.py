@@ -1,0 +1,25 @@
+"""`touchledger status`: what is left out is told whole, however much it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.touchledger.test_cli import CREATE, TOUCHES, run
+from touchledger.settings import Settings
+
+
+def test_rows_in_quarantine_are_printed_some_at_a_time_and_are_one_document_to_a_script(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("touchledger.output.ROWS_AT_ONCE", 2, raising=False)
+    profile_id, path = run(*CREATE).stdout.strip(), tmp_path / "t.csv"
+    path.write_text(TOUCHES + "".join(f"t{number},yesterday,a1,web,web,true\n" for number in range(2, 7)))
+    run("import", "touches", str(path), "--profile", profile_id)
+    shown = json.loads(run("status", "--rows", "touches", "--json").stdout)
+    assert [one["record"]["touch_key"] for one in shown] == ["t2", "t3", "t4", "t5", "t6"]
+    assert run("status", "--rows", "touches").stdout.count("touches in quarantine") == 3
+    assert run("status", "--rows", "touches", "--quiet").stdout == "5\n"
+    assert json.loads(run("status", "--rows", "orders", "--json").stdout) == []

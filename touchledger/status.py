@@ -92,7 +92,7 @@ def report_rows(output: Output, settings: Settings, dataset: str) -> None:
     output.listing(found, partial(_records, f"{dataset} in quarantine"))
 
 
-def _records(title: str, found: list[dict[str, Any]]) -> Table:
+def _records(title: str, found: list[dict[str, Any]]) -> Table | Text:
     shown = [
         {**one, "corrected": "yes" if one["corrected"] else "no", "record": as_json(one["record"])} for one in found
     ]
@@ -111,9 +111,12 @@ def _shown(data: dict[str, Any]) -> list[Any]:
     return [f"{served}; {data['events_waiting']:,} accepted records wait for the next build.", *tables]
 
 
-def _table(title: str, rows: list[dict[str, Any]]) -> Table:
-    table = Table(title=title if rows else f"{title}: none", title_justify="left", box=None)
-    for name in rows[0] if rows else ():
+def _table(title: str, rows: list[dict[str, Any]]) -> Table | Text:
+    if not rows:
+        # a table without columns prints nothing, its title neither
+        return Text(f"{title}: none")
+    table = Table(title=title, title_justify="left", box=None)
+    for name in rows[0]:
         justify: Literal["right", "left"] = "right" if isinstance(rows[0][name], int) else "left"
         # folded where a terminal is narrow: what is cut off cannot be copied
         table.add_column(name.replace("_", " "), justify=justify, overflow="fold")

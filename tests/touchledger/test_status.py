@@ -11,6 +11,11 @@ from tests.touchledger.test_cli import CREATE, TOUCHES, run
 from touchledger.settings import Settings
 
 
+def test_what_there_is_none_of_is_said(home: Path) -> None:
+    shown = run("status").stdout.splitlines()
+    assert shown[1:] == [f"{one}: none" for one in ("connections", "data sets", "files not loaded", "quarantine")]
+
+
 def test_rows_in_quarantine_are_printed_some_at_a_time_and_are_one_document_to_a_script(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -23,3 +28,4 @@ def test_rows_in_quarantine_are_printed_some_at_a_time_and_are_one_document_to_a
     assert run("status", "--rows", "touches").stdout.count("touches in quarantine") == 3
     assert run("status", "--rows", "touches", "--quiet").stdout == "5\n"
     assert json.loads(run("status", "--rows", "orders", "--json").stdout) == []
+    assert run("status", "--rows", "orders").stdout == "orders in quarantine: none\n"

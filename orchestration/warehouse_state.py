@@ -11,6 +11,7 @@ from touchledger.settings import Settings
 
 # where a file of DuckDB says that it is one, behind a checksum
 MARK = slice(8, 12)
+WAY_OUT = "remove it, and `touchledger build` makes it anew from what has landed"
 
 
 class UnfinishedWarehouseError(RuntimeError):
@@ -22,7 +23,7 @@ def _mark(settings: Settings) -> Path:
 
 
 class DamagedWarehouseError(RuntimeError):
-    """The warehouse's file is none of DuckDB's; the message says what to do."""
+    """The warehouse's file is none of DuckDB's, or damaged; the message says what to do."""
 
 
 def require_database(settings: Settings) -> None:
@@ -34,8 +35,27 @@ def require_database(settings: Settings) -> None:
         return
     # an empty one becomes a database when it is opened
     if head and head[MARK] != b"DUCK":
-        way_out = "remove it, and `touchledger build` makes it anew from what has landed"
-        raise DamagedWarehouseError(f"{settings.warehouse} is no DuckDB file; {way_out}")
+        raise DamagedWarehouseError(f"{settings.warehouse} is no DuckDB file; {WAY_OUT}")
+
+
+def require_usable(settings: Settings) -> None:
+    """Raise DamagedWarehouseError where the warehouse is damaged within.
+
+    What else keeps dbt from opening it is raised in DuckDB's words, an IOException: which program has it open, first
+    of all.
+    """
+    # most processes that ask for marks open nothing
+    import duckdb
+
+    if not settings.warehouse.exists():
+        return
+    try:
+        duckdb.connect(str(settings.warehouse)).close()
+    except duckdb.IOException:
+        raise
+    except duckdb.Error as error:
+        told = str(error).partition("\n")[0]
+        raise DamagedWarehouseError(f"{settings.warehouse} is damaged ({told}); {WAY_OUT}") from None
 
 
 @contextmanager
@@ -43,7 +63,9 @@ def rebuilding(settings: Settings, *, token: int, whole: bool) -> Iterator[None]
     """Mark the warehouse unfinished while the block runs.
 
     A block that raises leaves it so. A `whole` build finishes it; a part of one only if it was finished before.
+    Raises as `require_usable` does, for dbt's own words stay in its log.
     """
+    require_usable(settings)
     finished_before = begin(settings)
     yield
     if whole or finished_before is not None:

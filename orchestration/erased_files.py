@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -29,6 +30,8 @@ log = structlog.get_logger(__name__)
 Known = Mapping[str, Any]
 # zlib's number for data with the head of a gzip file
 GZIP = 31
+# the heads of gzip data and of text of two bytes a letter: such bytes have zeros, and are looked at all the same
+TOLD = (b"\x1f\x8b", codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 # all that readers raise over bytes of any kind: a time zone nobody knows is a KeyError, a far instant an OverflowError
 UNREADABLE = (
@@ -40,8 +43,8 @@ UNREADABLE = (
 def rewrite_inbox(url: str, inbox: Path, person: Person) -> int:
     """Rename the person in the profile's files; gives how many were rewritten.
 
-    A file that cannot be read and holds the person's bytes is removed: it was never imported either. Of files that are
-    equal without the person one stays, with its import.
+    A file that cannot be read is removed where it holds the person's bytes, or where its bytes do not tell: no build
+    reads it either. Of files that are equal without the person one stays, with its import.
     """
     changed = 0
     for path in sorted((inbox / person.profile_id).glob("*/*")):
@@ -74,11 +77,19 @@ def _rewrite(url: str, path: Path, person: Person) -> bool:
 
 
 def _remove(path: Path, content: bytes, person: Person) -> bool:
-    if not any(person.pattern.search(one.decode("utf-8", "replace")) for one in (content, _beginning(content))):
+    # without its zeros, text of two bytes a letter is read like any other
+    looked_at = (content.replace(b"\0", b""), _beginning(content))
+    names_them = any(person.pattern.search(one.decode("utf-8", "replace")) for one in looked_at)
+    if not names_them and not _is_packed(content):
         return False
     durable.remove(path)
     log.warning("unreadable file of an erased person removed from the inbox", dataset=path.parent.name)
     return True
+
+
+def _is_packed(content: bytes) -> bool:
+    """Whether the bytes do not tell whom they name: a Parquet file, a workbook, an archive."""
+    return b"\0" in content and not content.startswith(TOLD)
 
 
 def _beginning(content: bytes) -> bytes:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import io
+import zipfile
 import zlib
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import sqlalchemy as sa
 
@@ -59,6 +63,7 @@ UNREADABLE = {
     "ragged.csv": b"person_key,email\np1,bob@example.com,%s\n",
     "named twice.csv": b"email,email\n%s,bob@example.com\n",
     "named after.jsonl": b'{"%s": "p1"}',
+    "two bytes.csv": b"person_key,email\np1,%s\n",
 }
 
 
@@ -72,10 +77,31 @@ def test_a_file_that_cannot_be_read_fails_no_erasure_and_goes_if_it_names_the_pe
         content = damaged(b"email\n" + content)
     elif name == "cut.csv.gz":
         content = gzip.compress(b"email\n" + content + b"\nbob@example.com")[:-6]
+    elif name == "two bytes.csv":
+        content = content.decode().encode("utf-16")
     path = drop(settings, name, content)
     assert [one.status for one in scan_inbox(settings, lake)] == ["rejected"]
     assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == (address == ADA)
     assert path.exists() == (address != ADA)
+
+
+@pytest.mark.parametrize("name", ["cut.parquet", "book.xlsx", "book.csv"])
+def test_a_file_that_cannot_be_read_and_does_not_tell_whom_it_names_goes(
+    settings: Settings, lake: Lake, name: str
+) -> None:
+    content = io.BytesIO()
+    if name == "cut.parquet":
+        others = [f"x{number}@example.com" for number in range(50)]
+        pq.write_table(pa.table({"email": [*others, ADA, ADA]}), content, compression="zstd", write_statistics=False)
+        content.truncate(len(content.getvalue()) - 4)
+    else:
+        with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as book:
+            book.writestr("sheet.xml", ADA * 100)
+    assert ADA.encode() not in content.getvalue()
+    path = drop(settings, name, content.getvalue())
+    assert [one.status for one in scan_inbox(settings, lake)] == ["rejected"]
+    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    assert not path.exists()
 
 
 def test_of_files_that_are_equal_without_the_person_one_stays_with_its_import(settings: Settings, lake: Lake) -> None:

@@ -31,13 +31,24 @@ class Facts:
         return datetime.fromisoformat(self.loaded_at)
 
 
+class DamagedRawFileError(RuntimeError):
+    """A file of the lake that is none, or tells nothing of itself; the message says what to do."""
+
+
 def read_facts(path: Path) -> Facts:
-    """The facts of a landed file, read from its footer."""
+    """The facts of a landed file, read from its footer. Raises DamagedRawFileError, and OSError where it is gone."""
     # dbt's process needs this module in every build and a footer in few, and pyarrow takes a quarter of a second
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    metadata: dict[bytes, bytes] = pq.read_metadata(path).metadata or {}
-    return Facts(**json.loads(metadata[META_KEY]))
+    try:
+        metadata: dict[bytes, bytes] = pq.read_metadata(path).metadata or {}
+        return Facts(**json.loads(metadata[META_KEY]))
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+        # a damaged footer is told as OSError too; what the disk itself refuses has a number
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise DamagedRawFileError(f"{path} is damaged; put it back from the backup (docs/runbook.md)") from None
 
 
 def withdraws(path: Path) -> bool:

@@ -18,6 +18,7 @@ from rich.markup import escape
 from api.db import engine_for
 from api.migrate import NewerDatabaseError, check
 from orchestration import pointer
+from orchestration.landed_facts import DamagedRawFileError, read_facts
 from orchestration.warehouse_state import DamagedWarehouseError, require_database
 from touchledger.demo import MADE
 from touchledger.output import Output
@@ -143,6 +144,23 @@ def _answers(host: str, port: int) -> bool:
     return True
 
 
+def lake(settings: Settings) -> Iterator[Finding]:
+    """Every landed file tells of itself; nothing makes one anew."""
+    landed = sorted(settings.lake.glob("raw/*/*/*/*.parquet"))
+    damaged = []
+    for path in landed:
+        try:
+            read_facts(path)
+        except DamagedRawFileError as error:
+            damaged.append(str(error).partition("; ")[::2])
+        except OSError as error:
+            damaged.append((f"{path}: {error.strerror}", "make it readable"))
+    for found, way_out in damaged:
+        yield Finding("lake", "fail", found, way_out)
+    if landed and not damaged:
+        yield Finding("lake", "ok", f"{len(landed):,} landed files can be read")
+
+
 def warehouse(settings: Settings) -> Iterator[Finding]:
     """The file of the warehouse is one of DuckDB's; it is not opened, for a build may be writing it."""
     try:
@@ -196,6 +214,7 @@ LOOKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
     state_folder,
     database,
     ports,
+    lake,
     warehouse,
     snapshot,
     sandbox,

@@ -38,13 +38,14 @@ def told_in_a_line(error: Exception) -> str | None:
     import sqlalchemy as sa
 
     from api.migrate import NewerDatabaseError
+    from orchestration.landed_facts import DamagedRawFileError
     from orchestration.locks import WriterBusyError
     from orchestration.pointer import DamagedPointerError
     from orchestration.warehouse_state import DamagedWarehouseError
 
     if isinstance(error, DamagedPointerError):
         return f"{error}; `touchledger build` publishes a new one over it"
-    if isinstance(error, (NewerDatabaseError, WriterBusyError, DamagedWarehouseError)):
+    if isinstance(error, (NewerDatabaseError, WriterBusyError, DamagedWarehouseError, DamagedRawFileError)):
         return str(error)
     if isinstance(error, sa.exc.OperationalError) or type(error) is sa.exc.DatabaseError:
         return f"the database cannot be used: {_first_line(error.orig)}; `touchledger doctor` says more"

@@ -30,13 +30,15 @@ from touchledger.settings import Settings
 def report(output: Output, settings: Settings) -> None:
     """Print the snapshot, the connections, the data sets, the inbox's files that are not loaded, and the quarantine."""
     current = pointer.read(settings.published)
+    # first, for it tells of a damaged file of the lake by its name
+    quarantine = list(_quarantine(settings))
     data = {
         "snapshot": asdict(current) if current else None,
         "events_waiting": waiting(settings.operational_url),
         "connections": list(_connections(settings)),
         "data_sets": list(_data_sets(settings)),
         "files_not_loaded": [asdict(one) for one in not_loaded(settings)],
-        "quarantine": list(_quarantine(settings)),
+        "quarantine": quarantine,
     }
     output.result(current.snapshot_id if current else "", data, *_shown(data))
 

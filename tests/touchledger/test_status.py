@@ -29,3 +29,18 @@ def test_rows_in_quarantine_are_printed_some_at_a_time_and_are_one_document_to_a
     assert run("status", "--rows", "touches", "--quiet").stdout == "5\n"
     assert json.loads(run("status", "--rows", "orders", "--json").stdout) == []
     assert run("status", "--rows", "orders").stdout == "orders in quarantine: none\n"
+
+
+@pytest.mark.parametrize("damage", ["cut", "footer"])
+def test_a_damaged_file_of_the_lake_is_named_with_the_way_out(settings: Settings, tmp_path: Path, damage: str) -> None:
+    profile_id, path = run(*CREATE).stdout.strip(), tmp_path / "t.csv"
+    path.write_text(TOUCHES)
+    run("import", "touches", str(path), "--profile", profile_id)
+    assert "1 landed files can be read" in run("doctor").stdout
+    (landed,) = (settings.lake / "raw" / "touches").glob("*/*/*.parquet")
+    content = landed.read_bytes()
+    landed.write_bytes({"cut": content[:-9], "footer": content[:-60] + b"\xff" * 52 + content[-8:]}[damage])
+    told = f"{landed} is damaged; put it back from the backup (docs/runbook.md)"
+    assert run("status", code=1).stderr == f"Error: {told}\n"
+    (finding,) = [one for one in json.loads(run("doctor", "--json", code=1).stdout) if one["verdict"] == "fail"]
+    assert (finding["subject"], f"{finding['found']}; {finding['way_out']}") == ("lake", told)

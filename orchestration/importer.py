@@ -97,7 +97,8 @@ def digest_of(path: Path) -> str:
     return _digest(path, stat.st_size, stat.st_mtime_ns)
 
 
-@lru_cache(maxsize=10_000)
+# who looks at an inbox goes through its files in order: of one more than are remembered, none would be
+@lru_cache(maxsize=200_000)
 def _digest(path: Path, _size: int, _modified: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

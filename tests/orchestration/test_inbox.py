@@ -9,7 +9,7 @@ import pytest
 
 from api.db import transaction
 from api.models import Import
-from orchestration.importer import digest_of
+from orchestration.importer import _digest, digest_of
 from orchestration.inbox import Dropped, dropped, new_files, not_loaded, scan_inbox, waiting_files
 from orchestration.lake import Lake
 from orchestration.readers import READERS
@@ -49,6 +49,11 @@ def test_hidden_and_half_copied_files_are_not_seen(settings: Settings) -> None:
     for name in (".t.csv", "t.csv.part", "t.csv.tmp", "t.csv~"):
         drop(settings, name, "x")
     assert dropped(settings.inbox) == []
+
+
+def test_as_many_digests_are_remembered_as_an_inbox_of_years_has_files() -> None:
+    # every minute all of them were read again: two files an hour had been more than were remembered within seven months
+    assert _digest.cache_parameters()["maxsize"] >= 10 * 2 * 24 * 365
 
 
 def test_dropped_files_are_imported_once_and_stay(settings: Settings, lake: Lake) -> None:

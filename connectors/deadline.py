@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import socket
 import ssl
 import time
 from collections.abc import Iterable
@@ -81,5 +82,22 @@ class _Backend(httpcore.NetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.NetworkStream:
-        left = self._deadline.cut(timeout, httpcore.ConnectTimeout)
-        return _Stream(self._inner.connect_tcp(host, port, left, local_address, socket_options), self._deadline)
+        failed: Exception = httpcore.ConnectError("no address")
+        # given the name, the socket would try each of its addresses for the whole time
+        for address in _addresses(host, port):
+            left = self._deadline.cut(timeout, httpcore.ConnectTimeout)
+            try:
+                made = self._inner.connect_tcp(address, port, left, local_address, socket_options)
+                return _Stream(made, self._deadline)
+            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
+                failed = error
+        raise failed
+
+
+def _addresses(host: str, port: int) -> list[str]:
+    """The addresses of a host, in the order in which they are to be tried; raises httpcore.ConnectError without any."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise httpcore.ConnectError(str(error)) from error
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))

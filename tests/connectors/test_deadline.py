@@ -6,7 +6,8 @@ import io
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
 
 import pytest
 
@@ -95,6 +96,49 @@ def test_who_reads_slowly_is_not_sent_to_for_longer_than_the_whole_may_take() ->
     with serving(while_reading) as address, Transport(PATIENT) as transport, pytest.raises(Transient) as caught:
         transport.send(Request("POST", f"http://{address}/", content=bytes(64 << 20)), MetaDialect())
     assert caught.value.reason == "timeout"
+
+
+@contextmanager
+def deaf() -> Iterator[int]:
+    """A port at which nobody takes up a connection, nor refuses it."""
+    with ExitStack() as opened:
+        listener = opened.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        for _ in range(3):
+            caller = opened.enter_context(socket.socket())
+            caller.setblocking(False)
+            caller.connect_ex(listener.getsockname())
+        yield listener.getsockname()[1]
+
+
+def name(monkeypatch: pytest.MonkeyPatch, *found: tuple[str, int]) -> None:
+    """Let these be the addresses of provider.example."""
+    told = socket.getaddrinfo
+
+    def look_up(host: Any, port: Any, *arguments: Any, **named: Any) -> list[Any]:
+        places = found if host == "provider.example" else [(host, port)]
+        return [one for place in places for one in told(*place, *arguments, **named)]
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+
+
+def test_all_addresses_of_a_host_are_tried_within_one_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    reached: list[socket.socket] = []
+    with deaf() as port, serving(reached.append) as address, Transport(PATIENT) as transport:
+        name(monkeypatch, ("127.0.0.1", port), ("127.0.0.1", int(address.rpartition(":")[2])))
+        with pytest.raises(Transient) as caught:
+            transport.send(Request("GET", f"http://provider.example:{port}/"), MetaDialect())
+    assert (caught.value.reason, reached) == ("timeout", [])
+
+
+def test_an_address_that_refuses_is_followed_by_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(connection: socket.socket) -> None:
+        connection.recv(1 << 16)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+
+    with serving(answer) as address, Transport(Policy(attempts=1)) as transport:
+        port = int(address.rpartition(":")[2])
+        name(monkeypatch, ("::1", port), ("127.0.0.1", port))
+        assert transport.send(Request("GET", f"http://provider.example:{port}/"), MetaDialect()).body == {}
 
 
 def test_the_time_for_all_requests_cuts_off_the_one_under_way() -> None:

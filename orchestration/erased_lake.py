@@ -53,7 +53,8 @@ def _files(root: Path, profile_id: str) -> Iterator[tuple[str, Path]]:
 
 def _mentions(table: pa.Table, values: Values) -> pa.Array:
     """Which rows name one of the identifiers in a column made for it."""
-    found = pa.array([False] * table.num_rows)
+    # of no rows, Arrow would take it for nulls
+    found = pa.array([False] * table.num_rows, pa.bool_())
     for kind in IDENTIFIERS:
         known = pa.array(values.get(kind, []), pa.string())
         if kind in table.schema.names:
@@ -89,7 +90,8 @@ def _rewrite_raw(path: Path, person: Person, values: Values) -> int:
 
 def _tied(table: pa.Table, person: Person) -> pa.Array:
     """Which rows hold a value that ties them to the person, or a text that tells the person."""
-    found = pa.array([False] * table.num_rows)
+    # of no rows, Arrow would take it for nulls
+    found = pa.array([False] * table.num_rows, pa.bool_())
     for name in LINKS:
         if name in table.schema.names and person.links.get(name):
             known = pa.array(sorted(person.links[name]), pa.string())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -67,25 +67,38 @@ def _mentions(table: pa.Table, values: Values) -> pa.Array:
 
 
 def _follow(path: Path, person: Person, values: Values) -> None:
-    table = pq.read_table(path, partitioning=None)
-    for row in table.filter(_mentions(table, values)).to_pylist():
-        person.read(row)
+    for table in _parts(path):
+        for row in table.filter(_mentions(table, values)).to_pylist():
+            person.read(row)
+
+
+def _parts(path: Path) -> Iterator[pa.Table]:
+    """The rows of a file as they were written, some at a time."""
+    with pq.ParquetFile(path) as file:
+        yield from map(file.read_row_group, range(file.num_row_groups))
 
 
 def _rewrite_raw(path: Path, person: Person, values: Values) -> int:
-    table = pq.read_table(path, partitioning=None)
-    mask = pc.or_(_mentions(table, values), _tied(table, person))
-    if not pc.any(mask).as_py():
-        return 0
+    rows = sum(pc.sum(_theirs(table, person, values)).as_py() or 0 for table in _parts(path))
+    if rows:
+        # the hash of what came in is a hash of the person too; without it the next equal delivery is judged anew
+        facts = replace(read_facts(path), content="", origin=None)
+        fresh = (_renamed(table, _theirs(table, person, values), person) for table in _parts(path))
+        _write(path, fresh, {META_KEY: json.dumps(asdict(facts), sort_keys=True).encode()})
+    return rows
+
+
+def _theirs(table: pa.Table, person: Person, values: Values) -> pa.Array:
+    return pc.or_(_mentions(table, values), _tied(table, person))
+
+
+def _renamed(table: pa.Table, mask: pa.Array, person: Person) -> pa.Table:
     rows = [_visible(row, person) for row in table.filter(mask).to_pylist()]
     fresh = pa.Table.from_pylist(rows, schema=table.schema)
     for index, name in enumerate(table.schema.names):
         column = pc.replace_with_mask(table[name].combine_chunks(), mask, fresh[name].combine_chunks())
         table = table.set_column(index, table.schema.field(index), column)
-    # the hash of what came in is a hash of the person too; without it the next equal delivery is judged anew
-    facts = replace(read_facts(path), content="", origin=None)
-    _write(path, table, {META_KEY: json.dumps(asdict(facts), sort_keys=True).encode()})
-    return len(rows)
+    return table
 
 
 def _tied(table: pa.Table, person: Person) -> pa.Array:
@@ -111,7 +124,15 @@ def _visible(row: dict[str, Any], person: Person) -> dict[str, Any]:
 
 
 def _rewrite_quarantine(dataset: str, path: Path, person: Person) -> int:
-    table, known = pq.read_table(path, partitioning=None), told()[dataset].column
+    known = told()[dataset].column
+    changed = sum(_renamed_records(table, person, known)[1] for table in _parts(path))
+    if changed:
+        _write(path, (_renamed_records(table, person, known)[0] for table in _parts(path)), {})
+    return changed
+
+
+def _renamed_records(table: pa.Table, person: Person, known: Mapping[str, Any]) -> tuple[pa.Table, int]:
+    """The quarantined records without the person, and how many of them changed."""
     rows, changed = table.to_pylist(), 0
     for row in rows:
         try:
@@ -121,15 +142,14 @@ def _rewrite_quarantine(dataset: str, path: Path, person: Person) -> int:
         after = person.renamed(before, known)
         if after != before:
             row["record"], changed = as_json(after), changed + 1
-    if changed:
-        _write(path, pa.Table.from_pylist(rows, schema=table.schema), {})
-    return changed
+    return pa.Table.from_pylist(rows, schema=table.schema), changed
 
 
-def _write(path: Path, table: pa.Table, metadata: Mapping[bytes, bytes]) -> None:
+def _write(path: Path, tables: Iterable[pa.Table], metadata: Mapping[bytes, bytes]) -> None:
     temporary = path.with_name(f".{path.name}.tmp")
-    with pq.ParquetWriter(temporary, table.schema.remove_metadata(), compression="zstd") as writer:
-        writer.write_table(table.replace_schema_metadata(None))
+    with pq.ParquetWriter(temporary, pq.read_schema(path).remove_metadata(), compression="zstd") as writer:
+        for table in tables:
+            writer.write_table(table.replace_schema_metadata(None))
         if metadata:
             writer.add_key_value_metadata(dict(metadata))
     durable.put_in_place(temporary, path)

@@ -11,6 +11,7 @@ import marshmallow as ma
 from flask import request
 
 from api import errors
+from api.incoming import too_large
 
 EVERYWHERE = frozenset({"profile_id", "workspace_id"})
 
@@ -56,10 +57,10 @@ def refuse_names(known: Collection[str]) -> None:
 
 
 def refuse_size(most: int, *, sized: bool) -> None:
-    """413 payload_too_large for a body of more than `most` bytes; one that tells no length is cut off in reading."""
+    """413 payload_too_large for a body of more than `most` bytes; without a length it is found in reading."""
     request.max_content_length = most
     if sized and (request.content_length or 0) > most:
-        raise errors.PAYLOAD_TOO_LARGE(f"The body may hold at most {most} bytes.")
+        raise too_large(most)
 
 
 def _named(name: str) -> str | None:

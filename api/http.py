@@ -44,6 +44,7 @@ from api import context, errors, openapi
 from api.arguments import ArgumentsParser
 from api.bodies import Nothing
 from api.guard import WRITES, View, guard_of
+from api.incoming import Incoming
 from api.reading import timestamp
 
 log = structlog.get_logger("api")
@@ -75,6 +76,7 @@ class Application(Flask):
     """Flask, except that OPTIONS answers 204 and no path is ever redirected to another spelling."""
 
     json_provider_class = Json
+    request_class = Incoming
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import urllib.request
+import uuid
 
+import httpx
 import pytest
 
+from api.v1.workspaces.pacing_schemas import MOST_PROFILES
 from tests.end_to_end.command import free_port
 from touchledger.serving import api_address, start_api
 from touchledger.settings import Settings
@@ -34,3 +37,14 @@ def test_the_api_answers_under_its_own_address_and_ends_without_a_complaint(sett
     assert "Shutting down" in log
     # as bindings in C++ do of what is still there when the interpreter has ended
     assert "leaked" not in log
+
+
+def test_as_many_ids_as_a_query_may_hold_reach_the_api(settings: Settings) -> None:
+    settings = settings.model_copy(update={"api_port": free_port(), "api_workers": 1})
+    query = {"profile_ids": ",".join(str(uuid.UUID(int=number)) for number in range(MOST_PROFILES))}
+    path = f"/api/v1/workspaces/{uuid.UUID(int=1)}/pacing"
+    with Supervisor(settings.home / "logs") as supervisor:
+        api = start_api(supervisor, settings)
+        supervisor.wait_until_answers(api, f"{api_address(settings)}/healthz", within=60)
+        answer = httpx.get(f"{api_address(settings)}{path}", params=query, trust_env=False)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorized")

@@ -16,6 +16,7 @@ from webargs.flaskparser import FlaskParser
 
 from api import errors
 from api.query_plans import plan_of
+from data_contracts.records import members
 from data_contracts.values import unwritable
 
 MAX_DEPTH = 32
@@ -136,7 +137,7 @@ def parse_json(text: bytes, *, parse_int: Callable[[str], int] | None = None) ->
     try:
         value = json.loads(
             text.decode(),
-            object_pairs_hook=_unique,
+            object_pairs_hook=members,
             parse_constant=_no_constant,
             parse_float=_finite,
             parse_int=parse_int or _whole,
@@ -176,8 +177,8 @@ def _unholdable(value: Any) -> Any:
     if isinstance(value, str):
         problem = unwritable(value)
         return problem and [problem]
-    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, member in members:
+    within = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, member in within:
         problem = unwritable(name) if isinstance(name, str) else None
         if problem is not None:
             return {"_schema": [f"a name {problem}"]}
@@ -189,13 +190,6 @@ def _unholdable(value: Any) -> Any:
 
 def _too_deep() -> errors.ApiError:
     return errors.INVALID_REQUEST(f"The body is nested deeper than {MAX_DEPTH} levels.", reason="too_deep")
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("an object has the same key twice")
-    return found
 
 
 def _no_constant(name: str) -> NoReturn:

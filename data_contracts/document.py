@@ -31,7 +31,7 @@ Made from `data_contracts/` by `python -m data_contracts.document`; a test fails
 - **Bad rows** go to quarantine with the field and the reason, and never stop a file: rows in = loaded + quarantined.
   Among them: money without currency, an unknown currency, NaN, negative spend, times before 2000 or more than one day
   ahead. `touchledger replay` judges them again after a fix. A file that is broken as a file (columns, encoding, damaged
-  gzip, ragged lines) is rejected whole, and nothing of it is loaded.
+  gzip, ragged lines, a key twice in one JSON object) is rejected whole, and nothing of it is loaded.
 - The same bytes given again change nothing.
 """
 

@@ -7,6 +7,19 @@ from collections.abc import Mapping
 from typing import Any
 
 
+class RepeatedKeyError(ValueError):
+    """A JSON object with two members of one name; the message names it."""
+
+
+def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The members of a JSON object as a reader hands them over; RepeatedKeyError rather than the last of two."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        name = next(name for at, (name, _) in enumerate(pairs) if name in dict(pairs[:at]))
+        raise RepeatedKeyError(f"the key {name[:100]!r} is there twice in one object")
+    return found
+
+
 def as_json(record: Mapping[str, Any]) -> str:
     """The record as one line of ASCII JSON with sorted keys; dates and decimals as text, half surrogates escaped."""
     try:

@@ -16,6 +16,7 @@ from typing import Any
 
 from data_contracts.contract import Column
 from data_contracts.formats import FORMATS, Refused
+from data_contracts.records import members
 
 Parser = Callable[[Any], Any]
 
@@ -263,7 +264,7 @@ def _list(column: Column) -> Parser:
             if not text:
                 return None
             try:
-                value = json.loads(text)
+                value = json.loads(text, object_pairs_hook=members)
             except (ValueError, RecursionError):
                 raise Refused("not a JSON list") from None
         if not isinstance(value, (list, tuple)):

@@ -21,6 +21,7 @@ import pyarrow.parquet as pq
 
 from data_contracts.contract import Contract
 from data_contracts.judge import DELETED, unknown_column
+from data_contracts.records import RepeatedKeyError, members
 
 LONGEST_CELL = LONGEST_RECORD = 2**24
 MOST_COLUMNS = 1000
@@ -168,8 +169,9 @@ def _jsonl(contract: Contract, path: Path) -> Iterator[Record]:
 
 def _json_line(line: str, number: int) -> dict[str, Any]:
     try:
-        # numbers keep their decimals as written; NaN and Infinity are left to the judge
-        record = json.loads(line, parse_float=Decimal, parse_int=_whole, parse_constant=float)
+        record = JSON.decode(line)
+    except RepeatedKeyError as error:
+        raise FileRejectedError(f"line {number}: {error}") from None
     except (ValueError, ArithmeticError, RecursionError):
         raise FileRejectedError(f"line {number} is not JSON") from None
     if not isinstance(record, dict):
@@ -179,6 +181,10 @@ def _json_line(line: str, number: int) -> dict[str, Any]:
 
 def _whole(text: str) -> int | str:
     return int(text) if len(text) <= LONGEST_NUMBER else text
+
+
+# numbers keep their decimals as written; NaN and Infinity are left to the judge
+JSON = json.JSONDecoder(parse_float=Decimal, parse_int=_whole, parse_constant=float, object_pairs_hook=members)
 
 
 def _parquet(contract: Contract, path: Path) -> Iterator[Record]:

@@ -234,4 +234,6 @@ def test_a_wrong_list_is_refused(given: Any, reason: str) -> None:
 
 def test_options_are_names_with_values() -> None:
     assert row("variants", options=[{"name": "Size", "value": "M"}])["options"] == '[{"name":"Size","value":"M"}]'
+    twice = '[{"name": "Size", "name": "Colour", "value": "M"}]'
+    assert refusal("variants", options=twice) == ("options", "not a JSON list")
     assert refusal("variants", options=[{"name": "Size"}]) == ("options", "each element needs name and value")

@@ -123,7 +123,6 @@ LOADED = {
     # longer than what csv takes unless it is told otherwise
     "long.csv": f"person_key,email,x_note\np1,{ADA},{'n' * 200_000}\n\np2,bob@example.com,\n",
     "lines.jsonl": f'{{"person_key": "p1", "email": "{ADA}", "x_note": "a\u2028b\u0085c"}}\n{{"person_key": "p2"}}\n',
-    "twice.jsonl": f'{{"person_key": "{ADA}", "person_key": "p1"}}\n{{"person_key": "p2"}}\n',
 }
 
 
@@ -135,5 +134,15 @@ def test_a_loaded_file_stays_the_import_it_was_and_keeps_the_others(settings: Se
     assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
     assert ADA.encode() not in path.read_bytes()
     assert len([*read_records(load("people"), path)]) == 2
+    assert b"p2" in path.read_bytes()
+    assert waiting_files(settings) == []
+
+
+def test_a_rejected_file_with_a_key_twice_loses_the_value_that_nobody_reads(settings: Settings, lake: Lake) -> None:
+    line = f'{{"person_key": "{ADA}", "person_key": "p1"}}\n{{"person_key": "p2"}}\n'
+    path = drop(settings, "twice.jsonl", line.encode())
+    assert [one.status for one in scan_inbox(settings, lake)] == ["rejected"]
+    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    assert ADA.encode() not in path.read_bytes()
     assert b"p2" in path.read_bytes()
     assert waiting_files(settings) == []

@@ -140,6 +140,8 @@ BROKEN: list[tuple[str, str | bytes, str]] = [
     ("t.csv.gz", gzip.compress(f"{HEADER}\n{ROW}\n".encode())[:-9], "t.csv.gz: the gzip data is cut short or damaged"),
     ("t.csv.gz", b"no gzip", "t.csv.gz: the gzip data is cut short or damaged"),
     ("t.jsonl", '{"touch_key": "t1"}\n{"touch_key": ', "t.jsonl: line 2 is not JSON"),
+    ("t.jsonl", '\n{"a": 1, "a": 2}', "t.jsonl: line 2: the key 'a' is there twice in one object"),
+    ("t.jsonl", '{"x": {"b": 1, "a": 1, "a": 2}}', "t.jsonl: line 1: the key 'a' is there twice in one object"),
     ("t.jsonl", "[1]", "t.jsonl: line 1 is not a JSON object"),
     ("t.jsonl", "[" * 100_000, "t.jsonl: line 1 is not JSON"),
     (

@@ -33,6 +33,11 @@ def test_a_body_that_is_not_strict_json_is_refused(caller: Caller, name: str) ->
     assert (error["code"], error["reason"]) == ("invalid_request", reason)
 
 
+def test_a_key_that_is_there_twice_is_named(caller: Caller) -> None:
+    response = caller.post("/notes", data=BAD["a key twice inside"][0], content_type="application/json")
+    assert "the key 'email' is there twice" in response.get_json()["error"]["message"]
+
+
 def test_32_levels_are_read(caller: Caller) -> None:
     response = caller.post("/notes", data=b"[" * 32 + b"]" * 32, content_type="application/json")
     assert response.get_json()["error"]["code"] == "validation_error"

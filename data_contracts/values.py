@@ -176,6 +176,9 @@ def _bounded(column: Column, number: Any) -> Any:
 def _whole(value: Any) -> int | None:
     if type(value) is int:
         return value
+    if isinstance(value, Decimal) and value.as_tuple().exponent == 0:
+        # Snowflake unloads whole numbers into Parquet as decimals of scale 0
+        return int(value)
     text = _written(value, "not a whole number")
     if not text:
         return None

@@ -136,6 +136,16 @@ def test_a_wrong_count_is_refused(given: Any, reason: str) -> None:
     assert refusal("ad_delivery", clicks=given) == ("clicks", reason)
 
 
+@pytest.mark.parametrize("given", ["100", 100, Decimal(100), Decimal("1E+2").quantize(Decimal(1))])
+def test_a_count_may_be_a_decimal_without_decimals(given: Any) -> None:
+    assert row("ad_delivery", clicks=given)["clicks"] == 100
+
+
+@pytest.mark.parametrize("given", [Decimal("100.00"), Decimal("1E+2"), Decimal("NaN"), Decimal("Infinity")])
+def test_any_other_decimal_is_no_count(given: Any) -> None:
+    assert refusal("ad_delivery", clicks=given) == ("clicks", "not a whole number")
+
+
 def test_a_sequence_starts_at_one() -> None:
     assert refusal("recurring_payments", sequence_no=0) == ("sequence_no", "below 1")
 

@@ -86,6 +86,14 @@ def test_parquet_keeps_types_and_zones(tmp_path: Path) -> None:
     assert row["value"] == Decimal("12.5")
 
 
+def test_parquet_tells_whole_numbers_by_decimals_too(tmp_path: Path) -> None:
+    table = pa.Table.from_pylist([record("ad_delivery")])
+    counts = pa.array([Decimal(120)], pa.decimal128(38, 0))
+    table = table.set_column(table.schema.get_field_index("clicks"), "clicks", counts)
+    pq.write_table(table, tmp_path / "d.parquet")
+    assert rows(tmp_path / "d.parquet", "ad_delivery")[0]["clicks"] == 120
+
+
 def test_parquet_values_that_python_cannot_hold_are_rejected_one_by_one(tmp_path: Path) -> None:
     table = pa.Table.from_pylist([record("touches"), record("touches")])
     instants = pa.array([1_761_998_400_000_000, 2**62], pa.timestamp("us", tz="UTC"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import sys
 import unicodedata
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -233,6 +234,11 @@ def _decimal(column: Column) -> Parser:
         scaled = number.quantize(unit)
         if scaled != number:
             raise Refused(f"more than {column.scale} decimals")
+        if column.currency_column and isinstance(value, float) and len(number.as_tuple().digits) > sys.float_info.dig:
+            # 99999999999999.99 is read as 99999999999999.98: where a cent is lost nobody sees it any more
+            raise Refused(
+                f"a floating-point number of more than {sys.float_info.dig} digits; give it as text or as a decimal"
+            )
         return Decimal(_bounded(column, scaled))
 
     return parse

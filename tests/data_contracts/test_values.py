@@ -116,6 +116,19 @@ def test_a_wrong_amount_is_refused(given: Any, reason: str) -> None:
     assert refusal("conversions", value=given) == ("value", reason)
 
 
+@pytest.mark.parametrize("given", [99_999_999_999_999.99, 12_345_678_901_234.56, 999_999_999_999.1234])
+def test_money_of_more_digits_than_a_float_keeps_is_given_as_text(given: float) -> None:
+    reason = "a floating-point number of more than 15 digits; give it as text or as a decimal"
+    assert refusal("conversions", value=given) == ("value", reason)
+    for exact in (f"{given:.2f}", Decimal(f"{given:.2f}")):
+        assert row("conversions", value=exact)["value"] == Decimal(f"{given:.2f}")
+
+
+@pytest.mark.parametrize("given", [99_999_999_999.9999, 9_999_999_999_999.25, 90_000_000_000_000.0])
+def test_money_of_15_digits_may_be_a_float(given: float) -> None:
+    assert row("conversions", value=given)["value"] == Decimal(repr(given))
+
+
 def test_a_rate_has_ten_decimals_and_is_above_zero() -> None:
     assert row("fx_rates")["rate"] == Decimal("1.0845123456")
     assert refusal("fx_rates", rate="0") == ("rate", "not above 0")

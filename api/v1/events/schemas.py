@@ -83,7 +83,7 @@ class Properties(Schema):
     class Meta:
         unknown = INCLUDE
 
-    value = Amount(description="At least 0, at most 4 decimals; as text to keep them exact.")
+    value = Amount(description="At least 0, at most 4 decimals; as text if it has decimals and more than 15 digits.")
     currency = Text(3, low=3, load_default=None, metadata={"description": "ISO 4217."})
     order_id = Text(190, load_default=None)
     payment_ref = Text(255, load_default=None, metadata={"description": "As provider:id."})

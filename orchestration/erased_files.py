@@ -23,7 +23,8 @@ from api.models import Import
 from data_contracts.contract import inbound
 from orchestration import durable
 from orchestration.importer import digest_of
-from orchestration.readers import LONGEST_CELL, parquet_parts
+from orchestration.readers import parquet_parts
+from orchestration.text_lines import LONGEST_RECORD
 
 log = structlog.get_logger(__name__)
 
@@ -123,7 +124,7 @@ def _remember(url: str, profile_id: str, dataset: str, before: str, after: str) 
 
 
 def _csv(content: bytes, person: Person, known: Known) -> bytes:
-    before = csv.field_size_limit(LONGEST_CELL)
+    before = csv.field_size_limit(LONGEST_RECORD)
     try:
         rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
     finally:

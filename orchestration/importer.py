@@ -19,7 +19,8 @@ from api.webhooks.telling import import_finished
 from data_contracts.contract import Contract, inbound
 from orchestration.door import admitted
 from orchestration.lake import Lake, Landing
-from orchestration.readers import FileRejectedError, Record, legible, read_records, reader_of
+from orchestration.readers import Record, legible, read_records, reader_of
+from orchestration.text_lines import FileRejectedError
 
 log = structlog.get_logger(__name__)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import io
 import json
 import os
 import zlib
@@ -13,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,9 +21,11 @@ import pyarrow.parquet as pq
 from data_contracts.contract import Contract
 from data_contracts.judge import DELETED, unknown_column
 from data_contracts.records import RepeatedKeyError, members
+from orchestration.text_lines import LONGEST_RECORD, FileRejectedError, Lines, text_of
 
-LONGEST_CELL = LONGEST_RECORD = 2**24
 MOST_COLUMNS = 1000
+# what spreadsheets write between cells instead of the comma
+SEPARATORS = (";", "\t", "|")
 LONGEST_NUMBER = 40
 ROWS_AT_ONCE = 20_000
 # of a Parquet file: of its numbers and lists when they are read, of its rows when they are made
@@ -36,10 +37,6 @@ BEYOND_PYTHON = (ValueError, OverflowError, KeyError)
 
 Record = Mapping[str, Any]
 Reader = Callable[[Contract, Path], Iterator[Record]]
-
-
-class FileRejectedError(ValueError):
-    """The whole file cannot be taken; the message says why, to the person who made it."""
 
 
 def legible(path: Path | str) -> str:
@@ -74,8 +71,6 @@ def _told(name: str) -> Iterator[None]:
         raise FileRejectedError(f"{name}: not UTF-8 text (byte 0x{error.object[error.start]:02x})") from None
     except (EOFError, zlib.error, gzip.BadGzipFile):
         raise FileRejectedError(f"{name}: the gzip data is cut short or damaged") from None
-    except csv.Error as error:
-        raise FileRejectedError(f"{name}: not a CSV file ({error})") from None
     except (pa.ArrowException, OSError) as error:
         # damaged pages are told as OSError too; what the disk itself refuses has a number
         if isinstance(error, OSError) and error.errno is not None:
@@ -85,30 +80,11 @@ def _told(name: str) -> Iterator[None]:
         raise FileRejectedError(f"{name}: {error}") from None
 
 
-@contextmanager
-def _text(path: Path) -> Iterator[TextIO]:
-    """The file's text, unpacked when it is a .gz; a byte order mark is not part of it."""
-    with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as raw:
-        yield io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
-
-
-class _Lines:
-    """The lines of a text, read no further than a record may be long; `taken` is how much of it was read so far."""
-
-    def __init__(self, file: TextIO) -> None:
-        self.file, self.taken = file, 0
-
-    def __iter__(self) -> Iterator[str]:
-        while line := self.file.readline(LONGEST_RECORD - self.taken + 1):
-            self.taken += len(line)
-            if self.taken > LONGEST_RECORD:
-                raise FileRejectedError(f"a record is longer than {LONGEST_RECORD} characters")
-            yield line
-
-
 def _check_columns(contract: Contract, names: list[str]) -> None:
     if len(names) > MOST_COLUMNS:
         raise FileRejectedError(f"there are more than {MOST_COLUMNS} columns")
+    if "" in names:
+        raise FileRejectedError(f"column {names.index('') + 1} has no name")
     times = Counter(names)
     for name in names:
         if times[name] > 1:
@@ -125,45 +101,56 @@ def _check_known(contract: Contract, name: str) -> None:
 
 
 def _csv(contract: Contract, path: Path) -> Iterator[Record]:
-    before = csv.field_size_limit(LONGEST_CELL)
+    before = csv.field_size_limit(LONGEST_RECORD)
     try:
-        with _text(path) as file:
-            lines = _Lines(file)
+        with text_of(path) as file:
+            lines = Lines(file)
             rows = csv.reader(lines, strict=True)
-            header = next(rows, [])
-            if not header:
-                raise FileRejectedError("the file is empty")
-            _check_columns(contract, header)
-            lines.taken = 0
-            yield from _csv_rows(lines, rows, header)
+            try:
+                header = next(rows, None)
+                _check_header(contract, header)
+                yield from _csv_rows(lines, rows, header or [])
+            except csv.Error as error:
+                raise FileRejectedError(f"line {lines.begin}: not CSV ({error})") from None
     finally:
         csv.field_size_limit(before)
 
 
-def _csv_rows(lines: _Lines, rows: Any, header: list[str]) -> Iterator[Record]:
+def _check_header(contract: Contract, header: list[str] | None) -> None:
+    if header is None:
+        raise FileRejectedError("the file is empty")
+    if not header:
+        raise FileRejectedError("line 1 is blank; it must name the columns")
+    other = next((sign for sign in SEPARATORS if len(header) == 1 and sign in header[0]), None)
+    if other is not None:
+        raise FileRejectedError(f"the columns are separated by {other!r}; it must be a comma")
+    _check_columns(contract, header)
+
+
+def _csv_rows(lines: Lines, rows: Iterator[list[str]], header: list[str]) -> Iterator[Record]:
     width = len(header)
+    lines.begin_record()
     for row in rows:
-        lines.taken = 0
         if len(row) == width:
             yield dict(zip(header, row, strict=True))
         elif row:
-            raise FileRejectedError(f"line {rows.line_num} has {len(row)} cells, the header has {width}")
+            raise FileRejectedError(f"line {lines.begin} has {len(row)} cells, the header has {width}")
+        lines.begin_record()
 
 
 def _jsonl(contract: Contract, path: Path) -> Iterator[Record]:
-    known, number = frozenset(contract.column) | {DELETED.name}, 0
-    with _text(path) as file:
-        lines = _Lines(file)
-        for number, line in enumerate(lines, start=1):
-            lines.taken = 0
-            if not line.strip():
-                continue
-            record = _json_line(line, number)
-            if not record.keys() <= known:
-                for name in record:
-                    _check_known(contract, name)
-            yield record
-    if number == 0:
+    known = frozenset(contract.column) | {DELETED.name}
+    with text_of(path) as file:
+        lines = Lines(file)
+        for line in lines:
+            if line.strip():
+                record = _json_line(line, lines.number)
+                if not record.keys() <= known:
+                    for name in record:
+                        _check_known(contract, name)
+                yield record
+            lines.begin_record()
+    if lines.number == 0:
         raise FileRejectedError("the file is empty")
 
 
@@ -173,9 +160,9 @@ def _json_line(line: str, number: int) -> dict[str, Any]:
     except RepeatedKeyError as error:
         raise FileRejectedError(f"line {number}: {error}") from None
     except (ValueError, ArithmeticError, RecursionError):
-        raise FileRejectedError(f"line {number} is not JSON") from None
+        raise FileRejectedError(f"line {number} is not JSON; each line must hold one object") from None
     if not isinstance(record, dict):
-        raise FileRejectedError(f"line {number} is not a JSON object")
+        raise FileRejectedError(f"line {number} is not a JSON object; each line must hold one")
     return record
 
 

@@ -18,7 +18,8 @@ import pytest
 from data_contracts.contract import load
 from data_contracts.judge import judge
 from data_contracts.records import as_json
-from orchestration.readers import FileRejectedError, read_records
+from orchestration.readers import read_records
+from orchestration.text_lines import FileRejectedError
 from tests.data_contracts.records import NOW, record
 
 HEADER = "touch_key,occurred_at,person_key,channel,origin"
@@ -135,23 +136,34 @@ def test_an_unknown_column_is_named_with_the_nearest_known_one(tmp_path: Path) -
 
 BROKEN: list[tuple[str, str | bytes, str]] = [
     ("t.csv", "", "t.csv: the file is empty"),
-    ("t.csv", "\n\n", "t.csv: the file is empty"),
+    ("t.csv", f"\n{HEADER}\n{ROW}\n", "t.csv: line 1 is blank; it must name the columns"),
+    ("t.csv", f"{HEADER}\n{ROW}\n".replace(",", ";"), "t.csv: the columns are separated by ';'; it must be a comma"),
+    ("t.csv", f"{HEADER}\n{ROW}\n".replace(",", "\t"), "t.csv: the columns are separated by '\\t'; it must be a comma"),
+    ("t.csv", f"{HEADER},,\n{ROW},,\n", "t.csv: column 6 has no name"),
     ("t.jsonl", b"", "t.jsonl: the file is empty"),
     ("t.jsonl.gz", "", "t.jsonl.gz: the file is empty"),
     ("t.csv", f"{HEADER},channel\n", "t.csv: column 'channel' is there twice"),
     ("t.csv", "touch_key,person_key\n", "t.csv: required columns are missing: occurred_at, channel, origin"),
     ("t.csv", f"{HEADER}\n{ROW}\n{ROW},more\n", "t.csv: line 3 has 6 cells, the header has 5"),
     ("t.csv", f"{HEADER}\n{ROW}\nt2,2026\n", "t.csv: line 3 has 2 cells, the header has 5"),
-    ("t.csv", f'{HEADER}\n"t1,', "t.csv: not a CSV file (unexpected end of data)"),
-    ("t.csv", f"{HEADER}\n{ROW}\n".encode().replace(b"p1", b"p\xff"), "t.csv: not UTF-8 text (byte 0xff)"),
-    ("t.csv", f"{HEADER}\n{ROW}\n".encode("utf-16"), "t.csv: not UTF-8 text (byte 0xff)"),
+    ("t.csv", f'{HEADER}\n"t1,', "t.csv: line 2: not CSV (unexpected end of data)"),
+    ("t.csv", f'{HEADER}\n{ROW}\n"t2\n",{ROW}, "\n', "t.csv: line 3 has 7 cells, the header has 5"),
+    ("t.csv", f'{HEADER}\n{ROW}\n"a\nb"c,{ROW}\n', "t.csv: line 3: not CSV (',' expected after '\"')"),
+    ("t.csv", f"{HEADER}\n{ROW}\n".encode().replace(b"p1", b"p\xff"), "t.csv: line 2: not UTF-8 text (byte 0xff)"),
+    (
+        "t.csv",
+        (f"{HEADER}\n" + f"{ROW}\r\n" * 900 + f"\r{ROW}\u00e9").encode("cp1252"),
+        "t.csv: line 903: not UTF-8 text (byte 0xe9)",
+    ),
+    ("t.csv", f"{HEADER}\n{ROW}\n".encode("utf-16"), "t.csv: UTF-16 text; save it as UTF-8"),
+    ("t.jsonl", "\ufeff{}".encode("utf-16-be"), "t.jsonl: UTF-16 text; save it as UTF-8"),
     ("t.csv.gz", gzip.compress(f"{HEADER}\n{ROW}\n".encode())[:-9], "t.csv.gz: the gzip data is cut short or damaged"),
     ("t.csv.gz", b"no gzip", "t.csv.gz: the gzip data is cut short or damaged"),
-    ("t.jsonl", '{"touch_key": "t1"}\n{"touch_key": ', "t.jsonl: line 2 is not JSON"),
+    ("t.jsonl", '{"touch_key": "t1"}\n{"touch_key": ', "t.jsonl: line 2 is not JSON; each line must hold one object"),
     ("t.jsonl", '\n{"a": 1, "a": 2}', "t.jsonl: line 2: the key 'a' is there twice in one object"),
     ("t.jsonl", '{"x": {"b": 1, "a": 1, "a": 2}}', "t.jsonl: line 1: the key 'a' is there twice in one object"),
-    ("t.jsonl", "[1]", "t.jsonl: line 1 is not a JSON object"),
-    ("t.jsonl", "[" * 100_000, "t.jsonl: line 1 is not JSON"),
+    ("t.jsonl", "[1]", "t.jsonl: line 1 is not a JSON object; each line must hold one"),
+    ("t.jsonl", "[" * 100_000, "t.jsonl: line 1 is not JSON; each line must hold one object"),
     (
         "l.jsonl.gz",
         '{"x_note": "' + "n" * 2**24 + '"}',

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from typing import Any
 
@@ -102,8 +103,11 @@ def import_state(import_id: str) -> dict[str, Any]:
 def _form() -> tuple[Any, str]:
     if request.mimetype != "multipart/form-data":
         raise errors.INVALID_REQUEST("The body must be multipart/form-data.", reason="wrong_content_type")
-    if unknown := sorted((request.form.keys() | request.files.keys()) - {"file", "dataset"}):
+    names = [name for parts in (request.form, request.files) for name, _ in parts.items(multi=True)]
+    if unknown := sorted({*names} - {"file", "dataset"}):
         raise errors.INVALID_CONTENT(f"{unknown[0][:80]}: is not a part of this form.")
+    if twice := sorted(name for name, times in Counter(names).items() if times > 1):
+        raise errors.INVALID_CONTENT(f"{twice[0]}: is given more than once.")
     files = request.files.getlist("file")
     if len(files) != 1:
         raise errors.INVALID_CONTENT("file: one part of this name must hold the file.")

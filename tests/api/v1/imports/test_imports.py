@@ -176,6 +176,7 @@ def test_every_form_of_file_is_taken(uploader: Uploader, load: Callable[[], None
         ({"name": "cam\0paigns.csv"}, (400, "invalid_content")),
         ({"form": {"profile": "x"}}, (400, "invalid_content")),
         ({"form": {"file": "text"}}, (400, "invalid_content")),
+        ({"dataset": ["campaigns", "touches"]}, (400, "invalid_content")),
         ({"dataset": None}, (422, "validation_error")),
         ({"dataset": "profiles"}, (422, "validation_error")),
         ({"dataset": "fx_rates"}, (422, "validation_error")),
@@ -187,6 +188,16 @@ def test_a_wrong_form_is_refused(
     uploader: Uploader, settings: Settings, options: dict[str, Any], refusal: tuple[int, str]
 ) -> None:
     assert _refusal(uploader.give(**{"content": CAMPAIGNS, **options})) == refusal
+    assert waiting_files(settings) == []
+
+
+@pytest.mark.parametrize("part", ["dataset", "file"])
+def test_a_part_that_is_a_text_and_a_file_is_refused(uploader: Uploader, settings: Settings, part: str) -> None:
+    texts, files = {"dataset": "campaigns"}, {"file": (io.BytesIO(CAMPAIGNS.encode()), "c.csv")}
+    form = {**texts, **files, part: ["campaigns", (io.BytesIO(CAMPAIGNS.encode()), "c.csv")]}
+    response = uploader.caller.post("/imports", data=form, content_type="multipart/form-data")
+    assert _refusal(response) == (400, "invalid_content")
+    assert response.get_json()["error"]["message"] == f"{part}: is given more than once."
     assert waiting_files(settings) == []
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
 from marshmallow import ValidationError, fields, validate
+
+from api.bodies import Moment
 
 LONGEST_ID = 128
 
 _INTEGER = re.compile(r"[0-9]{1,9}")
 TOKEN = re.compile(r"[a-z0-9_]{1,40}")
 _NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,6})?")
+_UNESCAPED = re.compile(r"[^ ]+T[^ ]+ [0-9]{2}:?[0-9]{2}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -40,6 +44,15 @@ class Num(fields.Decimal):
         if not isinstance(value, str) or not _NUMBER.fullmatch(value):
             raise ValidationError("must be a number such as 12.50, not negative")
         return Decimal(value)
+
+
+class Time(Moment):
+    """An RFC 3339 time with its offset, of which a + that is not escaped arrives as a space; loads in UTC."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> datetime:
+        if isinstance(value, str) and _UNESCAPED.fullmatch(value):
+            raise ValidationError("has a space before its offset; a + is written %2B in an address")
+        return super()._deserialize(value, attr, data, **kwargs)
 
 
 class Flag(fields.Boolean):

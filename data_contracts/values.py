@@ -64,6 +64,8 @@ def _kind_of(value: Any) -> str:
         return "a number"
     if isinstance(value, (datetime, date)):
         return "a date"
+    if isinstance(value, bytes):
+        return "binary data"
     return "a list" if isinstance(value, (list, tuple)) else "an object"
 
 
@@ -104,9 +106,9 @@ def instant(value: Any) -> datetime:
         if value.tzinfo is None:
             raise Refused("a timestamp needs its offset from UTC")
         return _in_utc(value)
-    match = _TIMESTAMP.fullmatch(_written(value, "not an ISO 8601 timestamp"))
+    match = _TIMESTAMP.fullmatch(_written(value, "not an ISO 8601 timestamp like 2026-01-31T09:30:00+01:00"))
     if match is None:
-        raise Refused("not an ISO 8601 timestamp")
+        raise Refused("not an ISO 8601 timestamp like 2026-01-31T09:30:00+01:00")
     if match["offset"] is None:
         raise Refused("a timestamp needs its offset from UTC")
     try:
@@ -211,13 +213,13 @@ def _exact(value: Any) -> Decimal | None:
         if not value.is_finite():
             raise Refused("not a finite number")
         if (value.as_tuple().exponent or 0) > 0:  # type: ignore[operator]
-            raise Refused("not a plain decimal number")
+            raise Refused("not a plain decimal number like 1234.50")
         return value
-    text = _written(value, "not a plain decimal number")
+    text = _written(value, "not a plain decimal number like 1234.50")
     if not text:
         return None
     if not _DECIMAL.fullmatch(text):
-        raise Refused("not a plain decimal number")
+        raise Refused("not a plain decimal number like 1234.50")
     return Decimal(text)
 
 

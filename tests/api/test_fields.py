@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from marshmallow import ValidationError, fields
 
-from api.fields import Choice, Int, OpaqueId, UuidList
+from api.fields import Choice, Int, OpaqueId, Time, UuidList
 
 ONE = "01900000-0000-7000-8000-0000000000aa"
 TWO = "01900000-0000-7000-8000-0000000000bb"
@@ -22,6 +24,26 @@ def test_a_whole_number_is_taken(text: str, value: int) -> None:
 def test_what_is_not_a_whole_number_in_range_is_refused(text: str) -> None:
     with pytest.raises(ValidationError):
         Int(1, 100).deserialize(text)
+
+
+@pytest.mark.parametrize("text", ["2026-03-01T11:30:00.5+01:30", "2026-03-01 10:00:00.500Z"])
+def test_a_time_is_taken_with_its_offset(text: str) -> None:
+    assert Time().deserialize(text) == datetime(2026, 3, 1, 10, microsecond=500_000, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("2026-03-01T00:00:00 01:00", "a \\+ is written %2B"),
+        ("2026-03-01 00:00", "needs its offset"),
+        ("2026-03-01", "like 2026-01-31T09:30:00"),
+        ("2026-02-30T00:00:00Z", "not a time that exists"),
+        ("", "like 2026-01-31T09:30:00"),
+    ],
+)
+def test_what_is_no_time_is_told_what_is_expected(text: str, told: str) -> None:
+    with pytest.raises(ValidationError, match=told):
+        Time().deserialize(text)
 
 
 @pytest.mark.parametrize("text", ["", "AD", " ad", "ad,ad", "camp"])

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields
 
-from api.bodies import Moment
 from api.body_fields import Uuid
-from api.fields import Int
+from api.fields import Int, Time
 from api.pagination import CursorQuery
 from api.v1.commerce.schemas import FINANCIAL, OrderFigures, OrderLine
 
@@ -17,7 +16,7 @@ LIMIT = 50
 class LiveQuery(CursorQuery):
     """A first page by its filters, or a further one by the cursor alone."""
 
-    updated_since = Moment(load_default=None, metadata={"description": "Only what changed then or later."})
+    updated_since = Time(load_default=None, metadata={"description": "Only what changed then or later."})
     connection_id = Uuid(load_default=None)
     limit = Int(1, 250, load_default=None, metadata={"description": f"Rows per page, {LIMIT} if absent."})
 

@@ -7,9 +7,8 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from api.bodies import Moment
 from api.body_fields import Uuid
-from api.fields import Int
+from api.fields import Int, Time
 from api.pagination import CursorQuery
 from data_contracts.formats import FORMATS, Refused
 from data_contracts.values import clean_text
@@ -39,7 +38,7 @@ class Known(fields.String):
 
 
 class ProductsQuery(CursorQuery):
-    updated_since = Moment(
+    updated_since = Time(
         load_default=None,
         metadata={"description": "Only what changed then or later: the newest updated_at you have seen."},
     )

@@ -9,7 +9,7 @@ from marshmallow import Schema, ValidationError, fields, post_load, validate
 
 from api import errors
 from api.bodies import Instant, Text
-from api.fields import Int
+from api.fields import Int, Time
 from api.pagination import CursorQuery
 
 STATUSES = ("all", "unidentified")
@@ -31,14 +31,12 @@ class IntervalQuery(Schema):
 
     error_code = errors.RANGE_INVALID
 
-    since = fields.AwareDateTime(
-        format="iso",
+    since = Time(
         data_key="from",
         load_default=None,
         metadata={"description": "First instant, with its offset; send to with it."},
     )
-    until = fields.AwareDateTime(
-        format="iso",
+    until = Time(
         data_key="to",
         load_default=None,
         metadata={"description": "Last instant, included; send from with it."},

@@ -6,6 +6,7 @@ is built from nothing, older snapshots are dropped, and the secret that made the
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -55,6 +56,7 @@ from intermediate.int_person_identifiers as i
 join intermediate.int_profiles as p on i.profile_key = p.profile_key
 where p.profile_id = ?
 """
+ROWS_AT_ONCE = 20_000
 
 
 class ErasureError(RuntimeError):
@@ -176,12 +178,20 @@ def _erase(settings: Settings, lake: Lake, erasure: Erasure) -> None:
 
 
 def _found(settings: Settings, erasure: Erasure) -> Found:
-    with duckdb.connect(str(settings.warehouse), read_only=True) as connection:
-        rows = connection.execute(RESOLVED, [erasure.profile_id]).fetchall()
-    ids = {(kind, value): identifier_id(erasure.profile_id, kind, value) for kind, value, _, _ in rows}
     sought, key = _digests(settings, erasure), settings.signing_key()
-    people = {person for kind, value, person, _ in rows if digest(key, ids[kind, value]) in sought}
-    theirs = [(kind, value, is_shared) for kind, value, person, is_shared in rows if person in people]
+    with duckdb.connect(str(settings.warehouse), read_only=True) as connection:
+        known = connection.execute(RESOLVED, [erasure.profile_id])
+        # a profile may know of millions
+        rows = itertools.chain.from_iterable(iter(lambda: known.fetchmany(ROWS_AT_ONCE), []))
+        people = {
+            person
+            for kind, value, person, _ in rows
+            if digest(key, identifier_id(erasure.profile_id, kind, value)) in sought
+        }
+        of_them = f"{RESOLVED} and list_contains(?, i.person_key)"
+        found_rows = connection.execute(of_them, [erasure.profile_id, sorted(people)]).fetchall()
+    theirs = [(kind, value, is_shared) for kind, value, _, is_shared in found_rows]
+    ids = {(kind, value): identifier_id(erasure.profile_id, kind, value) for kind, value, _ in theirs}
     found = Found(
         Person(
             profile_id=erasure.profile_id,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import duckdb
 import pytest
 import sqlalchemy as sa
 
 from api import db
-from api.models import Erasure
+from api.erased import digest
+from api.models import ErasedIdentifier, Erasure
+from api.warehouse_ids import identifier_id
 from data_contracts.contract import landed
-from orchestration.erasure import complete_erasures, drop_warehouse
+from orchestration.erasure import _found, complete_erasures, drop_warehouse
 from orchestration.lake import Lake
 from orchestration.raw_rows import RawRows
 from tests.factories import accounts, served
@@ -59,3 +63,34 @@ def test_an_erasure_is_completed_only_once_no_older_snapshot_is_left(settings: S
     with db.transaction(url) as session:
         assert session.get_one(Erasure, left.id).status == "completed"
     assert complete_erasures(settings) == []
+
+
+def test_a_person_is_found_among_many_of_whom_few_are_held_at_once(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("orchestration.erasure.ROWS_AT_ONCE", 100, raising=False)
+    url, profile = settings.operational_url, accounts.profile(settings.operational_url)
+    ann = digest(settings.signing_key(), identifier_id(profile.id, "email", "7@example.com"))
+    with duckdb.connect(str(settings.warehouse)) as connection:
+        connection.execute("create schema intermediate")
+        connection.execute(
+            "create table intermediate.int_profiles as select 1 as profile_key, ? as profile_id", [profile.id]
+        )
+        connection.execute(
+            "create table intermediate.int_person_identifiers as select 1 as profile_key, kind, range as person_key,"
+            " range || '@example.com' as value, false as is_shared"
+            " from range(20000), unnest(['email', 'external_id']) as kinds(kind)"
+        )
+    erasure = Erasure(profile_id=profile.id, reason="other", counts={}, due_at=db.now(), secret="5e" * 32)
+    with db.transaction(url) as session:
+        session.add(erasure)
+        session.flush()
+        session.add(ErasedIdentifier(profile_id=profile.id, digest=ann, erasure_id=erasure.id))
+    tracemalloc.start()
+    try:
+        found = _found(settings, erasure)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found.values == {"email": ["7@example.com"], "external_id": ["7@example.com"]}
+    assert most < 2_000_000

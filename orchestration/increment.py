@@ -19,7 +19,7 @@ from orchestration import durable
 from orchestration.dbt_commands import FULL_REFRESH, fully, is_whole, judges, writes
 from orchestration.dbt_manifest import PROJECT, fingerprint
 from orchestration.lake_changes import KEYS, tell_changes
-from orchestration.landed_facts import read_facts, withdraws
+from orchestration.landed_facts import DamagedRawFileError, read_facts, withdraws
 from touchledger.settings import Settings
 
 # new records of a data set up to which a build keeps rows, however few are known
@@ -204,7 +204,7 @@ def _files(settings: Settings, known: dict[str, Landed]) -> dict[str, Landed] | 
         if same is None or (same.size, same.changed_at) != (status.st_size, status.st_mtime_ns):
             try:
                 facts = read_facts(path)
-            except KeyError:
+            except DamagedRawFileError:
                 return None
             same = Landed(status.st_size, status.st_mtime_ns, facts.seq, facts.rows_loaded, withdraws(path))
         files[name] = same

@@ -14,7 +14,7 @@ from api.creative_analysis.analysers import Remote, analyser
 from api.creative_analysis.catalogue import HOOK_TYPES
 from api.creative_analysis.findings import Creative
 from api.creative_analysis.rules import Rules
-from connectors.errors import Malformed, Transient
+from connectors.errors import Malformed, TooMuchData, Transient
 from touchledger.settings import Settings
 
 CREATIVE = Creative("image", "Why?", None, "SHOP_NOW")
@@ -101,10 +101,16 @@ def test_an_answer_in_other_words_is_no_answer(elsewhere: Elsewhere, change: dic
         Remote(elsewhere.url, None).analyse(CREATIVE)
 
 
-@pytest.mark.parametrize("body", [b"[]", b"null", b"<html>", b"{}", b'{"hook_type": ' + b"9" * 70000 + b"}"])
+@pytest.mark.parametrize("body", [b"[]", b"null", b"<html>", b"{}", b'{"hook_type": ' + b"9" * 60000 + b"}"])
 def test_an_answer_that_is_no_document_is_no_answer(elsewhere: Elsewhere, body: bytes) -> None:
     elsewhere.answer = (200, body)
     with pytest.raises(Malformed):
+        Remote(elsewhere.url, None).analyse(CREATIVE)
+
+
+def test_an_answer_that_is_too_large_is_no_answer(elsewhere: Elsewhere) -> None:
+    elsewhere.answer = (200, json.dumps({**GOOD, "more": "9" * 70000}).encode())
+    with pytest.raises(TooMuchData):
         Remote(elsewhere.url, None).analyse(CREATIVE)
 
 

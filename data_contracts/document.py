@@ -21,11 +21,11 @@ Made from `data_contracts/` by `python -m data_contracts.document`; a test fails
   files of the inbox are not loaded, and why.
 - **Columns** come in any order, and those that are not required may be missing. A column that is not listed here makes
   the whole file wrong, unless its name starts with `x_`: such a column is kept and not used.
-- **Values**: an empty CSV cell, a JSON null and blank text are null. A timestamp is ISO 8601 with its offset
-  (`2026-01-31T09:30:00+01:00`), a date `2026-01-31`, a decimal plain with a point (`12.50`, never `1e3`), a boolean
-  `true` or `false`, a list JSON text in CSV and a list elsewhere. A whole number has no decimals, nor in Parquet any
-  other scale than 0. Text is trimmed and put into Unicode's NFC. E-mail addresses are lower-cased, phone numbers become
-  E.164; `+1 415 555 0100` needs its country code.
+- **Values**: an empty CSV cell, a JSON null and blank text are null, and a CSV row of such cells is none. A timestamp
+  is ISO 8601 with its offset (`2026-01-31T09:30:00+01:00`), a date `2026-01-31`, a decimal plain with a point
+  (`12.50`, never `1e3`), a boolean `true` or `false`, a list JSON text in CSV and a list elsewhere. A whole number has
+  no decimals, nor in Parquet any other scale than 0. Text is trimmed and put into Unicode's NFC. E-mail addresses are
+  lower-cased, phone numbers become E.164; `+1 415 555 0100` needs its country code.
 - **Key**: a later row replaces the earlier one whole. Later is the greater `updated_at` where it is given, then the
   later file, then the later line. `_deleted` true, allowed in every set, withdraws the row; it needs only the key,
   and without `updated_at` takes all that landed before it.

@@ -131,10 +131,11 @@ def _csv_rows(lines: Lines, rows: Iterator[list[str]], header: list[str]) -> Ite
     width = len(header)
     lines.begin_record()
     for row in rows:
-        if len(row) == width:
+        # spreadsheets write a row of empty cells for each that somebody once wrote in
+        if any(map(str.strip, row)):
+            if len(row) != width:
+                raise FileRejectedError(f"line {lines.begin} has {len(row)} cells, the header has {width}")
             yield dict(zip(header, row, strict=True))
-        elif row:
-            raise FileRejectedError(f"line {lines.begin} has {len(row)} cells, the header has {width}")
         lines.begin_record()
 
 

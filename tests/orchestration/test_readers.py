@@ -48,6 +48,11 @@ def told(path: Path, dataset: str = "touches") -> str:
 CREATIVE = {"platform": "meta", "creative_id": "1", "format": "image", "offers": ["free", "zwei \u20ac"]}
 
 
+def test_rows_without_a_word_are_none(tmp_path: Path) -> None:
+    path = written(tmp_path, "t.csv", f"{HEADER}\r\n{ROW}\r\n,,,,\r\n, ,,,\r\n\r\n,,,,,\r\n")
+    assert [row["touch_key"] for row in rows(path)] == ["t1"]
+
+
 def test_every_form_of_a_file_gives_the_same_rows(tmp_path: Path) -> None:
     header, cells = ",".join(CREATIVE), 'meta,1,image,"[""free"", ""zwei \u20ac""]"'
     line = json.dumps(CREATIVE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +16,7 @@ def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The members of a JSON object as a reader hands them over; RepeatedKeyError rather than the last of two."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        name = next(name for at, (name, _) in enumerate(pairs) if name in dict(pairs[:at]))
+        name = Counter(name for name, _ in pairs).most_common(1)[0][0]
         raise RepeatedKeyError(f"the key {name[:100]!r} is there twice in one object")
     return found
 

@@ -21,12 +21,8 @@ ROWS_AT_ONCE = 20_000
 
 def parts_of(quarantine: Path | None, columns: list[str]) -> Iterator[list[dict[str, Any]]]:
     """These columns of a quarantine file's rows, by line and some at a time; none where there is no file."""
-    if quarantine is None:
-        return
-    with pq.ParquetFile(quarantine) as file:
-        for group in range(file.num_row_groups):
-            for part in file.iter_batches(ROWS_AT_ONCE, row_groups=[group], columns=columns):
-                yield part.to_pylist()
+    for part in _batches(quarantine, columns) if quarantine else ():
+        yield part.to_pylist()
 
 
 def rejudged(contract: Contract, quarantine: Path | None, now: datetime) -> Iterator[Judged]:
@@ -41,13 +37,17 @@ def rejudged(contract: Contract, quarantine: Path | None, now: datetime) -> Iter
 
 def refill(draft: Draft, contract: Contract, old: Path, judged: Iterable[Judged], seq: int) -> None:
     """Write the batch's old rows, then the newly accepted ones; `seq` keeps their place among batches."""
-    with pq.ParquetFile(old) as file:
-        for group in range(file.num_row_groups):
-            for part in file.iter_batches(ROWS_AT_ONCE, row_groups=[group]):
-                draft.add_rows(_aligned(pa.Table.from_batches([part]), raw_schema(contract)))
+    for rows in _batches(old):
+        draft.add_rows(_aligned(pa.Table.from_batches([rows]), raw_schema(contract)))
     for part in judged:
         draft.add_rejected(part.rejected)
         draft.add_rows(draft.table(part, seq=seq))
+
+
+def _batches(path: Path, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
+    with pq.ParquetFile(path) as file:
+        for group in range(file.num_row_groups):
+            yield from file.iter_batches(ROWS_AT_ONCE, row_groups=[group], columns=columns)
 
 
 def _aligned(table: pa.Table, schema: pa.Schema) -> pa.Table:

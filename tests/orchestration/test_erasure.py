@@ -68,7 +68,7 @@ def test_an_erasure_is_completed_only_once_no_older_snapshot_is_left(settings: S
 def test_a_person_is_found_among_many_of_whom_few_are_held_at_once(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("orchestration.erasure.ROWS_AT_ONCE", 100, raising=False)
+    monkeypatch.setattr("orchestration.erasure.ROWS_AT_ONCE", 100)
     url, profile = settings.operational_url, accounts.profile(settings.operational_url)
     ann = digest(settings.signing_key(), identifier_id(profile.id, "email", "7@example.com"))
     with duckdb.connect(str(settings.warehouse)) as connection:

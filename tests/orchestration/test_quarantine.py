@@ -54,7 +54,7 @@ def test_a_key_of_days_is_compared_as_days_and_a_wrong_one_as_nothing(lake: Lake
 def test_however_much_is_in_quarantine_little_of_it_is_held_at_once(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("orchestration.replay.ROWS_AT_ONCE", 10, raising=False)
+    monkeypatch.setattr("orchestration.replay.ROWS_AT_ONCE", 10)
     keys = [str(number) for number in range(500)]
     land(lake, touches(*keys, occurred_at="2026-11-20T00:00:00Z", x_note="n" * 10_000), "1")
     tracemalloc.start()

@@ -25,7 +25,7 @@ from orchestration.limits import limits, threads
 from orchestration.locks import only_writer
 from orchestration.pointer import Pointer
 from orchestration.renewal import MARTS, WAREHOUSE, Ancestor, copy, for_each, renew
-from orchestration.served_tables import ServedTable, require_columns, require_rows, schema_hash
+from orchestration.served_tables import ServedTable, broken_rows, refuse, require_columns, schema_hash
 from touchledger.settings import Settings
 
 # snapshots stay readable by DuckDB 1.5, so that an upgrade of DuckDB can be taken back
@@ -126,7 +126,8 @@ def _build(settings: Settings, path: Path, to: Pointer, tables: Sequence[ServedT
     with _opened(settings, path, tables) as connection:
         rows = for_each(connection, tables, copy, at_once=_at_once(settings))
         _write_snapshot(connection, to, settings, tables)
-        require_rows(connection, "main", tables)
+        broken = for_each(connection, tables, broken_rows, at_once=_at_once(settings))
+        refuse(problem for problems in broken.values() for problem in problems)
         connection.execute("checkpoint")
     return rows
 

@@ -14,13 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import duckdb
 
 from orchestration import durable, increment, pointer
 from orchestration.kept_rows import Kept
-from orchestration.served_tables import ServedTable, late, quoted, require_fresh_rows, require_rows, runs
+from orchestration.served_tables import ServedTable, broken_rows, late, quoted, refuse, require_fresh_rows, runs
 from touchledger.settings import Settings
+
+Told = TypeVar("Told")
 
 WAREHOUSE = "warehouse"
 MARTS = f"{WAREHOUSE}.marts"
@@ -105,29 +108,29 @@ def renew(
 def for_each(
     connection: duckdb.DuckDBPyConnection,
     tables: Sequence[ServedTable],
-    write: Callable[[duckdb.DuckDBPyConnection, ServedTable], int],
+    work: Callable[[duckdb.DuckDBPyConnection, ServedTable], Told],
     *,
     at_once: int,
-) -> dict[str, int]:
-    """Write so many tables at once, each in a transaction of its own; gives by name what `write` tells of its rows."""
+) -> dict[str, Told]:
+    """Work on so many tables at once, each in a transaction of its own; gives by name what `work` tells of each."""
 
-    def written(cursor: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
+    def done(cursor: duckdb.DuckDBPyConnection, table: ServedTable) -> Told:
         # a cursor left open keeps the file open
         with cursor:
             cursor.begin()
-            rows = write(cursor, table)
+            told = work(cursor, table)
             cursor.commit()
-        return rows
+        return told
 
     with ThreadPoolExecutor(at_once) as pool:
-        found = {table.name: pool.submit(written, connection.cursor(), table) for table in tables}
-        return {name: rows.result() for name, rows in found.items()}
+        found = {table.name: pool.submit(done, connection.cursor(), table) for table in tables}
+        return {name: told.result() for name, told in found.items()}
 
 
 def _anew(connection: duckdb.DuckDBPyConnection, table: ServedTable) -> int:
     connection.execute(f"drop table main.{quoted(table.name)}")
     rows = copy(connection, table)
-    require_rows(connection, "main", [table])
+    refuse(broken_rows(connection, table))
     return rows
 
 

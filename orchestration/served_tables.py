@@ -65,19 +65,24 @@ def schema_hash(tables: Iterable[ServedTable]) -> str:
 def require_columns(connection: duckdb.DuckDBPyConnection, schema: str, tables: Iterable[ServedTable]) -> None:
     """Raise ContractBrokenError unless every table is there with the promised columns and types."""
     found = _columns(connection, schema)
-    _refuse(problem for table in tables for problem in _shape(found.get(table.name, {}), table))
+    refuse(problem for table in tables for problem in _shape(found.get(table.name, {}), table))
 
 
-def require_rows(connection: duckdb.DuckDBPyConnection, schema: str, tables: Iterable[ServedTable]) -> None:
-    """Raise ContractBrokenError where a required value is absent or a grain has two rows."""
-    _refuse(problem for table in tables for problem in _rows(connection, f"{schema}.{quoted(table.name)}", table))
+def broken_rows(connection: duckdb.DuckDBPyConnection, table: ServedTable) -> list[str]:
+    """What rows of the served table break: a required value is absent, or a grain has two rows."""
+    relation = f"main.{quoted(table.name)}"
+    problems = [*_absent(connection, relation, table)]
+    # grouping the rows of every table took a sixth of a publication, and most tables are written in order
+    if not _ascends(connection, relation, table):
+        problems += _twice(connection, relation, table)
+    return problems
 
 
 def require_fresh_rows(connection: duckdb.DuckDBPyConnection, relation: str, fresh: str, table: ServedTable) -> None:
-    """Like require_rows, of a table that kept its contract before the rows of `fresh` came to it."""
+    """Raise ContractBrokenError for such rows, of a table that kept its contract before those of `fresh` came to it."""
     same = " and ".join(f"old.{quoted(name)} is not distinct from new.{quoted(name)}" for name in table.grain)
     near = f"(select old.* from {relation} as old semi join {fresh} as new on {same})"  # noqa: S608
-    _refuse([*_absent(connection, fresh, table), *_twice(connection, near, table)])
+    refuse([*_absent(connection, fresh, table), *_twice(connection, near, table)])
 
 
 def runs(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> int:
@@ -123,7 +128,8 @@ def _disorder(table: ServedTable) -> tuple[str, str]:
     return before, later
 
 
-def _refuse(problems: Iterable[str]) -> None:
+def refuse(problems: Iterable[str]) -> None:
+    """Raise ContractBrokenError that names all problems, where there are any."""
     found = list(problems)
     if found:
         raise ContractBrokenError(found)
@@ -155,13 +161,6 @@ def _shape(found: dict[str, str], table: ServedTable) -> Iterator[str]:
     for name in sorted(promised.keys() & found.keys()):
         if found[name] != promised[name]:
             yield f"{table.name}.{name}: {found[name]} where the contract says {promised[name]}"
-
-
-def _rows(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> Iterator[str]:
-    yield from _absent(connection, relation, table)
-    # grouping the rows of every table took a sixth of a publication, and most tables are written in order
-    if not _ascends(connection, relation, table):
-        yield from _twice(connection, relation, table)
 
 
 def _absent(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> Iterator[str]:

@@ -14,6 +14,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+# DuckDB's allocator gives freed memory back after ten seconds and soon takes it again, cleared by the kernel page by
+# page; of pages that are merely marked as free the kernel may take what it needs meanwhile
+KEPT_WHEN_FREED = "dirty_decay_ms:20000,muzzy_decay_ms:30000"
 # here, and not where endings are told: that is imported within reach of it
 STOPPED = 128 + signal.SIGINT
 
@@ -29,6 +32,8 @@ def touchledger() -> None:
 
 def touchledger_dbt() -> None:
     """Run `touchledger-dbt` with this process's arguments."""
+    # read when DuckDB is loaded, so before anything is imported that loads it; an operator's own wins
+    os.environ.setdefault("DUCKDB_JE_MALLOC_CONF", KEPT_WHEN_FREED)
     with _ending_at_once():
         from orchestration.dbt_process import main
 

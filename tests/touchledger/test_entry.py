@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from touchledger.entry import KEPT_WHEN_FREED
+
 COMMAND = """
 import atexit, sys
 from touchledger.entry import _ending_at_once
@@ -88,3 +90,29 @@ def test_a_command_leaves_its_database_in_one_file(home: Path) -> None:
     command = Path(sys.executable).parent / "touchledger"
     subprocess.run([command, "status"], capture_output=True, check=True)
     assert [path.name for path in home.glob("operational.db*")] == ["operational.db", "operational.db-turn"]
+
+
+DBT = """
+import os, sys
+from touchledger.entry import touchledger_dbt
+
+class Loading:
+    def find_spec(self, name, *_):
+        if name == "_duckdb":
+            print(os.environ.get("DUCKDB_JE_MALLOC_CONF"))
+
+sys.meta_path.insert(0, Loading())
+sys.argv = ["touchledger-dbt", "--version"]
+touchledger_dbt()
+"""
+
+
+@pytest.mark.parametrize("given", [None, "dirty_decay_ms:1000"])
+def test_dbts_process_tells_duckdbs_allocator_how_long_it_keeps_memory(given: str | None) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "DUCKDB_JE_MALLOC_CONF"}
+    if given:
+        environment["DUCKDB_JE_MALLOC_CONF"] = given
+    done = subprocess.run([sys.executable, "-c", DBT], capture_output=True, text=True, check=True, env=environment)
+    # the allocator complains there of what it does not know
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[0] == (given or KEPT_WHEN_FREED)

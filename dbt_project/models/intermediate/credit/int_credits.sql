@@ -1,5 +1,5 @@
 {{ by_conversion() }}
-{{ packed(runs=['conversion_key'], plain=['destination_key', 'w_dec']) }}
+{{ packed(runs=['conversion_key'], plain=['destination_key', 'k', 'w_dec', 'flags']) }}
 
 {% for slice in person_slices() -%}
     select

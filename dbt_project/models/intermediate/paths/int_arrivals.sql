@@ -1,5 +1,5 @@
 {{ by_person('int_changed_people') }}
-{{ packed(plain=['person_key', 'repeat_key']) }}
+{{ packed(plain=['person_key', 'repeat_key', 'is_direct', 'is_paid']) }}
 
 with profiles as (
     select * from {{ ref('int_profiles') }}

@@ -21,8 +21,7 @@ with {{ 'seen' if keeps_own_rows() else 'arrivals' }} as (
 {% if keeps_own_rows() -%}
 -- Of what came before, an arrival can only repeat what is less than a break older, of its session, or of its click.
 recent as (
-    select seen.*
-    from seen
+    select seen.* from seen
     {{ only_changed('int_changed_people', 'seen.person_key', 'seen.ts + ' ~ break_s) }}
 ),
 
@@ -44,13 +43,10 @@ arrivals as (
 
 {% endif -%}
 clicks as (
-    select
-        person_key,
-        record_no,
-        ts,
-        row_number() over (partition by person_key, click_id order by ts, repeat_key) as sight
+    select person_key, record_no, ts, row_number() over click as sight
     from arrivals
     where click_id is not null
+    window click as (partition by person_key, click_id order by ts, repeat_key)
 ),
 
 -- A reload with the click id of its visit is a page like another: it keeps the visit going.
@@ -60,13 +56,19 @@ pages as (
         record_no,
         ts,
         session_id,
-        lag(ts) over (partition by person_key, named_ad, channel_no order by ts, repeat_key) as page_before_ts,
-        lag(session_id) over (
-            partition by person_key, named_ad, channel_no order by ts, repeat_key
-        ) as page_before_session,
-        row_number() over (partition by person_key, named_ad, channel_no, session_id order by ts, repeat_key) as page
+        lag(ts) over page as page_before_ts,
+        lag(session_id) over page as page_before_session
     from arrivals
     where named_ad is not null
+    window page as (partition by person_key, named_ad, channel_no order by ts, repeat_key)
+),
+
+-- Apart from those, for there is nothing to number where a source tells no sessions.
+sessions as (
+    select person_key, record_no, ts, row_number() over visit as page
+    from arrivals
+    where named_ad is not null and session_id is not null
+    window visit as (partition by person_key, named_ad, channel_no, session_id order by ts, repeat_key)
 ),
 
 repeats as (
@@ -76,9 +78,11 @@ repeats as (
     union
     select person_key, record_no, ts
     from pages
-    where
-        (session_id is not null and page > 1)
-        or ((session_id is null or page_before_session is null) and ts - page_before_ts < {{ break_s }})
+    where (session_id is null or page_before_session is null) and ts - page_before_ts < {{ break_s }}
+    union
+    select person_key, record_no, ts
+    from sessions
+    where page > 1
 )
 
 select repeats.*

@@ -1,5 +1,5 @@
 {{ by_person() }}
-{{ packed(plain=['person_key']) }}
+{{ packed(plain=['person_key', 'is_direct']) }}
 with touches as (
     select
         profile_key,

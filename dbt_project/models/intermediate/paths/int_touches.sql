@@ -1,5 +1,5 @@
 {{ by_person() }}
-{{ packed(runs=['person_key'], plain=['destination_key']) }}
+{{ packed(runs=['person_key'], plain=['destination_key', 'is_direct', 'pos_l', 'pos_f', 'prev_set', 'prev_camp']) }}
 
 with {{ older_positions() }}
 

@@ -1,5 +1,5 @@
 {{ kept_by(['profile_id', 'touch_key'], 'changes.touch_keys') }}
-{{ packed(plain=['touch_key']) }}
+{{ packed(plain=['touch_key', 'occurred_at', 'is_direct', 'is_paid', 'loaded_at']) }}
 {% set lake = 'changes.touches' if keeps_own_rows() else source('lake', 'touches') %}
 
 with {{ outdated(lake, 'touch_key') }}

@@ -4,7 +4,7 @@
 {%- endmacro %}
 
 {% macro duckdb__timestamp_of(seconds) -%}
-    make_timestamp({{ seconds }} * 1000000)
+    make_timestamp(({{ seconds }}) * 1000000)
 {%- endmacro %}
 
 {% macro spark__timestamp_of(seconds) -%}

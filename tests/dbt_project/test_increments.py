@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
 import duckdb
@@ -98,6 +99,14 @@ def test_a_compared_row_that_did_not_change_is_not_written_again(project: Projec
     assert project.rows("select outcome_ref, came from changes.int_conversions") == [("new", True)]
     after = project.rows("select outcome_ref from intermediate.int_conversions order by rowid")
     assert after == [*before, ("new",)]
+
+
+def test_of_a_person_with_a_new_touch_only_the_days_from_the_one_before_it_are_made_anew(project: Project) -> None:
+    touch = {"channel": "web", "origin": "web", "person_key": "p2"}
+    project.land("touches", [{**touch, "touch_key": "late", "occurred_at": "2026-03-05T00:10:00Z"}], batch="late")
+    project.model()
+    # half an hour earlier it was another day
+    assert project.rows("select day from intermediate.int_changed_paths") == [(date(2026, 3, 3),)]
 
 
 def test_a_build_that_keeps_rows_judges_the_days_it_made_anew_and_no_row_that_it_kept(project: Project) -> None:

@@ -154,3 +154,9 @@ def test_no_two_states_of_a_creative_have_the_same_hash_whatever_they_contain(
     for hash, title, body in found:
         if not {"\x1e", "\x1f"} & {*title, *body}:
             assert hash == hashlib.md5("\x1f".join(["image", "", title, body, "", ""]).encode()).hexdigest()
+
+
+def test_the_timestamp_of_a_sum_of_seconds_is_that_of_all_of_it(connection: duckdb.DuckDBPyConnection) -> None:
+    sql = render("timestamp_of.sql", "timestamp_of", "ts - 1800")
+    found = connection.execute(f"select cast({sql} as varchar) from (select 1772323200::bigint as ts)").fetchall()
+    assert found == [("2026-02-28 23:30:00",)]

@@ -71,6 +71,8 @@ def measure(settings: Settings, world: World) -> dict[str, Any]:
     begun = time.perf_counter()
     land(lake.root, profiles, world)
     generated = time.perf_counter() - begun
+    # what was landed just now would still be written while it runs
+    os.sync()
     watched = built(settings)
     nodes = spent_by_node(target(settings) / "dbt.log")
     return {

@@ -7,14 +7,17 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
+import duckdb
 from dbt.task.docs import DOCS_INDEX_FILE_PATH
 
 from orchestration.dbt_manifest import PROJECT, fingerprint, run_dbt, target
 from orchestration.durable import put_in_place
+from orchestration.warehouse_state import require_database, require_usable
 from touchledger.settings import Settings
 
 UNIT_TEST = "unit_test."
@@ -31,7 +34,14 @@ class DataDocsError(click.ClickException):
 
 
 def write_data_docs(settings: Settings) -> None:
-    """Write the page of the last build's models. Raises DataDocsError with dbt's words."""
+    """Write the page of the last build's models.
+
+    Raises DataDocsError with dbt's words, DamagedWarehouseError where that is what keeps dbt from its work.
+    """
+    require_database(settings)
+    # another program has it open: dbt waits for that, or says so
+    with suppress(duckdb.IOException):
+        require_usable(settings)
     done = run_dbt(settings, ["--quiet", "docs", "generate"])
     artifacts = [target(settings) / name for name in ("manifest.json", "catalog.json")]
     if done.returncode != 0 or not all(path.exists() for path in artifacts):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
@@ -85,10 +86,24 @@ def test_a_file_that_is_no_database_is_told_in_one_line(home: Path) -> None:
     assert re.fullmatch(r"Error: the database cannot be used: file is not a database; .*\n", told("status"))
 
 
-def test_a_warehouse_that_is_no_database_is_told_before_anything_is_built(settings: Settings) -> None:
+WAY_OUT = "remove it, and `touchledger build` makes it anew from what has landed"
+
+
+@pytest.mark.parametrize("command", ["build", "docs"])
+def test_a_warehouse_that_is_no_database_is_told_before_anything_is_built(settings: Settings, command: str) -> None:
     settings.warehouse.write_bytes(b"x" * 9000)
-    way_out = "remove it, and `touchledger build` makes it anew from what has landed"
-    assert told("build", "--quiet") == f"Error: {settings.warehouse} is no DuckDB file; {way_out}\n"
+    assert told(command, "--quiet") == f"Error: {settings.warehouse} is no DuckDB file; {WAY_OUT}\n"
+
+
+def test_the_data_docs_of_a_warehouse_damaged_within_are_not_begun(settings: Settings) -> None:
+    with duckdb.connect(str(settings.warehouse)) as connection:
+        connection.execute("create table t as select i from range(100000) t(i)")
+    with settings.warehouse.open("r+b") as file:
+        # behind the three heads of the file lies what it holds
+        file.seek(3 * 4096)
+        file.write(b"x" * 100_000)
+    line = rf"Error: {settings.warehouse} is damaged \(.*\); {WAY_OUT}\n"
+    assert re.fullmatch(line, told("docs", "--quiet"))
 
 
 def test_the_holder_of_a_lock_is_named(tmp_path: Path) -> None:

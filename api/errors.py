@@ -141,7 +141,8 @@ INVALID_REQUEST = Code(
     "invalid_request",
     400,
     "The request could not be read.",
-    "The body is not the JSON the route takes, a needed id is absent, or the path has no such method (status 405).",
+    "The body is not the JSON the route takes, a needed id is absent, the path has no such method (status 405), or "
+    "what came is no request of HTTP or longer than one may be (status 400, 414, 417 or 431).",
     reasons=(
         "malformed_json",
         "wrong_content_type",

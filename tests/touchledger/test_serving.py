@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import socket
 import urllib.request
 import uuid
+from typing import Any
 
 import httpx
 import pytest
@@ -48,3 +50,39 @@ def test_as_many_ids_as_a_query_may_hold_reach_the_api(settings: Settings) -> No
         supervisor.wait_until_answers(api, f"{api_address(settings)}/healthz", within=60)
         answer = httpx.get(f"{api_address(settings)}{path}", params=query, trust_env=False)
     assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorized")
+
+
+def sent(settings: Settings, request: bytes) -> tuple[str, dict[str, str], dict[str, Any]]:
+    """Status line, headers and error of what the API answers to such bytes."""
+    with socket.create_connection((settings.api_host, settings.api_port), timeout=10) as connection:
+        connection.sendall(request)
+        head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).decode().partition("\r\n\r\n")
+    status, *lines = head.split("\r\n")
+    return status, dict(line.split(": ", 1) for line in lines), json.loads(body)["error"]
+
+
+def test_what_is_no_request_is_refused_in_the_envelope_and_its_secrets_reach_no_log(settings: Settings) -> None:
+    settings = settings.model_copy(update={"api_port": free_port(), "api_workers": 1})
+    rest = b"Host: a\r\n\r\n"
+    with Supervisor(settings.home / "logs") as supervisor:
+        api = start_api(supervisor, settings)
+        supervisor.wait_until_answers(api, f"{api_address(settings)}/healthz", within=60)
+        told = [
+            sent(settings, request + rest)
+            for request in (
+                b"GET /x?token=hush\r\n",
+                b"GET /x?a=b token=hush HTTP/1.1\r\n",
+                b"GET /x HTTP/1.1\r\nAuthorization: hush\0\r\n",
+                b"GET /x?token=hush" + b"h" * 9000 + b" HTTP/1.1\r\n",
+                b"GET /x HTTP/1.1\r\nX-Key: hush" + b"h" * 9000 + b"\r\n",
+                b"POST /x HTTP/1.1\r\nExpect: hush\r\n",
+            )
+        ]
+    assert [status.split()[1] for status, _, _ in told] == ["400", "400", "400", "414", "431", "417"]
+    for status, headers, error in told:
+        assert (error["code"], str(error["status"])) == ("invalid_request", status.split()[1])
+        assert headers["Content-Type"] == "application/json"
+        assert headers["X-Request-Id"] == error["request_id"]
+    log = api.log.read_text()
+    assert "hush" not in log
+    assert all(error["request_id"] in log for _, _, error in told)

@@ -28,6 +28,8 @@ from api.responses import UNLESS_GIVEN
 
 # longer than another worker takes to wake, shorter than anybody notices when a connection is opened
 HESITATION_SECONDS = 0.001
+# kinds of ParseException that are the application's own fault
+OURS = (http_errors.InvalidResponseHeader, http_errors.InvalidResponseHeaderName)
 # of what is not simply malformed
 STATUSES = {
     http_errors.LimitRequestLine: 414,
@@ -57,7 +59,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         """Answer what gunicorn could not read, or what failed around the application, at the socket `client`."""
         status = next((status for kind, status in STATUSES.items() if isinstance(exc, kind)), 400)
         error = errors.INVALID_REQUEST("This is no request of HTTP, or one longer than is read.")
-        if not isinstance(exc, http_errors.ParseException):
+        if isinstance(exc, OURS) or not isinstance(exc, http_errors.ParseException):
             status, error = 500, errors.INTERNAL_ERROR()
             self.log.exception("Error around a request")
         with self.wsgi.app_context():

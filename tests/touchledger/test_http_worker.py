@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import socket
 import threading
@@ -11,9 +12,12 @@ from collections.abc import Iterator
 import pytest
 from gunicorn.config import Config
 from gunicorn.glogging import Logger
+from gunicorn.http.errors import InvalidResponseHeader
 
+from api.app import create_app
 from touchledger import http_worker
 from touchledger.http_worker import Worker
+from touchledger.settings import Settings
 
 LONG_SECONDS = 2.0
 
@@ -106,3 +110,15 @@ def test_an_application_is_left_out_of_searches_for_garbage(worker: Worker) -> N
         assert any(one is later for one in gc.get_objects())
     finally:
         gc.unfreeze()
+
+
+@pytest.mark.parametrize("fault", [InvalidResponseHeader("a: b"), ValueError("hush")])
+def test_a_fault_of_ours_around_a_request_is_told_as_such(worker: Worker, settings: Settings, fault: Exception) -> None:
+    worker.wsgi = create_app(settings)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        worker.handle_error(None, ours, None, fault)
+        told = theirs.recv(65536).decode()
+    assert told.startswith("HTTP/1.1 500 ")
+    assert json.loads(told.partition("\r\n\r\n")[2])["error"]["code"] == "internal_error"
+    assert "hush" not in told

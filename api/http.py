@@ -185,7 +185,7 @@ def written(data: Any) -> Response:
 
 
 def answer_error(error: errors.ApiError, status: int | None = None) -> Response:
-    """The error envelope. `status` differs from the catalogue's only for 405."""
+    """The error envelope. `status` differs from the catalogue's only for 405 and for what is no request of HTTP."""
     code = error.code
     body = {
         "code": code.code,

@@ -38,13 +38,13 @@ def write_data_docs(settings: Settings) -> None:
 
     Raises DataDocsError with dbt's words, DamagedWarehouseError where that is what keeps dbt from its work.
     """
-    require_database(settings)
-    # another program has it open: dbt waits for that, or says so
-    with suppress(duckdb.IOException):
-        require_usable(settings)
     done = run_dbt(settings, ["--quiet", "docs", "generate"])
     artifacts = [target(settings) / name for name in ("manifest.json", "catalog.json")]
     if done.returncode != 0 or not all(path.exists() for path in artifacts):
+        # asked only now, for whoever opens the warehouse may stand in a build's way
+        require_database(settings)
+        with suppress(duckdb.IOException):
+            require_usable(settings)
         raise DataDocsError(f"the data docs could not be written:\n{(done.stdout + done.stderr).strip()}")
     manifest, catalog = (json.loads(path.read_text()) for path in artifacts)
     settings.data_docs.parent.mkdir(parents=True, exist_ok=True)

@@ -18,6 +18,7 @@ import gc
 import time
 from typing import Any
 
+import structlog
 from gunicorn import util  # type: ignore[import-untyped]
 from gunicorn.http import errors as http_errors  # type: ignore[import-untyped]
 from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
@@ -36,6 +37,9 @@ STATUSES = {
     http_errors.ExpectationFailed: 417,
     http_errors.LimitRequestHeaders: 431,
 }
+
+# the API's own lines, redacted; gunicorn's are not
+log = structlog.get_logger(__name__)
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]
@@ -59,15 +63,16 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         """Answer what gunicorn could not read, or what failed around the application, at the socket `client`."""
         status = next((status for kind, status in STATUSES.items() if isinstance(exc, kind)), 400)
         error = errors.INVALID_REQUEST("This is no request of HTTP, or one longer than is read.")
-        if isinstance(exc, OURS) or not isinstance(exc, http_errors.ParseException):
-            status, error = 500, errors.INTERNAL_ERROR()
-            self.log.exception("Error around a request")
         with self.wsgi.app_context():
+            request_id = context.request_id()
+            if isinstance(exc, OURS) or not isinstance(exc, http_errors.ParseException):
+                status, error = 500, errors.INTERNAL_ERROR()
+                log.error("internal_error", request_id=request_id, exc_info=exc)
+            else:
+                log.warning("no_request", request_id=request_id, status=status, kind=type(exc).__name__)
             answer = answer_error(error, status)
-            answer.headers.update(UNLESS_GIVEN)
-            answer.headers.update({"X-Request-Id": context.request_id(), "Connection": "close"})
-            self.log.warning("%s answered %d: %s", context.request_id(), status, type(exc).__name__)
+        answer.headers.update({**UNLESS_GIVEN, "X-Request-Id": request_id, "Connection": "close"})
         try:
             util.write_nonblock(client, f"HTTP/1.1 {answer.status}\r\n{answer.headers}".encode("latin-1") + answer.data)
         except OSError:
-            self.log.debug("nobody reads the answer any more")
+            log.debug("answer_unread", request_id=request_id)

@@ -90,12 +90,12 @@ WAY_OUT = "remove it, and `touchledger build` makes it anew from what has landed
 
 
 @pytest.mark.parametrize("command", ["build", "docs"])
-def test_a_warehouse_that_is_no_database_is_told_before_anything_is_built(settings: Settings, command: str) -> None:
+def test_a_warehouse_that_is_no_database_is_told_in_one_line(settings: Settings, command: str) -> None:
     settings.warehouse.write_bytes(b"x" * 9000)
     assert told(command, "--quiet") == f"Error: {settings.warehouse} is no DuckDB file; {WAY_OUT}\n"
 
 
-def test_the_data_docs_of_a_warehouse_damaged_within_are_not_begun(settings: Settings) -> None:
+def test_a_warehouse_damaged_within_is_told_where_its_data_docs_are_asked_for(settings: Settings) -> None:
     with duckdb.connect(str(settings.warehouse)) as connection:
         connection.execute("create table t as select i from range(100000) t(i)")
     with settings.warehouse.open("r+b") as file:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page
 
-from tests.browser.tracked import CALLS, Shop, opened
+from tests.browser.tracked import CALLS, WAITING, Shop, opened
 
 pytestmark = pytest.mark.browser
 
@@ -83,6 +83,8 @@ def test_a_full_storage_does_not_make_a_browser_forget_that_it_refused(shop: Sho
     shop.heard("menu_opened")
     page.evaluate(FILL)
     page.evaluate("touchledger.consent(false)")
+    # the last word on it may come when its page is long gone
+    shop.heard("consent")
     page.goto("about:blank")
     shop.begin()
     page = opened(visitor, shop.address)
@@ -96,6 +98,7 @@ def test_a_known_browser_that_begins_to_signal_a_refusal_is_told_of_one_last_tim
     page = opened(visitor, shop.address)
     page.evaluate("touchledger.identify({userId: 'u1'})")
     (named,) = shop.heard("identify")
+    page.wait_for_function(f"{WAITING} === 0")
     page.close()
     shop.begin()
     visitor.add_init_script("Object.defineProperty(navigator, 'globalPrivacyControl', {value: true})")

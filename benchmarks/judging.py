@@ -23,6 +23,7 @@ import duckdb
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.judging_page import MEASURES, told
 from connectors.meta_ads import MetaAds
 from connectors.shopify import Shopify
 from connectors.stripe import Stripe
@@ -45,7 +46,6 @@ from touchledger.state import prepare
 RESULTS = Path(__file__).parent / "results"
 TODAY, DAYS = date(2026, 11, 16), 75
 STAGES = ("cold", "early", "mature", "calibrated")
-MEASURES = ("composite", "ROAS", "CTR", "clicks per spend")
 # a false leader is in the best tenth by the measure, and under the median in truth
 LEADING = 0.1
 
@@ -206,13 +206,10 @@ def false_leaders(world: Sequence[Judged], measure: int) -> int:
 
 
 def _print(result: Mapping[str, Any]) -> None:
-    title = f"Spearman against latent quality, mean of {len(result['worlds'])} worlds (least to most)"
-    table = Table("ads", "how many", *MEASURES, title=title)
-    for group, found in result["spearman"].items():
-        cells = [f"{one[0]:.2f} ({one[1]:.2f} to {one[2]:.2f})" if one else "-" for one in found.values()]
-        table.add_row(group, str(result["ads"][group]), *cells)
-    table.add_section()
-    table.add_row("false leaders", str(result["leaders"]), *map(str, result["false leaders"].values()))
+    head, lines = told(result)
+    table = Table(*head, title=f"Spearman against latent quality, {len(result['worlds'])} worlds")
+    for line in lines:
+        table.add_row(*line)
     Console(width=130).print(table)
 
 

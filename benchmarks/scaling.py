@@ -5,7 +5,7 @@ Everything between the marks of the page is written here, so it says what was me
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from benchmarks.contestant import OURS
@@ -38,7 +38,11 @@ def filled(
 ) -> str:
     """The page with every marked part written from the figures. Raises ValueError where a mark is missing."""
     parts = {"curve": curve(credits), "peers": peers(credits), "builds": whole(builds), "plan": plan(builds)}
-    parts |= {"increments": days(increments), "doubled": doubled(pairs)}
+    return marked(page, parts | {"increments": days(increments), "doubled": doubled(pairs)})
+
+
+def marked(page: str, parts: Mapping[str, str]) -> str:
+    """The page with these texts between their marks. Raises ValueError where a mark is missing."""
     for name, text in parts.items():
         begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
         if begin not in page or end not in page:

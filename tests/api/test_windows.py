@@ -31,6 +31,12 @@ def test_the_window_refuses_under_its_own_code() -> None:
     assert DateRangeQuery.error_code is errors.INVALID_DATE_RANGE
 
 
+@pytest.mark.parametrize("value", [20260101, None, True, ["2026-01-01"]])
+def test_a_date_that_is_no_text_is_refused_as_one(value: object) -> None:
+    with pytest.raises(ValidationError):
+        DateRangeQuery().load({"date_from": value, "date_to": "2026-01-31"})
+
+
 def test_a_wrong_order_is_told_of_date_to() -> None:
     with pytest.raises(ValidationError) as refusal:
         _load("2026-03-02", "2026-03-01")

@@ -31,7 +31,7 @@ AREAS = {
     "windows": ("int_path_bounds", "int_paths", "int_touches", "int_repeats", "int_outcomes", "int_renewals",
                 "int_conversions"),
     "identity": ("int_identity_statements", "int_stated_members", "int_declared_members", "int_identity_nodes",
-                 "int_identity_links", "int_identity_components", "int_identity_groups", "int_identity_keys",
+                 "int_identity_links", "int_identity_components", "int_identity_keys",
                  "int_person_identifiers"),
 }  # fmt: skip
 BUILT = [f"+{mart}" for mart in ("credit_daily", "unattributed_daily", "outcomes_daily", "delivery_daily", "entities",

@@ -50,6 +50,8 @@ class Warehouse:
     def __init__(self, project: Project, models: Mapping[str, Model]) -> None:
         self.settings, self.models = project.settings, models
         self.connection = duckdb.connect(str(project.settings.warehouse), config={"threads": 2})
+        told = "select table_schema || '.' || table_name from information_schema.tables where table_type = 'VIEW'"
+        self.views = {name for (name,) in self.rows(told)}
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """As Project.rows, within the open transaction."""
@@ -59,10 +61,9 @@ class Warehouse:
         """The first question that the warehouse fails with `sql` as that model, or None."""
         self.connection.execute("begin")
         try:
-            self.connection.execute(f"create or replace table {self.models[name].relation} as {sql}")
+            self._put(name, sql)
             for child in self._below(name):
-                model = self.models[child]
-                self.connection.execute(f"create or replace table {model.relation} as {model.sql}")
+                self._put(child, self.models[child].sql)
             for question in questions:
                 try:
                     question(self)
@@ -73,6 +74,11 @@ class Warehouse:
         finally:
             self.connection.execute("rollback")
         return None
+
+    def _put(self, name: str, sql: str) -> None:
+        relation = self.models[name].relation
+        kind = "view" if ".".join(relation.replace('"', "").split(".")[-2:]) in self.views else "table"
+        self.connection.execute(f"create or replace {kind} {relation} as {sql}")
 
     def _below(self, name: str) -> list[str]:
         below, waiting = set(), [name]

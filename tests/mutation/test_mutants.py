@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import ast
+import json
+from pathlib import Path
 
 import duckdb
 
+from orchestration.dbt_manifest import ensure_manifest
+from tests.dbt_project.project import Project
+from tests.mutation.__main__ import AREAS, BUILT
+from tests.mutation.judges import Model, Warehouse
 from tests.mutation.python_mutants import mutants_of
 from tests.mutation.sql_mutants import mutants
+from touchledger.settings import Settings
 
 QUERY = """
 with told as (select a, b from t union all select a, b from u)
@@ -52,3 +59,37 @@ def test_a_modules_mutants_are_python_and_differ_from_it() -> None:
     found = [text for _, text in mutants_of(source)]
     assert len(found) == len(set(found)) >= 8
     assert all(ast.parse(text) and text.strip() != source.strip() for text in found)
+
+
+def test_what_is_mutated_is_built(tmp_path: Path) -> None:
+    manifest = json.loads(ensure_manifest(Settings(home=tmp_path)).read_text())
+    waiting = [f"model.touchledger.{mart.removeprefix('+')}" for mart in BUILT]
+    built: set[str] = set()
+    while waiting:
+        if (one := waiting.pop()) not in built:
+            built.add(one)
+            waiting += manifest["parent_map"].get(one, ())
+    mutated = {f"model.touchledger.{name}" for names in AREAS.values() for name in names}
+    assert mutated <= built
+
+
+def test_a_mutant_stands_in_the_place_of_a_view_or_a_table_for_one_question(tmp_path: Path) -> None:
+    project = Project(Settings(home=tmp_path))
+    seen, doubled = "create view seen as select a + 1 as a from kept", "select 2 * a as a from kept"
+    with duckdb.connect(str(project.settings.warehouse)) as connection:
+        connection.execute(f"create table kept as select 1 as a; {seen}; create table last as select a from seen")
+    models = {
+        "kept": Model("kept", '"main"."kept"', "select 1 as a", ("seen",)),
+        "seen": Model("seen", '"main"."seen"', "select a + 1 as a from kept", ("last",)),
+        "last": Model("last", '"main"."last"', "select a from seen", ()),
+    }
+    warehouse = Warehouse(project, models)
+
+    def is_two(one: Warehouse) -> None:
+        assert one.rows("select a from last") == [(2,)]
+
+    assert warehouse.broken_by("kept", "select 2 as a", [is_two]) == "is_two"
+    assert warehouse.broken_by("seen", "select 3 * a as a from kept", [is_two]) == "is_two"
+    assert warehouse.broken_by("seen", doubled, [is_two]) is None
+    assert warehouse.rows("select a from last union all select a from kept") == [(2,), (1,)]
+    warehouse.connection.close()

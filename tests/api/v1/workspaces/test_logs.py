@@ -99,6 +99,17 @@ def test_details_beside_the_usual_ones_are_told_as_what_came_of_it(
     ]
 
 
+def test_the_trail_is_told_after_a_key_was_revoked(ask: Ask, w: str, profile: Profile, session: str) -> None:
+    # nothing comes of a revocation but its end, and every answer with one among its rows had been 500
+    key = data(ask("POST", f"{w}/api-keys", session, json={"profile_id": profile.id, "name": "Server"}), 201)
+    data(ask("POST", f"{w}/api-keys/{key['id']}/revoke", session, json={}))
+    rows = data(ask("GET", f"{w}/audit?category=credentials", session))
+    assert [(row["action"], row["target"]["id"], row["after"] is None) for row in rows] == [
+        ("api_key.revoked", key["id"], True),
+        ("api_key.minted", key["id"], False),
+    ]
+
+
 def test_categories_profiles_and_days_narrow_the_trail(
     ask: Ask, url: str, w: str, profile: Profile, session: str
 ) -> None:

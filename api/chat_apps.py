@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api import connections, db, errors
@@ -20,19 +21,27 @@ WITHIN_SECONDS = 20.0
 UPLOAD_SECONDS = 120.0
 
 
-def named(settings: Settings, *, profile_id: str, connection_id: str) -> Connection:
+def named(settings: Settings, *, profile_id: str, connection_id: str, needs_any: bool = False) -> Connection:
     """The profile's connection of this id, fit to be asked.
 
     404 not_found for any other, 409 chatapp_connection_required once it is disconnected, connection_not_ready and
-    connection_revoked as `connections.usable`.
+    connection_revoked as `connections.usable`. With `needs_any` it is chatapp_connection_required instead of not_found
+    where the profile has none.
     """
     with db.transaction(settings.operational_url, durable=False) as session:
         found = session.get(Connection, connection_id)
-    if found is None or (found.profile_id, found.provider) != (profile_id, PROVIDER):
-        raise errors.NOT_FOUND()
+        if found is None or (found.profile_id, found.provider) != (profile_id, PROVIDER):
+            if needs_any and not _any(session, profile_id):
+                raise errors.CHATAPP_CONNECTION_REQUIRED()
+            raise errors.NOT_FOUND()
     if found.status == "disconnected":
         raise errors.CHATAPP_CONNECTION_REQUIRED()
     return connections.usable(settings, [found])[0]
+
+
+def _any(session: Session, profile_id: str) -> bool:
+    live = (Connection.profile_id == profile_id, Connection.provider == PROVIDER, Connection.status != "disconnected")
+    return bool(session.scalar(sa.select(sa.exists().where(*live))))
 
 
 @contextmanager

@@ -87,6 +87,15 @@ def fail(session: Session, settings: Settings, handoff_id: str, reason: str) -> 
         connections.end(session, settings, connection)
 
 
+def end_hand_offs(session: Session, connection_id: str, *, profile_id: str) -> None:
+    """End what is open of the profile for a connection that is about to end, which nobody could complete any more."""
+    open_ = sa.select(Handoff).where(
+        Handoff.connection_id == connection_id, Handoff.profile_id == profile_id, Handoff.status == "pending"
+    )
+    for handoff in _held_open(session, open_):
+        handoff.status, handoff.ended_at = "canceled", db.now()
+
+
 def end_abandoned(session: Session, settings: Settings, at: datetime) -> None:
     """End the connections that were begun and whose hand-off nobody came back from in time."""
     begun = sa.select(Handoff).join(Connection, Connection.id == Handoff.connection_id)

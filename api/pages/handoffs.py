@@ -62,7 +62,8 @@ def _shown(handoff: Handoff, workspace: Workspace) -> Response:
         text = f"The {noun} is not finished, or its confirmation is still on its way, which takes a moment."
         return browser.notice(200, "Not finished yet", text, back=(f"/handoffs/{handoff.id}", "Look again"))
     if state["status"] == "canceled":
-        return browser.notice(200, "This is over", f"A newer {noun} took its place, or the workspace was archived.")
+        text = f"A newer {noun} took its place, or what it was for has ended."
+        return browser.notice(200, "This is over", text)
     return browser.notice(200, "That did not work", ENDS.get(state["reason"], f"The {noun} failed. Begin again."))
 
 

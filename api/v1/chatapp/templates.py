@@ -55,7 +55,7 @@ def create_template(body: dict[str, Any]) -> dict[str, Any]:
     given = samples.of_form()
     if given is not None and {"header_text", samples.PART} & body.keys():
         raise errors.VALIDATION_ERROR("header_media: the sample is a part of this request already.")
-    connection = _connection(body["connection_id"])
+    connection = _connection(body["connection_id"], needs_any=True)
     # what is wrong with its texts is told before anybody fetches or asks
     components.definition(body)
     with _sample(body, given) as sample:
@@ -123,8 +123,11 @@ def _handed_in(
     return wanted, account.create_template(wanted)
 
 
-def _connection(connection_id: str) -> Connection:
-    return chat_apps.named(context.settings(), profile_id=auth.current().profile.id, connection_id=connection_id)
+def _connection(connection_id: str, *, needs_any: bool = False) -> Connection:
+    profile_id = auth.current().profile.id
+    return chat_apps.named(
+        context.settings(), profile_id=profile_id, connection_id=connection_id, needs_any=needs_any
+    )  # fmt: skip
 
 
 @contextmanager

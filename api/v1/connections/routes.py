@@ -7,7 +7,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from api import auth, connections, context, db, errors, op_lists
+from api import auth, connecting, connections, context, db, errors, op_lists
 from api.audit import Attempt, record, target
 from api.guard import guarded
 from api.http import Blueprint
@@ -57,8 +57,11 @@ def disconnect(connection_id: str) -> dict[str, Any]:
     """Disconnect an account
 
     Its token is deleted at once and nothing is synced any more; its data stays. Export destinations that use it are
-    blocked. It never comes back: connecting the account again makes another connection.
+    blocked, and an open hand-off for it is canceled. It never comes back: connecting the account again makes another
+    connection.
     """
+    # before the connection, as whoever settles one does
+    connecting.end_hand_offs(session(), connection_id, profile_id=auth.current().profile.id)
     found = own(session(), connection_id, locked=True)
     before = found.status
     connections.end(session(), context.settings(), found)

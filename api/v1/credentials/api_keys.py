@@ -20,6 +20,7 @@ from api.http import Blueprint
 from api.models import ApiKey, Profile, Workspace
 from api.op_lists import By
 from api.reach import Reach
+from api.reading import timestamp
 from api.roles import Role
 from api.scopes import Scope
 from api.v1.credentials import keys
@@ -130,7 +131,7 @@ def _told(reading: Session, rows: Iterable[Any], at: datetime) -> list[dict[str,
 
 
 def _facts(key: ApiKey) -> dict[str, Any]:
-    ends = key.expires_at.isoformat() if key.expires_at else None
+    ends = timestamp(key.expires_at) if key.expires_at else None
     return {"scopes": key.scopes, "allowed_ips": key.allowed_ips, "expires_at": ends}
 
 

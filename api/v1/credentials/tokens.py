@@ -16,6 +16,7 @@ from api.http import Blueprint
 from api.models import OAuthAuthorization, User, UserSession, UserToken
 from api.oauth import families
 from api.op_lists import By, ListQuery
+from api.reading import timestamp
 from api.scopes import GRANTS, Scope
 from api.v1.credentials.me_schemas import MintedToken, RevokedToken, TokenBody, TokenRow
 from api.writing import actor, idempotent, session
@@ -65,7 +66,7 @@ def mint_token(body: dict[str, Any]) -> dict[str, Any]:
     token.expires_at = now() + timedelta(days=body["expires_in_days"])
     session().add(token)
     session().flush()
-    _record("user_token.minted", token, {"grants": token.grants, "expires_at": token.expires_at.isoformat()})
+    _record("user_token.minted", token, {"grants": token.grants, "expires_at": timestamp(token.expires_at)})
     return {**_facts(token), "token": secret}
 
 

@@ -122,7 +122,7 @@ def _within(caller: Principal, wanted: sa.Select[Any]) -> sa.Select[Any]:
     return wanted
 
 
-def _credential(reading: Session, caller: Principal) -> dict[str, Any]:
+def _credential(reading: Session, caller: Principal) -> Any:
     shown, expires_at = None, None
     if caller.kind is Kind.APP and caller.app is not None:
         shown = credentials.shown(caller.app.client_id or "")
@@ -132,4 +132,6 @@ def _credential(reading: Session, caller: Principal) -> dict[str, Any]:
         is_key = caller.kind is Kind.API_KEY
         kept = reading.get_one(ApiKey, caller.id) if is_key else reading.get_one(UserToken, caller.id)
         shown, expires_at = kept.prefix, kept.expires_at
-    return {"kind": caller.kind.value, "prefix": shown, "scopes": sorted(caller.scopes), "expires_at": expires_at}
+    facts = {"kind": caller.kind.value, "prefix": shown, "scopes": sorted(caller.scopes), "expires_at": expires_at}
+    # meta passes through no schema of the view's
+    return Credential().dump(facts)

@@ -15,6 +15,7 @@ from api.guard import workspace_guarded
 from api.http import Blueprint
 from api.models import Profile, SharedSnapshot, SharedSnapshotProfile
 from api.op_lists import By
+from api.reading import timestamp
 from api.reading_across import across, opened
 from api.roles import Role
 from api.scopes import Scope
@@ -79,7 +80,7 @@ def capture_snapshot(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
         row, token = capturing.capture(
             session(), found, workspace=workspace, profiles=profiles, asked=body, by=actor()
         )  # fmt: skip
-    _record("snapshot.captured", row, after={"row_count": row.row_count, "expires_at": row.expires_at.isoformat()})
+    _record("snapshot.captured", row, after={"row_count": row.row_count, "expires_at": timestamp(row.expires_at)})
     return {**_told(session(), [row])[0], "url": f"{context.settings().base_url}/shared/{token}"}
 
 

@@ -52,7 +52,7 @@ def handoff(url: str, profile: Profile, **given: object) -> str:
             "connected to another profile",
         ),
         ({"status": "failed", "kind": "plan_selection"}, "The choice of a plan failed"),
-        ({"status": "canceled"}, "A newer payment took its place"),
+        ({"status": "canceled"}, "A newer payment took its place, or what it was for has ended."),
         ({"expires_at": db.now() - timedelta(seconds=1)}, "not finished in time"),
     ],
 )

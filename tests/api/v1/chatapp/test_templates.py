@@ -257,6 +257,17 @@ def test_a_connection_that_cannot_be_asked_says_what_ails_it(
     assert refusal(business.post("/chatapp/templates", **TEMPLATE)) == refused
 
 
+def test_a_template_needs_an_account_before_it_needs_the_right_one(business: Business) -> None:
+    # whoever had none heard only that the connection is not there
+    other = {**TEMPLATE, "connection_id": db.new_id()}
+    assert refusal(business.caller.post("/chatapp/templates", json=other)) == (404, "not_found", None)
+    for columns in ({"status": "disconnected"}, {"status": "active", "provider": "social"}):
+        business.set(**columns)
+        missing = refusal(business.caller.post("/chatapp/templates", json=other))
+        assert missing == (409, "chatapp_connection_required", None)
+    assert refusal(business.post("/chatapp/templates/sync")) == (404, "not_found", None)
+
+
 def test_a_dead_token_ends_the_connection_and_nothing_is_kept(business: Business) -> None:
     business.set(token="dead")
     assert refusal(business.post("/chatapp/templates", **TEMPLATE)) == (409, "connection_revoked", None)

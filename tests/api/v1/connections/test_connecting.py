@@ -150,6 +150,17 @@ def test_a_newer_hand_off_to_the_same_provider_ends_the_older(owner: Owner) -> N
     assert owner.come_back(owner.decide(older["url"])).status_code == 400
 
 
+def test_disconnecting_ends_the_hand_off_that_is_open_for_the_connection(owner: Owner) -> None:
+    # it had stayed pending for its hour, and whoever let us in then was told that the provider had refused
+    begun, other = owner.begin(), owner.begin("shopify")
+    assert owner.keyed("DELETE", f"/connections/{begun['connection_id']}").status_code == 200
+    ended, open_ = (owner.keyed.get(f"/handoffs/{one['id']}").get_json()["data"] for one in (begun, other))
+    assert (ended["status"], ended["url"], ended["reason"]) == ("canceled", None, None)
+    assert open_["status"] == "pending"
+    assert owner.come_back(owner.decide(begun["url"])).status_code == 400
+    assert owner.connection(begun["connection_id"])["status"] == "disconnected"
+
+
 def test_an_account_of_another_profile_of_the_workspace_cannot_be_chosen(
     url: str, owner: Owner, neighbour: Profile, sandbox: RunningSandbox
 ) -> None:

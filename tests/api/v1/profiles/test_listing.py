@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from flask.testing import FlaskClient
 
 from api import db
 from api.models import Profile, Workspace
+from api.reading import timestamp
 from api.roles import Role
 from api.scopes import DEFAULT_SCOPES, Scope
 from tests.api.conftest import Caller
@@ -74,6 +76,8 @@ def test_a_person_has_the_profiles_of_their_memberships_in_order(
     assert names(listed(client, token, f"?profile_id={profile.id}")) == ["Shop"]
     credential = answer["meta"]["credential"]
     assert (credential["kind"], credential["prefix"]) == ("session", None)
+    # told as instants are everywhere: it had come with microseconds and an offset
+    assert timestamp(datetime.fromisoformat(credential["expires_at"])) == credential["expires_at"]
 
 
 def test_pages_hold_every_profile_once(client: FlaskClient, url: str, profile: Profile) -> None:

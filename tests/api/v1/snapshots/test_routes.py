@@ -109,8 +109,9 @@ def test_a_revoked_link_opens_nothing_from_then_on_and_again_is_the_same(ada: Me
     assert first.get_json()["data"] == again.get_json()["data"]
     assert first.get_json()["data"]["status"] == "revoked"
     with db.transaction(ada.settings.operational_url) as session:
-        actions = [one.action for one in session.query(AuditEntry).order_by(AuditEntry.at)]
-    assert actions == ["snapshot.captured", "snapshot.revoked"]
+        trail = list(session.query(AuditEntry).order_by(AuditEntry.at))
+    assert [one.action for one in trail] == ["snapshot.captured", "snapshot.revoked"]
+    assert trail[0].details["after"]["expires_at"] == made["expires_at"]
 
 
 def test_a_link_ends_by_itself_and_can_still_be_revoked(ada: Member) -> None:

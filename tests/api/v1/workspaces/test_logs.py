@@ -36,6 +36,12 @@ def access(url: str, profile: Profile, **more: Any) -> PiiAccess:
     return row
 
 
+def minted(ask: Ask, w: str, profile: Profile, session: str, **more: Any) -> dict[str, Any]:
+    body = {"profile_id": profile.id, "name": "Server", **more}
+    made: dict[str, Any] = data(ask("POST", f"{w}/api-keys", session, json=body), 201)
+    return made
+
+
 @pytest.mark.parametrize("path", ["audit", "pii-access-log"])
 def test_the_logs_are_for_admins(ask: Ask, url: str, w: str, as_role: Callable[..., str], path: str) -> None:
     assert ask("GET", f"{w}/{path}", as_role(Role.ADMIN)).status_code == 200
@@ -97,6 +103,25 @@ def test_details_beside_the_usual_ones_are_told_as_what_came_of_it(
         (None, None, None),
         (None, None, {"import_id": "i"}),
     ]
+
+
+def test_the_trail_is_told_after_a_key_was_revoked(ask: Ask, w: str, profile: Profile, session: str) -> None:
+    # nothing comes of a revocation but its end, and every answer with one among its rows had been 500
+    key = minted(ask, w, profile, session)
+    data(ask("POST", f"{w}/api-keys/{key['id']}/revoke", session, json={}))
+    rows = data(ask("GET", f"{w}/audit?category=credentials", session))
+    assert [(row["action"], row["target"]["id"], row["after"] is None) for row in rows] == [
+        ("api_key.revoked", key["id"], True),
+        ("api_key.minted", key["id"], False),
+    ]
+
+
+def test_the_trail_tells_when_a_key_ends_as_the_key_does(ask: Ask, w: str, profile: Profile, session: str) -> None:
+    # it had come with microseconds and an offset
+    key = minted(ask, w, profile, session, expires_in_days=1)
+    data(ask("POST", f"{w}/api-keys/{key['id']}/rotate", session, json={}), 201)
+    rows = data(ask("GET", f"{w}/audit?category=credentials", session))
+    assert [row["after"]["expires_at"] for row in rows] == [key["expires_at"]] * 2
 
 
 def test_categories_profiles_and_days_narrow_the_trail(

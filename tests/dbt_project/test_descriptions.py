@@ -38,5 +38,12 @@ def test_every_column_that_is_built_is_described_and_no_other(world: Project) ->
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_a_comma_cuts_no_description_short(path: Path) -> None:
+    """Between braces what follows the comma of a text without quotes is a key, which dbt takes without a word."""
+    for column in beside(path)["columns"]:
+        assert column.keys() <= {"name", "description", "data_type"}, column
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_a_model_is_short_enough_to_read(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 90

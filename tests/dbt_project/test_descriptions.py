@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from data_contracts import contract as contracts
 from orchestration.dbt_manifest import PROJECT
 from tests.dbt_project.project import Project
 
@@ -35,6 +38,29 @@ def test_every_column_that_is_built_is_described_and_no_other(world: Project) ->
         described = {column["name"]: column.get("description") for column in beside(path)["columns"]}
         assert described.keys() == built[path.stem], path.stem
         assert all(described.values()), path.stem
+
+
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
+def test_a_comma_cuts_no_description_short(path: Path) -> None:
+    """Between braces what follows the comma of a text without quotes is a key, which dbt takes without a word."""
+    for column in beside(path)["columns"]:
+        assert column.keys() <= {"name", "description", "data_type"}, column
+
+
+def test_a_list_of_the_values_of_a_column_names_each_of_them_as_it_is_spelt() -> None:
+    """What a contract allows, wherever a column of that name lists most of it: a reader filters by these words."""
+    told = [(path.stem, one["name"], one["description"]) for path in MODELS for one in beside(path)["columns"]]
+    served = contracts.served()
+    told += [(name, one.name, one.description) for name, contract in served.items() for one in contract.columns]
+    allowed: dict[str, list[set[str]]] = {}
+    for contract in chain(contracts.landed().values(), served.values()):
+        for column in contract.columns:
+            if column.allowed:
+                allowed.setdefault(column.name, []).append(set(column.allowed))
+    for table, name, description in told:
+        words = set(re.findall(r"\w+", description))
+        lists = [values for values in allowed.get(name, ()) if len(words & values) > len(values) / 2]
+        assert not lists or any(values <= words for values in lists), (table, name, description)
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)

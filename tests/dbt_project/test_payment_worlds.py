@@ -65,6 +65,20 @@ def test_conversions_days_credit_and_customers_have_the_same_cash(world: World, 
     assert credited.rows(_SUMS.format(id=world.id)) == [(cash,)] * 4
 
 
+def test_what_was_taken_back_and_what_is_left_of_a_payment_are_what_was_captured(credited: Project) -> None:
+    rows = credited.rows("""
+        select conversions.cash_minor, conversions.refunded_minor,
+            round_even(payments.value * power(10, profiles.currency_digits), 0)
+        from marts.conversions as conversions
+        join marts.profiles using (profile_key)
+        join marts.payments as payments
+            on payments.profile_key = conversions.profile_key and payments.payment_ref = conversions.conversion_ref
+        where conversions.is_cash and payments.currency = profiles.currency
+    """)
+    assert any(refunded > cash > 0 for cash, refunded, _ in rows)
+    assert all(cash + refunded == captured for cash, refunded, captured in rows)
+
+
 def test_the_worlds_contain_what_they_are_for() -> None:
     orders = [order for world in WORLDS for order in world.orders]
     parts = [part for order in orders for part in order.parts]

@@ -26,6 +26,12 @@ def test_every_mart_is_served_and_every_served_table_is_a_mart_or_a_fit() -> Non
     assert {*contracts.modelled(), *contracts.FITTED} == contracts.served().keys()
 
 
+def test_every_mart_has_a_reader_by_name() -> None:
+    exposures = yaml.safe_load((PROJECT / "models" / "exposures.yml").read_text())["exposures"]
+    read = {table for exposure in exposures for table in exposure["depends_on"]}
+    assert marts().keys() <= {table.removeprefix("ref('").removesuffix("')") for table in read}
+
+
 @pytest.mark.parametrize("name", sorted(contracts.modelled()))
 def test_columns_and_types_of_the_mart_are_those_of_its_contract(name: str) -> None:
     promised = [(column.name, column.physical) for column in contracts.served()[name].columns]

@@ -19,6 +19,11 @@ with wanted as (
     left join {{ ref('objectives') }} as objectives on upper(g.objective) = objectives.objective
 ),
 
+known as (
+    select distinct profile_key, experiment_id, arm_id
+    from wanted
+),
+
 -- Leads of one arm are not to be held against payments of another.
 mixed as (
     select profile_key, experiment_id
@@ -64,7 +69,7 @@ select
     case
         when
             mixed.experiment_id is null
-            and a.entity_ids is not null
+            and known.arm_id is not null
             and (s.kind = 'split' or a.role <> 'control')
             then coalesce(k.outcomes, 0)
     end as attributed_outcomes,
@@ -75,6 +80,8 @@ inner join {{ ref('stg_ad_platform__experiment_arms') }} as a
     on p.profile_id = a.profile_id and s.platform = a.platform and s.platform_study_id = a.platform_study_id
 left join credited as k
     on s.profile_key = k.profile_key and s.experiment_id = k.experiment_id and a.arm_id = k.arm_id
+left join known
+    on s.profile_key = known.profile_key and s.experiment_id = known.experiment_id and a.arm_id = known.arm_id
 left join mixed on s.profile_key = mixed.profile_key and s.experiment_id = mixed.experiment_id
 left join {{ ref('int_fx_rates') }} as r
     on s.start_date = r.day and a.currency = r.base and p.currency = r.quote

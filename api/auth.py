@@ -207,10 +207,13 @@ def require_address(principal: Principal, address: str | None) -> None:
     if not principal.allowed_ips:
         return
     try:
-        caller = ipaddress.ip_address(address or "")
+        callers = [ipaddress.ip_address(address or "")]
     except ValueError:
-        caller = None
-    if caller is None or not any(caller in ipaddress.ip_network(one) for one in principal.allowed_ips):
+        callers = []
+    # networks of IPv4 may have been written as IPv6 carries them
+    callers += [ipaddress.ip_address(f"::ffff:{caller}") for caller in callers if caller.version == 4]
+    networks = [ipaddress.ip_network(one) for one in principal.allowed_ips]
+    if not any(caller in network for caller in callers for network in networks):
         raise errors.FORBIDDEN("This key is not allowed from this address.", reason="ip_not_allowed")
 
 

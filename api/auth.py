@@ -180,7 +180,8 @@ def require_scope(principal: Principal, scopes: Iterable[Scope], *, membership: 
         return
     words = f"This credential lacks the scope {', '.join(missing)}."
     if principal.kind is Kind.USER_TOKEN:
-        words += f" Its grant gives {_told(principal.scopes)}; the membership gives {_told(principal.reach.scopes)}."
+        words += f" Its grant gives {_told(principal.scopes)}"
+        words += f"; the membership gives {_told(principal.reach.scopes)}." if principal.reach.role else "."
     raise errors.INSUFFICIENT_SCOPE(words, required_scopes=missing)
 
 

@@ -148,6 +148,17 @@ def test_both_halves_of_a_user_token_must_give_the_scope(
     assert refusal(never) == (403, "insufficient_scope", None)
 
 
+def test_of_a_user_token_that_asks_about_no_membership_only_the_grant_is_told(
+    ask: Callable[..., TestResponse], url: str, profile: Profile
+) -> None:
+    owner = people.user(url)
+    people.member(url, owner, profile.workspace_id, Role.OWNER)
+    error = ask("/workspaces", people.token_of(url, owner), "POST").get_json()["error"]
+    assert (error["code"], error["required_scopes"]) == ("insufficient_scope", ["workspaces:write"])
+    assert "grant gives" in error["message"]
+    assert "membership" not in error["message"], "the owner was told that the membership gives none"
+
+
 @pytest.mark.parametrize(
     ("method", "path", "scopes"),
     [

@@ -5,7 +5,7 @@ Who (auth), how often (rate_limit), what they see (reach), may they (scopes, rol
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, cast
@@ -51,6 +51,7 @@ class Guard:
     key_needs_scope: bool = True
     by_place: bool = False
     app_bucket: rate_limit.Bucket | None = None
+    gone: Callable[[], errors.ApiError] | None = None
 
     @property
     def scopes(self) -> list[Scope]:
@@ -105,6 +106,8 @@ def _spent(session: Session, principal: Principal, own: rate_limit.Bucket) -> er
 def _within(session: Session, guard: Guard, path: Mapping[str, str]) -> errors.ApiError | None:
     try:
         _refuse_rate(g.allowance)
+        if guard.gone is not None:
+            raise guard.gone()
         g.ids = {name: asked.as_uuid(name, path[name]) for name in guard.uuids}
         g.principal = replace(g.principal, reach=_reached(session, guard, g.principal, {**path, **g.ids}))
         _refuse_short_of(session, guard, g.principal)

@@ -34,7 +34,6 @@ def _gone() -> errors.ApiError:
 @bp.route("/dashboard/chat", methods=["POST"])
 @retired(_gone)
 @idempotent(keyed=False)
-@bp.response(200)
 def dashboard_chat() -> None:
     """Retired: the chat of the dashboard"""
 
@@ -43,6 +42,5 @@ def dashboard_chat() -> None:
 @bp.route("/workspaces/<workspace>/top-performers/chat", methods=["POST"])
 @retired(_gone)
 @idempotent(keyed=False)
-@bp.response(200)
 def leaders_chat(workspace: str) -> None:
     """Retired: the chat of the leaderboard"""

@@ -70,6 +70,17 @@ def test_the_request_counts_and_the_allowance_comes_first(caller: Caller) -> Non
     assert caller.post(PATHS[0]).status_code == 429
 
 
+def test_the_document_says_that_they_are_gone_and_what_comes_with_the_answer(client: FlaskClient) -> None:
+    document = client.get("/openapi.json").get_json()
+    for path in ("/dashboard/chat", "/workspaces/{workspace}/top-performers/chat"):
+        operation = document["paths"][f"/api/v1{path}"]["post"]
+        assert operation["deprecated"] is True
+        assert [one["in"] for one in operation["parameters"]] == (["path"] if "{" in path else [])
+        assert set(operation["responses"]) == {"400", "401", "403", "404", "410", "429", "500", "503", "default"}
+        gone = document["components"]["responses"][operation["responses"]["410"]["$ref"].rpartition("/")[2]]
+        assert set(gone["headers"]) == {"Deprecation", "Sunset", "Link", "X-Request-Id"}
+
+
 def test_from_the_sunset_on_the_route_is_unknown(caller: Caller) -> None:
     with time_machine.travel(retired.SUNSET - timedelta(seconds=30), tick=False) as clock:
         assert caller.post(PATHS[0]).status_code == 410

@@ -28,6 +28,7 @@ HEADERS: dict[str, dict[str, Any]] = {
     "X-RateLimit-Limit": {"description": "Units per minute.", "schema": {"type": "integer"}},
     "X-RateLimit-Remaining": {"description": "Units left in the last 60 seconds.", "schema": {"type": "integer"}},
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}},
+    "Idempotent-Replayed": {"description": "`true` on the first answer, sent again.", "schema": {"type": "string"}},
     "Deprecation": {"description": "Since when: `@` and the Unix time (RFC 9745).", "schema": {"type": "string"}},
     "Sunset": {"description": "From when on the route is unknown (RFC 8594).", "schema": {"type": "string"}},
     "Link": {"description": "Where its successor is described.", "schema": {"type": "string"}},
@@ -45,6 +46,13 @@ PROFILE_ID: dict[str, Any] = {
     "required": False,
     "schema": UUID,
     "description": "The profile to answer for. An API key has one already; user tokens and sessions must send it.",
+}
+IDEMPOTENCY_KEY: dict[str, Any] = {
+    "in": "header",
+    "name": "Idempotency-Key",
+    "required": False,
+    "schema": {"type": "string", "pattern": "^[ -~]{1,255}$"},
+    "description": "With it a request that is sent again within 24 hours gets the first answer, and does nothing anew.",
 }
 NARROWS = "Narrows the answer to this profile; it must be one that the caller can open."
 DESCRIPTION = """\
@@ -149,6 +157,8 @@ def describe_guard(doc: dict[str, Any], doc_info: dict[str, Any], **_: Any) -> d
         known, doc["deprecated"] = REFUSALS_OF_RETIRED, True
     refusals = {status: HTTPStatus(status).name for status in known}
     doc["responses"] = {**refusals, **doc.get("responses", {})}
+    if doc_info.get("keyed") and guard.kinds and guard.gone is None:
+        doc["parameters"] = [*doc.get("parameters", []), IDEMPOTENCY_KEY]
     doc["operationId"] = doc_info["operation"]
     doc["x-guard"] = guard
     return doc
@@ -189,7 +199,8 @@ def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> 
     for status, response in operation["responses"].items():
         if "$ref" not in response and str(status).startswith("2"):
             names = {"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining"}
-            response.setdefault("headers", {}).update(_headers(names))
+            replayed = {"Idempotent-Replayed"} if IDEMPOTENCY_KEY in operation["parameters"] else set()
+            response.setdefault("headers", {}).update(_headers(names | replayed))
 
 
 def _parameters(declared: list[dict[str, Any]], guard: Guard) -> list[dict[str, Any]]:

@@ -5,10 +5,10 @@ Who (auth), how often (rate_limit), what they see (reach), may they (scopes, rol
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import cast
+from typing import Any, cast
 
 from flask import g, request
 from sqlalchemy.orm import Session
@@ -17,7 +17,7 @@ from api import asked, auth, context, db, errors, rate_limit, reach, usage
 from api.auth import Kind, Principal
 from api.models import Workspace
 from api.roles import Role
-from api.scopes import Scope, user_token_reaches
+from api.scopes import GRANTABLE, Scope, user_token_reaches
 
 READERS = frozenset({Kind.API_KEY, Kind.USER_TOKEN, Kind.SESSION})
 PEOPLE = frozenset({Kind.USER_TOKEN, Kind.SESSION})
@@ -51,6 +51,7 @@ class Guard:
     key_needs_scope: bool = True
     by_place: bool = False
     app_bucket: rate_limit.Bucket | None = None
+    gone: Callable[[], errors.ApiError] | None = None
 
     @property
     def scopes(self) -> list[Scope]:
@@ -105,6 +106,8 @@ def _spent(session: Session, principal: Principal, own: rate_limit.Bucket) -> er
 def _within(session: Session, guard: Guard, path: Mapping[str, str]) -> errors.ApiError | None:
     try:
         _refuse_rate(g.allowance)
+        if guard.gone is not None:
+            raise guard.gone()
         g.ids = {name: asked.as_uuid(name, path[name]) for name in guard.uuids}
         g.principal = replace(g.principal, reach=_reached(session, guard, g.principal, {**path, **g.ids}))
         _refuse_short_of(session, guard, g.principal)
@@ -184,10 +187,7 @@ def _refuse_kind(principal: Principal, guard: Guard) -> None:
             raise errors.API_KEY_REQUIRED()
     if principal.kind in guard.kinds:
         if principal.kind is Kind.USER_TOKEN and principal.kind not in guard.kinds_for(request.method, _route()):
-            raise errors.INSUFFICIENT_SCOPE(
-                "A user token never reaches this route, whatever its grant.",
-                required_scopes=[scope.value for scope in guard.scopes],
-            )
+            raise _never_reached(guard)
         if principal.app is not None and principal.app.status != "active":
             raise errors.FORBIDDEN("This app is suspended.", reason="app_suspended")
         return
@@ -198,10 +198,17 @@ def _refuse_kind(principal: Principal, guard: Guard) -> None:
     if principal.kind is Kind.APP:
         raise errors.FORBIDDEN("An app's credential cannot use this route.", reason="app_credential_not_allowed")
     if principal.kind is Kind.USER_TOKEN:
-        raise errors.INSUFFICIENT_SCOPE("A user token never reaches this route, whatever its grant.")
+        raise _never_reached(guard)
     if guard.kinds == {Kind.SESSION} and guard.grain is Grain.CALLER:
         raise errors.FORBIDDEN("Only a signed-in person may use this route.", reason="session_required")
     raise errors.FORBIDDEN("An API key cannot use this route.", reason="api_key_not_allowed")
+
+
+def _never_reached(guard: Guard) -> errors.ApiError:
+    # a route that is closed by its name lacks no scope
+    without = [scope.value for scope in guard.scopes if scope not in GRANTABLE]
+    told: dict[str, Any] = {"required_scopes": without} if without else {}
+    return errors.INSUFFICIENT_SCOPE("A user token never reaches this route, whatever its grant.", **told)
 
 
 def _route() -> str:

@@ -91,10 +91,11 @@ def first_message(messages: Any, schema: ma.Schema) -> str:
     if not isinstance(messages, Mapping):
         return str(messages[0])
     declared = [field.data_key or name for name, field in schema.fields.items()]
-    order = [name for name in declared if name in messages] + sorted(str(name) for name in messages)
+    # of a body that is an array they are the places in it
+    order = [name for name in declared if name in messages] + sorted(messages, key=str)
     path, found = "", messages[order[0]]
     if order[0] != "_schema":
-        path = order[0]
+        path = f"[{order[0]}]" if isinstance(order[0], int) else order[0]
     within = _member(schema, order[0])
     while isinstance(found, Mapping):
         key, found = next(iter(found.items()))

@@ -180,7 +180,8 @@ def require_scope(principal: Principal, scopes: Iterable[Scope], *, membership: 
         return
     words = f"This credential lacks the scope {', '.join(missing)}."
     if principal.kind is Kind.USER_TOKEN:
-        words += f" Its grant gives {_told(principal.scopes)}; the membership gives {_told(principal.reach.scopes)}."
+        words += f" Its grant gives {_told(principal.scopes)}"
+        words += f"; the membership gives {_told(principal.reach.scopes)}." if principal.reach.role else "."
     raise errors.INSUFFICIENT_SCOPE(words, required_scopes=missing)
 
 
@@ -207,10 +208,13 @@ def require_address(principal: Principal, address: str | None) -> None:
     if not principal.allowed_ips:
         return
     try:
-        caller = ipaddress.ip_address(address or "")
+        callers = [ipaddress.ip_address(address or "")]
     except ValueError:
-        caller = None
-    if caller is None or not any(caller in ipaddress.ip_network(one) for one in principal.allowed_ips):
+        callers = []
+    # networks of IPv4 may have been written as IPv6 carries them
+    callers += [ipaddress.ip_address(f"::ffff:{caller}") for caller in callers if caller.version == 4]
+    networks = [ipaddress.ip_network(one) for one in principal.allowed_ips]
+    if not any(caller in network for caller in callers for network in networks):
         raise errors.FORBIDDEN("This key is not allowed from this address.", reason="ip_not_allowed")
 
 

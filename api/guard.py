@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 from flask import request
 
-from api import asked, rate_limit
+from api import asked, errors, rate_limit
 from api.admission import MEBIBYTE, PEOPLE, READERS, WRITES, Grain, Guard, admit
 from api.auth import Kind
 from api.roles import Role
@@ -28,6 +28,7 @@ __all__ = [
     "guarded",
     "partner_only",
     "public",
+    "retired",
     "workspace_guarded",
 ]
 
@@ -114,6 +115,14 @@ def partner_only(
     kinds = frozenset({Kind.API_KEY} if people is None else {Kind.API_KEY, Kind.SESSION})
     guard = Guard(None, units, kinds, MEBIBYTE, tuple(uuids), needs_entitlement, partner=True)
     return _attach(replace(guard, role=people or Role.GUEST))
+
+
+def retired(gone: Callable[[], errors.ApiError]) -> Callable[[View], View]:
+    """Let nobody reach a view: whoever has any credential, and allowance left, gets the refusal that `gone` makes.
+
+    Ids, query and body of the request are not looked at.
+    """
+    return _attach(Guard(None, 1, frozenset(Kind), needs_entitlement=False, grain=Grain.CALLER, gone=gone))
 
 
 def public(view: View) -> View:

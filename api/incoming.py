@@ -1,9 +1,10 @@
-"""The body of a request as it comes in: all of it or a refusal, never the part that fitted or arrived."""
+"""A request as it comes in: from whom, and its body whole or a refusal, never the part that fitted or arrived."""
 
 from __future__ import annotations
 
+import ipaddress
 from functools import cached_property
-from typing import IO, cast
+from typing import IO, Any, cast
 
 from flask import Request
 from werkzeug.exceptions import ClientDisconnected
@@ -18,7 +19,11 @@ def too_large(most: int) -> errors.ApiError:
 
 
 class Incoming(Request):
-    """Flask's request, of which a body is read whole or not at all."""
+    """Flask's request, of which a body is read whole or not at all, and an address has one spelling."""
+
+    def __init__(self, environ: dict[str, Any], *args: Any, **kwargs: Any) -> None:
+        super().__init__(environ, *args, **kwargs)
+        self.remote_addr = _as_ipv4(self.remote_addr)
 
     @cached_property
     def stream(self) -> IO[bytes]:
@@ -29,6 +34,18 @@ class Incoming(Request):
         if (self.content_length or 0) > most:
             raise too_large(most)
         return cast(IO[bytes], Body(self.environ["wsgi.input"], most, self.content_length))
+
+
+def _as_ipv4(address: str | None) -> str | None:
+    """The address that IPv6 carries as `::ffff:a.b.c.d`; all others as they are."""
+    # a socket of IPv6 tells every caller of IPv4 so: they were one network, and in no network of a key
+    if address is None or not address.lower().startswith("::ffff:"):
+        return address
+    try:
+        mapped = ipaddress.IPv6Address(address).ipv4_mapped
+    except ValueError:
+        mapped = None
+    return address if mapped is None else str(mapped)
 
 
 class Body(LimitedStream):

@@ -15,6 +15,7 @@ from api.guard import Grain, Guard
 from api.roles import Role
 
 REFUSALS = (400, 401, 403, 404, 429, 500, 503)
+REFUSALS_OF_RETIRED = (400, 401, 403, 404, 410, 429, 500, 503)
 REFUSALS_OF_OPEN_WRITES = (400, 401, 404, 409, 413, 429, 500, 503)
 SCHEMES: dict[Kind, tuple[str, dict[str, str]]] = {
     Kind.API_KEY: ("apiKey", {"type": "http", "scheme": "bearer", "description": "An API key, `tl_live_…`."}),
@@ -27,6 +28,16 @@ HEADERS: dict[str, dict[str, Any]] = {
     "X-RateLimit-Limit": {"description": "Units per minute.", "schema": {"type": "integer"}},
     "X-RateLimit-Remaining": {"description": "Units left in the last 60 seconds.", "schema": {"type": "integer"}},
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}},
+    "Idempotent-Replayed": {"description": "`true` on the first answer, sent again.", "schema": {"type": "string"}},
+    "Deprecation": {"description": "Since when: `@` and the Unix time (RFC 9745).", "schema": {"type": "string"}},
+    "Sunset": {"description": "From when on the route is unknown (RFC 8594).", "schema": {"type": "string"}},
+    "Link": {"description": "Where its successor is described.", "schema": {"type": "string"}},
+}
+# of the refusals that have more than the id of the request
+HEADERS_OF = {
+    "TOO_MANY_REQUESTS": {"Retry-After"},
+    "SERVICE_UNAVAILABLE": {"Retry-After"},
+    "GONE": {"Deprecation", "Sunset", "Link"},
 }
 UUID = {"type": "string", "format": "uuid"}
 PROFILE_ID: dict[str, Any] = {
@@ -35,6 +46,13 @@ PROFILE_ID: dict[str, Any] = {
     "required": False,
     "schema": UUID,
     "description": "The profile to answer for. An API key has one already; user tokens and sessions must send it.",
+}
+IDEMPOTENCY_KEY: dict[str, Any] = {
+    "in": "header",
+    "name": "Idempotency-Key",
+    "required": False,
+    "schema": {"type": "string", "pattern": "^[ -~]{1,255}$"},
+    "description": "With it a request that is sent again within 24 hours gets the first answer, and does nothing anew.",
 }
 NARROWS = "Narrows the answer to this profile; it must be one that the caller can open."
 DESCRIPTION = """\
@@ -135,8 +153,12 @@ def describe_guard(doc: dict[str, Any], doc_info: dict[str, Any], **_: Any) -> d
     """Give an operation its refusals; flask-smorest calls it for every operation, `build` adds the security."""
     guard: Guard = doc_info["guard"]
     known = REFUSALS if not guard.is_public else REFUSALS_OF_OPEN_WRITES if "requestBody" in doc else ()
+    if guard.gone is not None:
+        known, doc["deprecated"] = REFUSALS_OF_RETIRED, True
     refusals = {status: HTTPStatus(status).name for status in known}
     doc["responses"] = {**refusals, **doc.get("responses", {})}
+    if doc_info.get("keyed") and guard.kinds and guard.gone is None:
+        doc["parameters"] = [*doc.get("parameters", []), IDEMPOTENCY_KEY]
     doc["operationId"] = doc_info["operation"]
     doc["x-guard"] = guard
     return doc
@@ -158,8 +180,7 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
             operation["parameters"] = [*named, *operation.get("parameters", [])]
             _secure(path, method.upper(), operation, operation.pop("x-guard"))
     for name, response in components.get("responses", {}).items():
-        limited = {"Retry-After"} if name in {"TOO_MANY_REQUESTS", "SERVICE_UNAVAILABLE"} else set()
-        response["headers"] = _headers({"X-Request-Id"} | limited)
+        response["headers"] = _headers({"X-Request-Id"} | HEADERS_OF.get(name, set()))
     return document
 
 
@@ -178,7 +199,8 @@ def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> 
     for status, response in operation["responses"].items():
         if "$ref" not in response and str(status).startswith("2"):
             names = {"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining"}
-            response.setdefault("headers", {}).update(_headers(names))
+            replayed = {"Idempotent-Replayed"} if IDEMPOTENCY_KEY in operation["parameters"] else set()
+            response.setdefault("headers", {}).update(_headers(names | replayed))
 
 
 def _parameters(declared: list[dict[str, Any]], guard: Guard) -> list[dict[str, Any]]:
@@ -187,8 +209,8 @@ def _parameters(declared: list[dict[str, Any]], guard: Guard) -> list[dict[str, 
 
 
 def _named(declared: list[dict[str, Any]], guard: Guard) -> list[dict[str, Any]]:
-    """`profile_id`, which every route knows, unless the route declares its own."""
-    if any(one["name"] == "profile_id" for one in declared):
+    """`profile_id`, which every route knows, unless the route declares its own or is gone."""
+    if guard.gone is not None or any(one["name"] == "profile_id" for one in declared):
         return []
     return [PROFILE_ID if guard.grain is Grain.PROFILE else {**PROFILE_ID, "description": NARROWS}]
 

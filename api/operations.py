@@ -21,6 +21,16 @@ SPARE_BYTES = 200 * 1024 * 1024
 # a worker that runs takes what is due within seconds
 LATE_AFTER = timedelta(minutes=10)
 
+CHECKS = ("operational_db", "snapshot", "outbox", "disk")
+READY: dict[str, Any] = {
+    "status": {"enum": ["ok", "failing"]},
+    "checks": {
+        "type": "object",
+        "properties": {name: {"enum": ["ok", "none", "late", "failing"]} for name in CHECKS},
+        "required": list(CHECKS),
+    },
+}
+
 bp = Blueprint("operations", __name__, description="The service itself.")
 
 
@@ -28,9 +38,14 @@ def _described(description: str) -> dict[str, Any]:
     return {"responses": {200: {"description": description}}}
 
 
+def _told(description: str, members: dict[str, Any]) -> dict[str, Any]:
+    schema = {"type": "object", "properties": members, "required": list(members)}
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
 @bp.route("/healthz")
 @public
-@bp.doc(**_described("The process answers."))
+@bp.doc(responses={200: _told("The process answers.", {"status": {"const": "ok"}})})
 def liveness() -> Response:
     """Is the process alive
 
@@ -41,12 +56,12 @@ def liveness() -> Response:
 
 @bp.route("/readyz")
 @public
-@bp.doc(**_described("Requests will be served."), description="503 when any check fails.")
+@bp.doc(responses={200: _told("Requests will be served.", READY), 503: _told("A check fails.", READY)})
 def readiness() -> Response:
     """Can requests be served
 
-    Each check is `ok`, `none` (nothing published yet), `late` (mail or webhooks have been due for ten minutes; does the
-    worker run?) or `failing`. Requests are served with `none` and `late`.
+    503 when any check fails. Each check is `ok`, `none` (nothing published yet), `late` (mail or webhooks have been due
+    for ten minutes; does the worker run?) or `failing`. Requests are served with `none` and `late`.
     """
     checks = {"operational_db": _database(), "snapshot": _snapshot(), "outbox": _outbox(), "disk": _disk()}
     ready = "failing" not in checks.values()

@@ -49,6 +49,7 @@ def idempotent(*, once_shown: Sequence[str] = (), keyed: bool = True) -> Callabl
                 return _run(lambda: view(*args, **kwargs), claimed, once_shown)
 
         once.idempotent = True  # type: ignore[attr-defined]
+        once._apidoc = {**getattr(view, "_apidoc", {}), "keyed": keyed}  # type: ignore[attr-defined]
         return cast(View, once)
 
     return decorator

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import NoReturn
 
 from api import context, errors
-from api.auth import Kind
 from api.db import now
-from api.guard import caller_guarded
+from api.guard import retired
 from api.http import Blueprint
 from api.writing import idempotent
 
@@ -22,25 +20,6 @@ WORDS = (
 )
 
 
-@bp.route("/dashboard/chat", methods=["POST"])
-@caller_guarded(kinds=set(Kind))
-@idempotent(keyed=False)
-@bp.response(200)
-def dashboard_chat() -> NoReturn:
-    """Retired: the chat of the dashboard"""
-    raise _gone()
-
-
-# the part of the path is no `workspace_id`: nothing is looked up, so the answer tells nobody whether it exists
-@bp.route("/workspaces/<workspace>/top-performers/chat", methods=["POST"])
-@caller_guarded(kinds=set(Kind))
-@idempotent(keyed=False)
-@bp.response(200)
-def leaders_chat(workspace: str) -> NoReturn:  # noqa: ARG001 - see above
-    """Retired: the chat of the leaderboard"""
-    raise _gone()
-
-
 def _gone() -> errors.ApiError:
     if now() >= SUNSET:
         return errors.NOT_FOUND()
@@ -50,3 +29,18 @@ def _gone() -> errors.ApiError:
         "Link": f'<{context.settings().base_url}/docs>; rel="successor-version"',
     }
     return errors.FEATURE_RETIRED(WORDS, headers=headers)
+
+
+@bp.route("/dashboard/chat", methods=["POST"])
+@retired(_gone)
+@idempotent(keyed=False)
+def dashboard_chat() -> None:
+    """Retired: the chat of the dashboard"""
+
+
+# the part of the path is no `workspace_id`: nothing is looked up, so the answer tells nobody whether it exists
+@bp.route("/workspaces/<workspace>/top-performers/chat", methods=["POST"])
+@retired(_gone)
+@idempotent(keyed=False)
+def leaders_chat(workspace: str) -> None:
+    """Retired: the chat of the leaderboard"""

@@ -170,8 +170,12 @@ def _settle(session: Session, attempt: Attempt, outcome: Outcome) -> None:
     if subscription is None or delivery is None:
         return
     at = db.now()
-    delivery.attempts += 1
     delivery.last_status, delivery.last_error, delivery.claimed_until = outcome.status, outcome.error, None
+    if subscription.url != attempt.subscription.url and not _is_taken(outcome):
+        # the address was changed meanwhile: a 410 of the old one had failed the subscription
+        delivery.status, delivery.next_attempt_at = "retrying", at
+        return
+    delivery.attempts += 1
     if _is_taken(outcome):
         delivery.status, delivery.next_attempt_at = "delivered", None
         subscription.consecutive_failures, subscription.dead_since, subscription.last_delivery_at = 0, None, at

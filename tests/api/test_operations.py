@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from threading import Barrier
 
+import jsonschema
 import pytest
 import sqlalchemy as sa
 from flask.testing import FlaskClient
@@ -116,6 +117,19 @@ def test_whoever_asks_first_at_the_same_moment_gets_the_whole_document(settings:
         documents = set(threads.map(asked, range(4)))
     assert len(documents) == 1
     assert len(json.loads(documents.pop())["paths"]) > 100
+
+
+def test_the_document_says_what_readiness_answers_when_a_check_fails(settings: Settings, client: FlaskClient) -> None:
+    settings.published.mkdir(parents=True)
+    (settings.published / "current.json").write_text("{")
+    failing = client.get("/readyz")
+    snapshots(settings).close()
+    document = client.get("/openapi.json").get_json()
+    described = document["paths"]["/readyz"]["get"]["responses"]
+    assert failing.status_code == 503
+    jsonschema.validate(failing.get_json(), described["503"]["content"]["application/json"]["schema"])
+    alive = document["paths"]["/healthz"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    jsonschema.validate(client.get("/healthz").get_json(), alive)
 
 
 def test_query_parameters_are_described_as_text_that_may_be_left_out(client: FlaskClient) -> None:

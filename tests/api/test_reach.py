@@ -148,6 +148,40 @@ def test_both_halves_of_a_user_token_must_give_the_scope(
     assert refusal(never) == (403, "insufficient_scope", None)
 
 
+def test_of_a_user_token_that_asks_about_no_membership_only_the_grant_is_told(
+    ask: Callable[..., TestResponse], url: str, profile: Profile
+) -> None:
+    owner = people.user(url)
+    people.member(url, owner, profile.workspace_id, Role.OWNER)
+    error = ask("/workspaces", people.token_of(url, owner), "POST").get_json()["error"]
+    assert (error["code"], error["required_scopes"]) == ("insufficient_scope", ["workspaces:write"])
+    assert "grant gives" in error["message"]
+    assert "membership" not in error["message"], "the owner was told that the membership gives none"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "scopes"),
+    [
+        ("GET", "/visitors", ["visitors:read"]),
+        ("POST", "/events", ["events:write"]),
+        ("GET", "/webhooks/subscriptions", ["connections:read"]),
+        ("GET", "/commerce/products", ["commerce:read"]),
+        # closed by name, and not for want of the scope
+        ("POST", "/workspaces/{workspace}/api-keys", None),
+        ("GET", "/me/mcp-tokens", None),
+    ],
+)
+def test_a_user_token_that_never_reaches_a_route_is_told_the_scope_that_no_grant_gives(
+    ask: Callable[..., TestResponse], url: str, profile: Profile, method: str, path: str, scopes: list[str] | None
+) -> None:
+    owner = people.user(url)
+    people.member(url, owner, profile.workspace_id, Role.OWNER)
+    token = people.token_of(url, owner, grants=["mcp:read", "mcp:read_pii", "mcp:write"])
+    answer = ask(path.format(workspace=profile.workspace_id), token, method)
+    assert refusal(answer) == (403, "insufficient_scope", None)
+    assert answer.get_json()["error"].get("required_scopes") == scopes
+
+
 def test_a_creation_asks_the_grant_alone(ask: Callable[..., TestResponse], url: str) -> None:
     nobody = people.user(url)
     assert ask("/notes/made", people.session_of(url, nobody), "POST").status_code == 200

@@ -36,6 +36,8 @@ IN_OWN_WORKSPACE = {
 }
 # below this role one may do it to oneself, which the route has to look at
 UNLESS_ONESELF = {("DELETE", "/workspaces/<workspace_id>/memberships/<membership_id>"): "admin"}
+# they do nothing, and say so to whoever has any credential, whatever is asked about
+RETIRED = {"/dashboard/chat", "/workspaces/<workspace>/top-performers/chat"}
 SESSION_ONLY = ("/workspaces/<workspace_id>/api-keys", "/workspaces/<workspace_id>/mcp-settings")
 
 
@@ -79,6 +81,7 @@ Refusal = tuple[int, str]
 REFUSED_UNAUTHORIZED: Refusal = (401, "unauthorized")
 MALFORMED: Refusal = (400, "invalid_parameter")
 NOT_FOUND: Refusal = (404, "not_found")
+GONE: Refusal = (410, "feature_retired")
 
 
 def closed_to_tokens(operation: Operation) -> bool:
@@ -109,6 +112,7 @@ def refusal(operation: Operation, who: Who, target: Target) -> Refusal | None:
     """The first refusal that the interface foresees, or None where the request must get through to the route."""
     return (
         of_credential(operation, who)
+        or (GONE if operation.path in RETIRED else None)
         or _of_ids(operation, who, target)
         or _of_reach(operation, who, target)
         or _of_scope(operation, who, target)

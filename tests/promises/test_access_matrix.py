@@ -15,7 +15,16 @@ from api.guard import guard_of
 from api.snapshot import snapshots
 from tests.factories.access import GRANTS, NAMES, UNKNOWN, Who, World
 from tests.factories.deployments import application, migrate
-from tests.promises.access_rules import NOT_FOUND, WRITES, Operation, Target, closed_to_tokens, of_credential, refusal
+from tests.promises.access_rules import (
+    NOT_FOUND,
+    RETIRED,
+    WRITES,
+    Operation,
+    Target,
+    closed_to_tokens,
+    of_credential,
+    refusal,
+)
 from touchledger.settings import Settings
 
 # what a route may answer once the door is open; 403 only where the state of things forbids it
@@ -24,8 +33,6 @@ OF_STATE = {"profile_limit_reached", "app_provisioned_workspace", "not_provision
 # a part of the path that is no id of a workspace or a profile, where one word out of a few is expected
 WORDS = {"feature": "atribu_attribution"}
 
-# they do nothing, and say so to whoever has any credential
-RETIRED = {"/dashboard/chat", "/workspaces/<workspace>/top-performers/chat"}
 # a POST that only reads
 READS = {"/workspaces/<workspace_id>/top-performers/export"}
 

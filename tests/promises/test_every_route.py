@@ -78,6 +78,19 @@ def test_openapi_describes_exactly_the_routes_that_exist(app: Flask) -> None:
     assert described == operations(app)
 
 
+def test_openapi_tells_of_the_idempotency_key_where_it_is_kept(app: Flask) -> None:
+    document = app.test_client().get("/openapi.json").get_json()
+    unkept = {"/api/v1/auth/password", "/api/v1/dashboard/chat", "/api/v1/workspaces/{workspace}/top-performers/chat"}
+    for path, operations_of in document["paths"].items():
+        for method, operation in operations_of.items():
+            told = [one["in"] for one in operation.get("parameters", []) if one["name"] == "Idempotency-Key"]
+            kept = method != "get" and bool(operation["security"]) and path not in unkept
+            assert told == (["header"] if kept else []), f"{method} {path}"
+            for status, response in operation["responses"].items():
+                replayed = "Idempotent-Replayed" in response.get("headers", {})
+                assert replayed == (kept and status.startswith("2")), f"{method} {path} {status}"
+
+
 def test_openapi_security_is_the_guard(app: Flask) -> None:
     document = app.test_client().get("/openapi.json").get_json()
     for rule in app.url_map.iter_rules():

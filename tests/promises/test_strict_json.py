@@ -83,5 +83,22 @@ def test_a_body_that_is_no_object_is_a_validation_error(caller: Caller) -> None:
     assert (response.status_code, response.get_json()["error"]["code"]) == (422, "validation_error")
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (f"[{2**63}]", "[0]: a whole number has at most 64 bits"),
+        (f"[1, [{{}}, {2**63}]]", "[1][1]: a whole number has at most 64 bits"),
+        (f'[{{"n": {2**63}}}]', "[0].n: a whole number has at most 64 bits"),
+        (r'["a\u0000"]', "[0]: contains a NUL character"),
+        (r'[{"a\u0000": 1}]', "[0]: a name contains a NUL character"),
+    ],
+)
+def test_what_no_column_holds_is_named_in_an_array_too(caller: Caller, body: str, message: str) -> None:
+    # such bodies had been answered with 500
+    response = caller.post("/notes", data=body, content_type="application/json")
+    assert (response.status_code, response.get_json()["error"]["code"]) == (422, "validation_error")
+    assert response.get_json()["error"]["message"] == message
+
+
 def test_a_body_on_a_read_is_ignored(caller: Caller) -> None:
     assert caller.get("/notes", data=b"{", content_type="application/json").status_code == 200

@@ -40,6 +40,47 @@ def test_every_kind_of_credential_is_told_what_replaces_it(
         assert answer.headers["Link"].endswith('/docs>; rel="successor-version"')
 
 
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "?profile_id=mine",
+        f"?profile_id={UNKNOWN}",
+        "?workspace_id=12",
+        f"?workspace_id={UNKNOWN}&workspace_id={UNKNOWN}",
+        "?conversation=7",
+    ],
+)
+def test_nothing_of_the_request_is_looked_at(
+    client: FlaskClient, settings: Settings, profile: Profile, secret: str, path: str, asked: str
+) -> None:
+    url = settings.operational_url
+    ada = people.user(url)
+    people.member(url, ada, profile.workspace_id)
+    for bearer in (secret, people.session_of(url, ada), people.token_of(url, ada)):
+        headers = {"Authorization": f"Bearer {bearer}", "Idempotency-Key": "x" * 256}
+        answer = client.post(f"/api/v1{path}{asked}", headers=headers, data=b"x" * (1024 * 1024 + 1))
+        assert (answer.status_code, answer.get_json()["error"]["code"]) == (410, "feature_retired")
+
+
+def test_the_request_counts_and_the_allowance_comes_first(caller: Caller) -> None:
+    assert [caller.post(PATHS[0]).headers["X-RateLimit-Remaining"] for _ in range(2)] == ["59", "58"]
+    for _ in range(58):
+        caller.post(PATHS[0])
+    assert caller.post(PATHS[0]).status_code == 429
+
+
+def test_the_document_says_that_they_are_gone_and_what_comes_with_the_answer(client: FlaskClient) -> None:
+    document = client.get("/openapi.json").get_json()
+    for path in ("/dashboard/chat", "/workspaces/{workspace}/top-performers/chat"):
+        operation = document["paths"][f"/api/v1{path}"]["post"]
+        assert operation["deprecated"] is True
+        assert [one["in"] for one in operation["parameters"]] == (["path"] if "{" in path else [])
+        assert set(operation["responses"]) == {"400", "401", "403", "404", "410", "429", "500", "503", "default"}
+        gone = document["components"]["responses"][operation["responses"]["410"]["$ref"].rpartition("/")[2]]
+        assert set(gone["headers"]) == {"Deprecation", "Sunset", "Link", "X-Request-Id"}
+
+
 def test_from_the_sunset_on_the_route_is_unknown(caller: Caller) -> None:
     with time_machine.travel(retired.SUNSET - timedelta(seconds=30), tick=False) as clock:
         assert caller.post(PATHS[0]).status_code == 410

@@ -199,6 +199,24 @@ def test_an_inner_address_is_not_called_though_it_was_public_when_it_was_saved(
     assert [(row.status, row.last_error) for row in deliveries(settings)] == [("retrying", "address_not_public")]
 
 
+@pytest.mark.parametrize("status", [410, 500, None])
+def test_what_an_address_answers_after_it_was_changed_is_not_held_against_the_new_one(
+    settings: Settings, subscription: WebhookSubscription, status: int | None
+) -> None:
+    emitted(settings, subscription)
+    attempt = delivering._claimed(settings, deliveries(settings)[0].id)
+    assert attempt is not None
+    with db.transaction(settings.operational_url) as session:
+        session.get_one(WebhookSubscription, subscription.id).url = "https://receiver.example/moved"
+    with db.transaction(settings.operational_url) as session:
+        delivering._settle(session, attempt, delivering.Outcome(status))
+    found, (waiting,) = state(settings, subscription), deliveries(settings)
+    assert (found.status, found.consecutive_failures, found.dead_since) == ("active", 0, None)
+    assert (waiting.status, waiting.attempts, waiting.last_status) == ("retrying", 0, status)
+    assert waiting.next_attempt_at is not None
+    assert waiting.next_attempt_at <= db.now()
+
+
 def test_a_subscription_deleted_while_it_is_told_leaves_nothing_behind(
     settings: Settings, subscription: WebhookSubscription, receiver: Receiver
 ) -> None:

@@ -119,6 +119,7 @@ def accept_invitation(body: dict[str, Any]) -> dict[str, Any]:
     )
     within = replace(actor(), workspace_id=workspace.id, profile_id=invitation.profile_id)
     record(session(), within, _attempt("invitation.accepted", invitation))
+    context.meta(workspace_id=workspace.id)
     return {
         "workspace_id": workspace.id,
         "workspace_name": workspace.name,

@@ -72,6 +72,17 @@ def test_keys_and_apps_are_told_by_their_names(
     assert (row["before"], row["after"]) == ({"lookback_days": 90}, {"lookback_days": 30})
 
 
+def test_a_revoked_key_is_told_though_nothing_is_left_after_it(
+    ask: Ask, w: str, profile: Profile, session: str
+) -> None:
+    made = data(ask("POST", f"{w}/api-keys", session, json={"profile_id": profile.id, "name": "Key"}), 201)
+    assert ask("POST", f"{w}/api-keys/{made['id']}/revoke", session).status_code == 200
+    revoked, minted = data(ask("GET", f"{w}/audit?category=credentials", session))
+    assert (revoked["action"], revoked["before"], revoked["after"]) == ("api_key.revoked", None, None)
+    assert revoked["target"] == minted["target"] == {"kind": "api_key", "id": made["id"], "label": "Key"}
+    assert minted["after"]["scopes"] == made["scopes"]
+
+
 def test_what_a_refused_attempt_kept_is_told_as_refused_and_why(
     ask: Ask, url: str, w: str, profile: Profile, session: str
 ) -> None:

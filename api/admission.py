@@ -141,7 +141,9 @@ def _reached(session: Session, guard: Guard, principal: Principal, path: Mapping
         if "profile_id" not in path and not guard.by_place:
             # a guest's place counts where the route is about that profile, not wherever one may be named
             found = found.in_the_workspace()
-    if found.profile is not None and guard.grain is not Grain.CALLER:
+    if guard.grain is Grain.CALLER:
+        context.meta(**{name: path[name] for name in ("profile_id", "workspace_id") if name in path})
+    elif found.profile is not None:
         context.meta(profile_id=found.profile.id)
     return found
 

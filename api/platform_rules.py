@@ -51,7 +51,7 @@ def current(wanted: Wanted, state: LiveState, synced_status: str | None = None) 
 def changes_something(wanted: Wanted, state: LiveState, synced_status: str | None = None) -> bool:
     """Whether the platform is to be asked; False when it is so already. Raises the refusal of the state table."""
     if state.is_final or state.is_in_final_campaign or (state.status is None and synced_status in FINAL):
-        raise _FINAL[wanted.verb, wanted.level]()
+        raise _FINAL[wanted.verb, wanted.level](_BELOW.get(wanted.level))
     now = current(wanted, state, synced_status)
     if wanted.verb == "budget":
         _refuse_step(wanted, state)
@@ -84,4 +84,9 @@ _FINAL = {
     **dict.fromkeys((("pause", "ad_set"), ("pause", "ad")), errors.CAMPAIGN_NOT_PAUSABLE),
     **dict.fromkeys((("resume", "ad_set"), ("resume", "ad")), errors.CAMPAIGN_NOT_RESUMABLE),
     ("budget", "ad_set"): errors.ADSET_NOT_EDITABLE,
+}
+# the catalogue's words are about campaigns; what is below one may be gone while its campaign runs
+_BELOW: dict[Level, str] = {
+    "ad_set": "The ad set, or the campaign it belongs to, is archived or deleted.",
+    "ad": "The ad, or what it belongs to, is archived or deleted.",
 }

@@ -109,7 +109,7 @@ def has_any(reader: Reader, profile: ProfileFacts, window: DateRange) -> bool:
 def _pacing(reader: Reader, profile: ProfileFacts, so_far: DateRange, month: DateRange, of: Profile) -> Row:
     through = profile.delivery_through and min(profile.delivery_through, so_far.date_to)
     facts = pacing_queries.Facts(
-        profile.profile_key, of.id, profile.currency, profile.digits, through, profile.data_as_of
+        profile.profile_key, of.id, profile.time_zone, profile.currency, profile.digits, through, profile.data_as_of
     )  # fmt: skip
     sums = pacing_queries.sums_of(reader, [facts], so_far).get(facts.profile_key, pacing_queries.Sums())
     return pacing_rows.row(pacing_rows.paced(of, facts, sums, month), month)

@@ -41,6 +41,22 @@ def test_every_level_has_a_code_for_what_is_final(level: Level) -> None:
     assert refused(Wanted("resume", level, "1"), gone) == "campaign_not_resumable"
 
 
+@pytest.mark.parametrize(
+    ("verb", "level", "named"),
+    [
+        ("pause", "ad", "The ad, "), ("resume", "ad", "The ad, "), ("budget", "ad_set", "The ad set, "),
+    ],
+)  # fmt: skip
+def test_a_refusal_below_a_campaign_does_not_speak_of_a_campaign_that_may_be_active(
+    verb: Verb, level: Level, named: str
+) -> None:
+    gone = replace(ACTIVE, level=level, status="ARCHIVED", campaign_statuses=("ACTIVE",))
+    with pytest.raises(errors.ApiError) as caught:
+        changes_something(Wanted(verb, level, "1", amount_minor=1000), gone)
+    assert caught.value.message.startswith(named)
+    assert "archived or deleted campaign" not in caught.value.message
+
+
 def test_the_status_last_synced_decides_only_where_the_platform_tells_none() -> None:
     silent = replace(ACTIVE, status=None, effective_status=None)
     assert refused(Wanted("pause", "campaign", "1"), silent, "ARCHIVED") == "campaign_not_pausable"

@@ -16,7 +16,7 @@ from api.op_lists import By
 from api.provisioned import refuse_provisioned
 from api.roles import ROLES, Role
 from api.scopes import Scope
-from api.v1.members import invitations, letter
+from api.v1.members import invitations, letter, places
 from api.v1.members.invitation_schemas import (
     AcceptBody,
     Accepted,
@@ -119,10 +119,12 @@ def accept_invitation(body: dict[str, Any]) -> dict[str, Any]:
     )
     within = replace(actor(), workspace_id=workspace.id, profile_id=invitation.profile_id)
     record(session(), within, _attempt("invitation.accepted", invitation))
+    named = invitations.profiles_of(invitation)
+    context.meta(workspace_id=workspace.id)
     return {
         "workspace_id": workspace.id,
         "workspace_name": workspace.name,
-        "profile_ids": invitations.profiles_of(invitation),
+        "profile_ids": None if named is None else places.live(session(), workspace.id, named),
         "role": invitation.role,
         "membership_id": membership.id,
         "accepted_at": invitation.accepted_at,

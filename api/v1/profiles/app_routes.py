@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any, cast
 
-from api import auth, errors
+from api import auth, context, errors
 from api.audit import Actor, Attempt, record
 from api.auth import Kind
 from api.db import now
@@ -79,6 +79,7 @@ def adopt_profile(body: dict[str, Any], candidate_id: str) -> dict[str, Any]:
     Only while an owner or admin of it lets the app in; anything else is as unknown.
     """
     profile, tie, is_new = adoption.adopt(session(), _app(), candidate_id, body["external_ref"])
+    context.meta(profile_id=profile.id)
     if is_new:
         _record(profile, Attempt("profile.adopted", {"target": _target(profile)}))
     return {

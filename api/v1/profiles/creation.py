@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from api import auth, plans, tracking_keys
+from api import auth, context, plans, tracking_keys
 from api.audit import Actor, Attempt, record
 from api.auth import Kind, Principal
 from api.guard import caller_guarded
@@ -47,9 +47,11 @@ def create_profile(body: dict[str, Any]) -> Any:
     caller = auth.current()
     if caller.app is not None:
         made = provision(session(), caller.app, body)
+        context.meta(profile_id=made.profile.id)
         return _provisioned(made, caller), 201 if made.key else 200
     workspace = places.workspace_of(session(), caller, body["workspace_id"])
     profile = add(workspace, body)
+    context.meta(profile_id=profile.id)
     return ProfileShape().dump(told(session(), [profile], caller)[0])
 
 

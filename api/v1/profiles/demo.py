@@ -75,6 +75,7 @@ def create_demo(_query: dict[str, Any], _body: dict[str, Any]) -> Any:
     workspace = session().get_one(Workspace, workspace.id, with_for_update={"key_share": True})
     found = _live(session(), workspace)
     profile = found or _made(workspace, shop or demo_shop.ask(settings))
+    context.meta(profile_id=profile.id)
     answer = {
         "profile": told(session(), [profile], auth.current())[0],
         "created": found is None,
@@ -108,6 +109,7 @@ def delete_demo(_query: dict[str, Any]) -> Any:
     if ended.retained_conversion_exports:
         # an answer and not a raised refusal: what was removed stays removed
         return answer_error(errors.DEMO_PURGE_BLOCKED())
+    context.meta(profile_id=found.id)
     return {"profile_id": found.id, "archived": True, "archived_at": at, "rows_removed": removed}
 
 

@@ -92,7 +92,7 @@ def _page(
 def _change(entry: AuditEntry, actor: Mapping[str, Any]) -> dict[str, Any]:
     details = dict(entry.details)
     target, before = details.pop("target", None), details.pop("before", None)
-    # what an attempt tells beside these belongs to what it led to
+    # what an attempt tells beside these belongs to what it led to; a revocation leaves nothing
     after = {**(details.pop("after", None) or {}), **details} or None
     return {
         "audit_id": entry.id,

@@ -16,7 +16,7 @@ RECENT = 7
 
 
 _FACTS = """
-select profile_key, profile_id, currency, currency_digits as digits, delivery_through, data_as_of
+select profile_key, profile_id, time_zone, currency, currency_digits as digits, delivery_through, data_as_of
 from profiles where profile_id = any($profile_ids)
 """
 
@@ -54,6 +54,7 @@ class Facts:
 
     profile_key: int
     profile_id: str
+    time_zone: str
     currency: str
     digits: int
     delivery_through: date | None

@@ -23,6 +23,7 @@ class Paced:
     """One profile's month, before it is told; `budget_minor` only where it is in the figures' currency."""
 
     profile: Profile
+    time_zone: str
     currency: str
     digits: int
     through: date | None
@@ -33,13 +34,15 @@ class Paced:
 
 def paced(profile: Profile, facts: Facts | None, sums: Sums, month: DateRange) -> Paced:
     """A profile beside its sums; one that the snapshot does not know has no figures yet."""
+    # until a snapshot follows a change, its figures are counted in the days and the money of before
+    zone = facts.time_zone if facts else profile.timezone
     currency = facts.currency if facts else profile.reporting_currency
     digits = facts.digits if facts else currency_digits()[currency]
     through = facts.delivery_through if facts else None
     elapsed = (min(through, month.date_to) - month.date_from).days + 1 if through else 0
     budget = profile.monthly_budget if profile.reporting_currency == currency else None
     minor = None if budget is None else round(Fraction(budget) * 10**digits)
-    return Paced(profile, currency, digits, through, max(elapsed, 0), minor, sums)
+    return Paced(profile, zone, currency, digits, through, max(elapsed, 0), minor, sums)
 
 
 def row(one: Paced, month: DateRange) -> dict[str, Any]:
@@ -50,7 +53,7 @@ def row(one: Paced, month: DateRange) -> dict[str, Any]:
         "profile_id": one.profile.id,
         "profile_name": one.profile.name,
         "currency": one.currency,
-        "timezone": one.profile.timezone,
+        "timezone": one.time_zone,
         "month": f"{month.date_from:%Y-%m}",
         "days_in_month": days,
         "days_elapsed": one.elapsed,

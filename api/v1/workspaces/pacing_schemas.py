@@ -62,7 +62,7 @@ class PacingRow(Schema):
     profile_id = fields.UUID(required=True)
     profile_name = fields.String(required=True)
     currency = fields.String(required=True)
-    timezone = fields.String(required=True)
+    timezone = fields.String(required=True, metadata={"description": "Whose days the outcomes are counted in."})
     month = fields.String(required=True)
     days_in_month = fields.Integer(required=True)
     days_elapsed = fields.Integer(required=True, metadata={"description": "Days with complete delivery."})

@@ -37,7 +37,9 @@ def test_an_app_adds_changes_lists_and_removes_people(
     changed = data(again)
     assert (changed["membership_id"], changed["role"], changed["created"]) == (made["membership_id"], "editor", False)
     assert (changed["permissions"], changed["first_name"]) == (["pii.view"], "Dee")
-    assert again.get_json()["meta"] == {"client_id": app.app.client_id}
+    about = {"client_id": app.app.client_id, "workspace_id": profile.workspace_id}
+    assert again.get_json()["meta"] == about
+    assert ask("GET", f"{w}/members", app.header).get_json()["meta"] == about
     guest = {"email": "gus@example.com", "role": "guest", "profile_ids": [profile.id]}
     assert data(ask("PUT", f"{w}/members", app.header, guest), 201)["profile_ids"] == [profile.id]
     assert [row["role"] for row in data(ask("GET", f"{w}/members", app.header))] == ["editor", "guest"]

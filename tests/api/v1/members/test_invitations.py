@@ -49,7 +49,9 @@ def test_an_invitation_is_shown_once_and_opens_the_workspace(
     assert made["invited_by"] == {"kind": "session", "id": owner.id, "display": "Olga"}
     (listed,) = data(ask("GET", f"{w}/invitations", as_owner))
     assert "accept_url" not in listed
-    accepted = data(ask("POST", "/invitations/accept", as_vera, {"token": token_in(made)}))
+    answer = ask("POST", "/invitations/accept", as_vera, {"token": token_in(made)})
+    accepted = data(answer)
+    assert answer.get_json()["meta"] == {"workspace_id": profile.workspace_id}
     assert (accepted["workspace_id"], accepted["workspace_name"]) == (profile.workspace_id, "Shop")
     assert (accepted["role"], accepted["profile_ids"]) == ("viewer", None)
     assert ask("GET", f"/notes?profile_id={profile.id}", as_vera).status_code == 200

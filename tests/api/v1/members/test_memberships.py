@@ -252,3 +252,16 @@ def test_a_workspace_role_is_not_taken_from_one_profile(
     inherited = (409, "invalid_state", "inherited_membership")
     assert refusal(ask("PATCH", path, as_owner, {"role": "guest"})) == inherited
     assert refusal(ask("DELETE", path, as_owner)) == inherited
+
+
+def test_a_guest_gets_and_is_told_only_profiles_that_were_not_archived_meanwhile(
+    ask: Ask, url: str, profile: Profile, w: str, as_owner: str
+) -> None:
+    gone, guest = sibling(url, profile), people.user(url, email="gus@example.com")
+    body = {"email": "gus@example.com", "role": "guest", "profile_ids": [gone.id, profile.id]}
+    token = str(data(ask("POST", f"{w}/invitations", as_owner, body), 201)["accept_url"]).partition("#")[2]
+    with db.transaction(url) as session:
+        session.get_one(Profile, gone.id).archived_at = db.now()
+    accepted = data(ask("POST", "/invitations/accept", people.session_of(url, guest), {"token": token}))
+    member = next(row for row in data(ask("GET", f"{w}/memberships", as_owner)) if row["user_id"] == guest.id)
+    assert accepted["profile_ids"] == member["profile_ids"] == [profile.id]

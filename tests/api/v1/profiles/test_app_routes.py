@@ -61,6 +61,22 @@ def let_in(url: str, app: AppCredential, profile: Profile, user: User, status: s
         )
 
 
+def test_every_answer_about_a_profile_names_it_and_the_app(
+    ask: Ask, url: str, app: AppCredential, owned: dict[str, Any], profile: Profile, owner: User
+) -> None:
+    own, on = owned["profile"]["profile_id"], {"enabled": True}
+    let_in(url, app, profile, owner)
+    again = {"external_ref": "dealer", "name": "Dealer", "user": {"email": "owner@example.com"}}
+    for answer, about in (
+        (ask("POST", "/profiles", app.header, again), own),
+        (ask("PUT", f"/profiles/{own}/entitlements/atribu_attribution", app.header, on), own),
+        (ask("POST", f"/profiles/{profile.id}/adopt", app.header, {"external_ref": "adopted"}), profile.id),
+        (ask("DELETE", f"/profiles/{own}", app.header), own),
+    ):
+        assert answer.status_code == 200, answer.text
+        assert answer.get_json()["meta"] == {"client_id": app.app.client_id, "profile_id": about}
+
+
 def test_an_archive_ends_what_opens_the_profile_and_purges_it(
     ask: Ask, url: str, app: AppCredential, owned: dict[str, Any]
 ) -> None:

@@ -32,6 +32,7 @@ def test_a_profile_takes_zone_and_currency_of_its_workspace(ask: Ask, url: str, 
     answer = ask("POST", "/profiles", ada, {"name": "  Second  "})
     assert answer.status_code == 201, answer.text
     made = answer.get_json()["data"]
+    assert answer.get_json()["meta"] == {"profile_id": made["profile_id"]}
     assert (made["name"], made["timezone"], made["reporting_currency"]) == ("Second", "Europe/Madrid", "EUR")
     assert (made["my_role"], made["attribution_enabled"], made["privacy_mode"]) == ("owner", True, "standard")
     with db.transaction(url) as session:

@@ -54,7 +54,9 @@ def test_the_demo_has_its_accounts_and_all_that_its_shop_sends(
     data = answer.get_json()["data"]
     assert (data["created"], data["seeding"], data["profile"]["is_demo"]) == (True, "queued", True)
     demo_id = data["profile"]["profile_id"]
+    assert answer.get_json()["meta"] == {"profile_id": demo_id}
     again = ask("POST", "/profiles/demo", token)
+    assert again.get_json()["meta"] == {"profile_id": demo_id}
     assert (again.status_code, again.get_json()["data"]) == (200, {**data, "created": False})
     with db.transaction(url) as session:
         connections = session.scalars(sa.select(Connection)).all()
@@ -90,7 +92,9 @@ def test_a_deleted_demo_is_gone_and_may_be_made_again(
     assert refusal(ask("DELETE", "/profiles/demo", token)) == (404, "not_found", None)
     made = ask("POST", "/profiles/demo", token).get_json()["data"]["profile"]
     loaded = sum(one.rows_loaded for one in scan_inbox(beside, Lake(beside.lake)))
-    gone = ask("DELETE", "/profiles/demo", token).get_json()["data"]
+    answer = ask("DELETE", "/profiles/demo", token).get_json()
+    assert answer["meta"] == {"profile_id": made["profile_id"]}
+    gone = answer["data"]
     assert (gone["profile_id"], gone["archived"]) == (made["profile_id"], True)
     assert gone["rows_removed"] == loaded + 6
     assert refusal(ask("DELETE", "/profiles/demo", token)) == (404, "not_found", None)

@@ -246,13 +246,13 @@ def test_a_profile_without_any_money_needs_no_rate(
     assert (totals["spend_mtd"], totals["reason"]) == (None, "currencies_differ")
 
 
-def test_a_budget_in_another_currency_than_the_figures_is_left_out_until_they_follow(
+def test_currency_and_zone_are_those_of_the_figures_and_another_budget_is_left_out_until_they_follow(
     ask: Ask, settings: Settings, url: str, w: str, profile: Profile, session: str, tables: dict[str, Any]
 ) -> None:
     served.publish(settings.published, tables)
-    budget(url, profile, "1000", reporting_currency="EUR")
+    budget(url, profile, "1000", reporting_currency="EUR", timezone="Asia/Tokyo")
     told = row(ask("GET", f"{w}/pacing?month=2026-03", session))
-    assert (told["currency"], told["budget"], told["status"]) == ("USD", None, "no_budget")
+    assert [told[name] for name in ("currency", "timezone", "budget", "status")] == ["USD", "UTC", None, "no_budget"]
 
 
 def test_people_pace_what_they_can_open_and_nothing_else(

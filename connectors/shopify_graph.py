@@ -152,10 +152,12 @@ def connection_page(connection: Mapping[str, Any]) -> tuple[list[Row], str | Non
     try:
         nodes = [dict(edge["node"]) for edge in connection["edges"]]
         page = connection["pageInfo"]
-        cursor = page["endCursor"] if page["hasNextPage"] else None
+        has_next, cursor = page["hasNextPage"], page["endCursor"]
     except (KeyError, TypeError, ValueError):
         raise Malformed("shopify", "a connection without edges or pageInfo") from None
-    return nodes, cursor
+    if has_next and (not isinstance(cursor, str) or not cursor):
+        raise Malformed("shopify", "a page that has a next one, but no cursor")
+    return nodes, cursor if has_next else None
 
 
 def _at(data: Mapping[str, Any], path: tuple[str, ...]) -> Mapping[str, Any]:

@@ -18,7 +18,7 @@ from orchestration.instance import is_orphan
 from orchestration.jobs import BUILD, HOURLY_DELIVERY, NIGHTLY
 from orchestration.readers import legible
 from orchestration.recomputes import fail_abandoned, microseconds, newest_queued
-from orchestration.sync import newest_queued_sync, pull_range
+from orchestration.sync import pull_range, queued_syncs
 from touchledger.settings import LOOK_EVERY_SECONDS, Settings, load
 
 # a file still being copied into the inbox is left alone until it has not changed for this long
@@ -149,11 +149,13 @@ def _built_for(
 def syncs_waiting(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
     """Pulls and builds when an account was connected, or somebody asked for its newest data; once per request."""
     settings = load()
-    newest = newest_queued_sync(settings)
-    if newest is None or newest <= (context.cursor or ""):
+    queued = queued_syncs(settings)
+    # those that a run was begun for may wait beside it for their turn; which is newest, a clock set back does not tell
+    new = set(queued).difference((context.cursor or "").split())
+    if not new:
         return dg.SkipReason("nobody waits for a sync")
-    request = dg.RunRequest(run_key=f"sync:{newest}", tags=pull_range(settings).tags)
-    return dg.SensorResult(run_requests=[request], cursor=newest)
+    request = dg.RunRequest(run_key=f"sync:{max(new)}", tags=pull_range(settings).tags)
+    return dg.SensorResult(run_requests=[request], cursor=" ".join(queued))
 
 
 SENSORS = [new_input, erasures_waiting, purges_waiting, syncs_waiting]

@@ -52,10 +52,11 @@ def pull_range(settings: Settings, *, revised_days: int = REVISED_DAYS) -> DayRa
     return days_to_pull(todays, now=datetime.now(UTC).date(), revised_days=revised_days)
 
 
-def newest_queued_sync(settings: Settings) -> str | None:
-    """Id of the newest sync that waits for a run; None when none does."""
+def queued_syncs(settings: Settings) -> list[str]:
+    """Ids of the syncs that wait for a run."""
+    waiting = sa.select(ConnectionSync.id).where(ConnectionSync.status == "queued")
     with transaction(settings.operational_url) as session:
-        return session.scalar(sa.select(sa.func.max(ConnectionSync.id)).where(ConnectionSync.status == "queued"))
+        return list(session.scalars(waiting.order_by(ConnectionSync.id)))
 
 
 def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None = None) -> list[Pull]:

@@ -151,6 +151,38 @@ def test_each_sync_that_waits_starts_one_run_of_everything(settings: Settings) -
             assert isinstance(again, dg.SkipReason)
 
 
+def test_syncs_that_wait_for_their_turn_in_a_run_start_no_other(settings: Settings) -> None:
+    profile = accounts.profile(settings.operational_url)
+    connection = exports.connection(settings.operational_url, profile, is_sandbox=True)
+    with transaction(settings.operational_url) as session:
+        for _ in range(2):
+            session.add(ConnectionSync(connection_id=connection.id, profile_id=profile.id, status="queued"))
+    with dg.DagsterInstance.ephemeral() as instance:
+        seen = syncs_waiting(dg.build_sensor_context(instance=instance))
+        assert isinstance(seen, dg.SensorResult) and len(seen.run_requests or []) == 1
+        with transaction(settings.operational_url) as session:
+            newest = sa.select(sa.func.max(ConnectionSync.id)).scalar_subquery()
+            session.execute(sa.update(ConnectionSync).where(ConnectionSync.id == newest).values(status="done"))
+        again = syncs_waiting(dg.build_sensor_context(instance=instance, cursor=seen.cursor))
+        assert isinstance(again, dg.SkipReason)
+
+
+def test_a_sync_asked_for_after_the_clock_was_set_back_starts_a_run(settings: Settings) -> None:
+    # ids tell the time: one of the hours that the clock went back over is below the one that a run was begun for
+    profile = accounts.profile(settings.operational_url)
+    connection = exports.connection(settings.operational_url, profile, is_sandbox=True)
+    cursor = None
+    with dg.DagsterInstance.ephemeral() as instance:
+        for number in ("01a30000-0000-7000-8000-000000000000", "01a20000-0000-7000-8000-000000000000"):
+            with transaction(settings.operational_url) as session:
+                session.execute(sa.update(ConnectionSync).values(status="done"))
+                asked = {"connection_id": connection.id, "profile_id": profile.id, "status": "queued"}
+                session.add(ConnectionSync(id=number, **asked))
+            seen = syncs_waiting(dg.build_sensor_context(instance=instance, cursor=cursor))
+            assert isinstance(seen, dg.SensorResult)
+            cursor = seen.cursor
+
+
 ASKED = datetime(2026, 11, 16, 10, 59, tzinfo=UTC)
 
 

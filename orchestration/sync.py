@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, date, datetime, timedelta
 
 import sqlalchemy as sa
@@ -78,6 +79,15 @@ def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None =
     # providers are waited for, not computed: their waits overlap
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
         attempts = [pool.submit(_attempt, pull) for pull in pulls]
+        try:
+            wait(attempts)
+        except BaseException:
+            # told to stop: the pool is left once the requests under way have ended
+            pool.shutdown(wait=False, cancel_futures=True)
+            for pull in pulls:
+                pull.stop()
+            _abandon(settings, syncs)
+            raise
     # one that broke on a fault of our own fails the run, once it is noted how the others went
     for pull, sync, attempt in zip(pulls, syncs, attempts, strict=True):
         if attempt.exception() is None:
@@ -103,6 +113,13 @@ def _begin(settings: Settings, connection: Connection) -> ConnectionSync:
     return sync
 
 
+def _abandon(settings: Settings, syncs: Iterable[ConnectionSync]) -> None:
+    """End the syncs of a run that was told to stop: while one runs, nobody's wish for another begins anything."""
+    with transaction(settings.operational_url) as session:
+        left = sa.update(ConnectionSync).where(ConnectionSync.id.in_([one.id for one in syncs]))
+        session.execute(left.values(status="failed", error="abandoned", finished_at=now()))
+
+
 def _known(settings: Settings, connection: Connection) -> Known:
     history = settings.demo_days if connection.is_sandbox else HISTORY_DAYS
     return Known(connection.synced_through, today(settings, connection), history)
@@ -118,7 +135,8 @@ def _attempt(pull: Pull) -> None:
         PULLS[pull.connection.provider](pull)
     except ConnectorError as error:
         pull.failure = error
-        log.warning("connection_failed", connection=pull.connection.id, reason=error.reason, error=str(error))
+        if not pull.stopped.is_set():
+            log.warning("connection_failed", connection=pull.connection.id, reason=error.reason, error=str(error))
 
 
 def _note(settings: Settings, pull: Pull, sync: ConnectionSync) -> None:

@@ -71,7 +71,7 @@ def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None =
             connection,
             lake,
             today(settings, connection),
-            _widened(_known(settings, connection).wanted(days), sync),
+            _days(_known(settings, connection), days, sync),
             connection.synced_through,
         )
         for connection, sync in zip(found, syncs, strict=True)
@@ -125,9 +125,9 @@ def _known(settings: Settings, connection: Connection) -> Known:
     return Known(connection.synced_through, today(settings, connection), history)
 
 
-def _widened(days: DayRange, sync: ConnectionSync) -> DayRange:
+def _days(known: Known, days: DayRange, sync: ConnectionSync) -> DayRange:
     """The days that are due, and up to those that somebody asked for."""
-    return DayRange(min(days.first, sync.date_from or days.first), max(days.last, sync.date_to or days.last))
+    return known.widened(known.wanted(days), sync.date_from, sync.date_to)
 
 
 def _attempt(pull: Pull) -> None:

@@ -92,8 +92,11 @@ def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None =
     for pull, sync, attempt in zip(pulls, syncs, attempts, strict=True):
         if attempt.exception() is None:
             _note(settings, pull, sync)
-    for attempt in attempts:
-        attempt.result()
+    try:
+        _abandon(settings, [sync for sync, attempt in zip(syncs, attempts, strict=True) if attempt.exception()])
+    finally:
+        for attempt in attempts:
+            attempt.result()
     return pulls
 
 
@@ -114,7 +117,7 @@ def _begin(settings: Settings, connection: Connection) -> ConnectionSync:
 
 
 def _abandon(settings: Settings, syncs: Iterable[ConnectionSync]) -> None:
-    """End the syncs of a run that was told to stop: while one runs, nobody's wish for another begins anything."""
+    """End the syncs of a run that does not: while one is told as running, nobody's wish for another begins anything."""
     with transaction(settings.operational_url) as session:
         left = sa.update(ConnectionSync).where(ConnectionSync.id.in_([one.id for one in syncs]))
         session.execute(left.values(status="failed", error="abandoned", finished_at=now()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from api.models import ConnectionSync
 from connectors.errors import OutOfTime
 from orchestration.lake import Lake
 from orchestration.pulls import Pull
+from orchestration.sync import sync_kind
 from tests.fixtures.sandbox import TODAY, RunningSandbox
 from tests.orchestration.test_sync import DAYS, connect, reload
 from touchledger.settings import Settings
@@ -39,6 +41,12 @@ print(outcome.success, outcome.was_stopped, *steps)
 """
 
 
+def ended(settings: Settings) -> list[tuple[str, str | None]]:
+    """Status and error of each sync."""
+    with transaction(settings.operational_url) as session:
+        return [(one.status, one.error) for one in session.scalars(sa.select(ConnectionSync))]
+
+
 def test_a_run_that_is_stopped_while_it_pulls_begins_nothing_more(settings: Settings, sandbox: RunningSandbox) -> None:
     # the interrupt was taken for a failure: the step began again half a minute later, after the steps behind it, and
     # the pulls went on to their end in any case
@@ -46,9 +54,21 @@ def test_a_run_that_is_stopped_while_it_pulls_begins_nothing_more(settings: Sett
     sandbox.plan({**INSIGHTS, "kind": "delay", "seconds": 2.0})
     done = subprocess.run([sys.executable, "-c", STOPPED], capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout) == (0, "False True landing__ad_platform\n")
-    with transaction(settings.operational_url) as session:
-        ended = session.execute(sa.select(ConnectionSync.status, ConnectionSync.error)).all()
-    assert [tuple(one) for one in ended] == [("failed", "abandoned")] * 2
+    assert ended(settings) == [("failed", "abandoned")] * 2
+
+
+def test_a_pull_that_breaks_on_a_fault_of_our_own_is_no_sync_that_runs(
+    settings: Settings, sandbox: RunningSandbox
+) -> None:
+    # it went on being told as running, and was the answer to whoever asked for another
+    connect(settings, sandbox)
+    lake = Lake(settings.lake)
+    lake.prepare()
+    shutil.rmtree(lake.raw / "campaigns")
+    (lake.raw / "campaigns").touch()
+    with pytest.raises(OSError, match="campaigns"):
+        sync_kind(settings, lake, "ad_platform", DAYS)
+    assert ended(settings) == [("failed", "abandoned")] * 2
 
 
 def test_a_pull_that_waits_for_its_provider_is_stopped_at_once(settings: Settings, sandbox: RunningSandbox) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# quotas are counted by the day at most: a longer wait is a slip, and a moment so far off may not even exist
+LONGEST_WAIT = 86_400.0
+
 
 class ConnectorError(Exception):
     """A provider did not give what was asked.
@@ -42,13 +45,16 @@ class Refused(ConnectorError):
 
 
 class Throttled(ConnectorError):
-    """The quota is used up. `wait` is the provider's own statement in seconds, None when it gave none."""
+    """The quota is used up. `wait` is the provider's own statement in seconds, None when it gave none.
+
+    A statement of more than `LONGEST_WAIT` is that.
+    """
 
     reason = "throttled"
 
     def __init__(self, provider: str, message: str, *, wait: float | None = None, status: int | None = None) -> None:
         super().__init__(provider, message, status=status)
-        self.wait = wait
+        self.wait = None if wait is None else min(wait, LONGEST_WAIT)
 
 
 class Transient(ConnectorError):

@@ -8,6 +8,7 @@ from typing import Any
 
 from connectors.ad_platform import Row
 from connectors.apps import App
+from connectors.cursors import Steps
 from connectors.errors import CursorExpired, Malformed, Revoked
 from connectors.google_dialect import PROVIDER, GoogleDialect, Stale
 from connectors.transport import Answer, Request, Transport
@@ -15,7 +16,6 @@ from connectors.transport import Answer, Request, Transport
 VERSION = "v26"
 LIVE, LIVE_TOKENS = "https://googleads.googleapis.com", "https://oauth2.googleapis.com/token"
 RESTARTS = 2
-REPEATED_PAGES = 3
 _OF_LISTS = {"results", "nextPageToken", "fieldMask", "requestId", "totalResultsCount", "queryResourceConsumption"}
 # an access token is renewed this many seconds before its hour is over
 EARLY = 60.0
@@ -81,7 +81,7 @@ class GoogleApi:
 
     def _walk_once(self, query: str) -> list[Row]:
         rows: list[Row] = []
-        token, repeated = "", 0
+        token, steps = "", Steps(PROVIDER, None)
         while True:
             asked = {"query": query, **({"pageToken": token} if token else {})}
             body = self._ask("POST", f"customers/{self.customer_id}/googleAds:search", asked).body
@@ -91,9 +91,7 @@ class GoogleApi:
                 raise Malformed(PROVIDER, "a page token that is no text")
             if not following:
                 return rows
-            repeated = repeated + 1 if following == token else 0
-            if repeated > REPEATED_PAGES:
-                raise Malformed(PROVIDER, "the list does not move on: its next page is the page before")
+            steps.to(following)
             token = following
 
     def _ask(self, method: str, path: str, document: Row | None = None) -> Answer:

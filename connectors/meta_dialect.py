@@ -79,9 +79,15 @@ class MetaDialect:
 
 
 def regain_seconds(answer: Answer) -> float | None:
-    """The longest wait the usage headers state, in seconds; Meta counts minutes. None when they state none."""
-    longest = max((_number(usage, "estimated_time_to_regain_access") for usage in _usages(answer)), default=0.0)
-    return longest * 60 or None
+    """The longest wait the usage headers state, in seconds; None when they state none."""
+    return max(map(_stated_wait, _usages(answer)), default=0.0) or None
+
+
+def _stated_wait(usage: Mapping[str, Any]) -> float:
+    """Seconds that one usage asks for: Meta counts minutes, but for an ad account, whose seconds it always tells."""
+    is_used_up = _number(usage, "acc_id_util_pct") >= FULL
+    reset = _number(usage, "reset_time_duration") if is_used_up else 0.0
+    return max(_number(usage, "estimated_time_to_regain_access") * 60, reset)
 
 
 def _odd_refusal(code: int, message: str) -> bool:
@@ -109,7 +115,7 @@ def _refusal(code: int, subcode: int, message: str) -> str:
 
 def _usages(answer: Answer) -> list[Mapping[str, Any]]:
     cases = answer.header_json("x-business-use-case-usage")
-    found = [answer.header_json("x-app-usage"), answer.header_json("x-fb-ads-insights-throttle")]
+    found = [answer.header_json(name) for name in ("x-app-usage", "x-ad-account-usage", "x-fb-ads-insights-throttle")]
     lists = cases.values() if isinstance(cases, dict) else []
     found += [usage for usages in lists if isinstance(usages, list) for usage in usages]
     return [usage for usage in found if isinstance(usage, dict)]

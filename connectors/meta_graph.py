@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote
 
 from connectors.ad_platform import Row
+from connectors.cursors import Steps
 from connectors.errors import CursorExpired, Malformed, Refused, TooManyRows, TooMuchData, Transient
 from connectors.meta_dialect import MetaDialect
 from connectors.transport import Answer, Request, Transport
@@ -18,7 +19,6 @@ from connectors.transport import Answer, Request, Transport
 VERSION = "v26.0"
 PAGE = 500
 RESTARTS = 2
-REPEATED_PAGES = 3
 FIRST_POLL, LONGEST_POLL = 0.1, 20.0
 START_TIMEOUT, FINISH_TIMEOUT = 300.0, 1800.0
 NOT_FOUND_POLLS = 5
@@ -95,7 +95,7 @@ class MetaGraph:
     def _walk_once(self, path: str, params: Mapping[str, str]) -> list[Row]:
         rows: list[Row] = []
         after: str | None = None
-        limit, repeated = PAGE, 0
+        limit, steps = PAGE, Steps("meta", None)
         while True:
             cursor = {"after": after} if after else {}
             try:
@@ -109,9 +109,7 @@ class MetaGraph:
             following = _next_cursor(body)
             if following is None:
                 return rows
-            repeated = repeated + 1 if following == after else 0
-            if repeated > REPEATED_PAGES:
-                raise Malformed("meta", "the list does not move on: its next page is the page before")
+            steps.to(following)
             after = following
 
     def _await_report(self, run: str) -> None:

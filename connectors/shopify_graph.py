@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from connectors.cursors import Steps
 from connectors.errors import ConnectorError, CursorExpired, Malformed, Refused, Throttled, TooMuchData, Transient
 from connectors.store import Row
 from connectors.transport import Answer, Request, Transport, retry_after
@@ -14,7 +15,6 @@ from connectors.transport import Answer, Request, Transport, retry_after
 VERSION = "2026-10"
 PAGE = 20
 RESTARTS = 2
-REPEATED_PAGES = 3
 _TRANSIENT = {"INTERNAL_SERVER_ERROR", "TIMEOUT", "SERVICE_UNAVAILABLE"}
 _BY_STATUS = {402: "shop_frozen", 403: "permission_missing", 404: "not_found", 423: "shop_locked"}
 
@@ -127,7 +127,7 @@ class ShopifyGraph:
         Raises CursorExpired when the store no longer knows the place, Malformed as `walk` does.
         """
         found: list[tuple[Row, Row]] = []
-        size, repeated = first or PAGE, 0
+        size, steps = first or PAGE, Steps("shopify", after)
         while True:
             size = size if most is None else min(size, most - len(found))
             try:
@@ -141,9 +141,7 @@ class ShopifyGraph:
             found += [(node, data) for node in nodes]
             if following is None or (most is not None and len(found) >= most):
                 return found, following
-            repeated = repeated + 1 if following == after else 0
-            if repeated > REPEATED_PAGES:
-                raise Malformed("shopify", "the connection does not move on: its next page is the page before")
+            steps.to(following)
             after = following
 
 
@@ -152,10 +150,12 @@ def connection_page(connection: Mapping[str, Any]) -> tuple[list[Row], str | Non
     try:
         nodes = [dict(edge["node"]) for edge in connection["edges"]]
         page = connection["pageInfo"]
-        cursor = page["endCursor"] if page["hasNextPage"] else None
+        has_next, cursor = page["hasNextPage"], page["endCursor"]
     except (KeyError, TypeError, ValueError):
         raise Malformed("shopify", "a connection without edges or pageInfo") from None
-    return nodes, cursor
+    if has_next and (not isinstance(cursor, str) or not cursor):
+        raise Malformed("shopify", "a page that has a next one, but no cursor")
+    return nodes, cursor if has_next else None
 
 
 def _at(data: Mapping[str, Any], path: tuple[str, ...]) -> Mapping[str, Any]:

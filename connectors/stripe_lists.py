@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from connectors.cursors import Steps
 from connectors.errors import CursorExpired, Malformed, Refused, Revoked, Throttled, Transient
 from connectors.payments import Row
 from connectors.transport import Answer, Request, Transport, retry_after
@@ -13,7 +14,6 @@ from connectors.transport import Answer, Request, Transport, retry_after
 VERSION = "2026-10-28.endive"
 PAGE = 100
 RESTARTS = 2
-REPEATED_PAGES = 3
 
 
 class StripeDialect:
@@ -69,18 +69,15 @@ class StripeLists:
     def _walk_once(self, kind: str, params: Mapping[str, str]) -> list[Row]:
         found: dict[str, Row] = {}
         after: str | None = None
-        repeated = 0
+        steps = Steps("stripe", after)
         while True:
             cursor = {"starting_after": after} if after else {}
             rows, more = _page(self._ask(kind, {**params, "limit": str(PAGE), **cursor}))
             found.update({row["id"]: row for row in rows})
             if not more:
                 return list(found.values())
-            following = rows[-1]["id"] if rows else after
-            repeated = repeated + 1 if following == after else 0
-            if repeated > REPEATED_PAGES:
-                raise Malformed("stripe", "the list does not move on: its next page is the page before")
-            after = following
+            after = rows[-1]["id"] if rows else after
+            steps.to(after)
 
     def _ask(self, kind: str, params: Mapping[str, str]) -> Answer:
         headers = {"Authorization": f"Bearer {self.token}", "Stripe-Version": VERSION}

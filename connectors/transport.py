@@ -157,6 +157,10 @@ class Transport:
             raise OutOfTime("transport", "the wait asked for is longer than the time left")
         self._sleep(seconds)
 
+    def stop(self) -> None:
+        """Ask nothing more: what would be asked next raises OutOfTime. Any thread may say so."""
+        self._ends_at = -math.inf
+
     def close(self) -> None:
         if "_client" in vars(self):
             self._client.close()

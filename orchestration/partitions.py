@@ -14,6 +14,8 @@ FIRST_DAY = date(2024, 1, 1)
 # platforms revise the conversions of the last 28 days
 REVISED_DAYS = 28
 HISTORY_DAYS = 366
+# Meta tells nothing of what is more than 37 months back, and refuses a range that begins there
+KEPT_DAYS = 3 * 365
 
 RANGE_START = "dagster/asset_partition_range_start"
 RANGE_END = "dagster/asset_partition_range_end"
@@ -53,6 +55,13 @@ class Known:
         elif self.through < first - timedelta(days=1):
             first = self.through - timedelta(days=REVISED_DAYS - 1)
         return DayRange(max(FIRST_DAY, first), last)
+
+    def widened(self, days: DayRange, date_from: date | None, date_to: date | None) -> DayRange:
+        """`days` and those between them and the dates that somebody asked for, but for what no platform keeps."""
+        oldest = max(FIRST_DAY, self.today - timedelta(days=KEPT_DAYS))
+        if date_from is None or date_to is None or date_to < oldest:
+            return days
+        return DayRange(min(days.first, max(oldest, date_from)), max(days.last, date_to))
 
 
 def days_to_pull(todays: Iterable[date], *, now: date, revised_days: int = REVISED_DAYS) -> DayRange:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
+from threading import Event
 from zoneinfo import ZoneInfo
 
 import pyarrow.parquet as pq
@@ -56,6 +57,24 @@ class Pull:
     landings: list[Landing] = field(default_factory=list)
     failure: ConnectorError | None = None
     zone: ZoneInfo | None = None
+    stopped: Event = field(default_factory=Event)
+    _transport: Transport | None = None
+
+    def asking(self) -> Transport:
+        """The transport of this pull, which ends with it."""
+        self._transport = transport = Transport(sleep=self._wait)
+        self._wait(0)
+        return transport
+
+    def stop(self) -> None:
+        """Ask the provider nothing more; a request that is under way ends by itself. Another thread may say so."""
+        self.stopped.set()
+        if self._transport is not None:
+            self._transport.stop()
+
+    def _wait(self, seconds: float) -> None:
+        if self.stopped.wait(seconds):
+            self.stop()
 
     def land(
         self, dataset: str, rows: Iterable[Row], suffix: str = "", *, complete_from: datetime | None = None
@@ -111,7 +130,7 @@ def pull_ads(pull: Pull) -> None:
     """Entities whole, delivery day by day, breakdowns, the reach of windows; a day lands only when all of it came."""
     first, last = pull.days.first, min(pull.days.last, pull.today)
     connection = pull.connection
-    with Transport() as transport:
+    with pull.asking() as transport:
         platform = opened(pull.settings, connection.provider, connection.access, transport)
         entities = _entities(platform)
         for dataset, rows in entities.items():
@@ -193,7 +212,7 @@ def _is_whole(batch: Path | None, month: date) -> bool:
 
 def pull_store(pull: Pull) -> None:
     """Catalogue and orders: all of them once, later those that changed since the last pull."""
-    with Transport() as transport:
+    with pull.asking() as transport:
         connection = pull.connection
         store = Shopify(connection.base_url, connection.token, connection.external_account_id, transport)
         _land_changes(pull, {**store.catalogue(pull.since), **store.orders(pull.since)})
@@ -206,7 +225,7 @@ def pull_payments(pull: Pull) -> None:
     A week's batch always holds all that was made in it, so that none loses a row when it is replaced.
     """
     since = _monday(pull.through - SETTLING) if pull.through else None
-    with Transport() as transport:
+    with pull.asking() as transport:
         processor = Stripe(pull.connection.base_url, pull.connection.token, transport)
         found = processor.payments(datetime.combine(since, time.min, UTC) if since else None)
         disputes = _disputes(pull, processor)

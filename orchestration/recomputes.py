@@ -52,7 +52,12 @@ def newest_queued(url: str) -> int:
     """When the newest request was queued, in microseconds since 1970; 0 when none is."""
     with transaction(url) as session:
         newest = session.scalar(sa.select(sa.func.max(Recompute.requested_at)).where(Recompute.status == "queued"))
-    return (newest - EPOCH) // (now().resolution) if newest else 0
+    return microseconds(newest) if newest else 0
+
+
+def microseconds(at: datetime) -> int:
+    """A moment as microseconds since 1970."""
+    return (at - EPOCH) // at.resolution
 
 
 def _is_going_on(instance: dg.DagsterInstance, build_id: str) -> bool:

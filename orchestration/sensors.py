@@ -17,8 +17,8 @@ from orchestration.inbox import Dropped, waiting_files
 from orchestration.instance import is_orphan
 from orchestration.jobs import BUILD, HOURLY_DELIVERY, NIGHTLY
 from orchestration.readers import legible
-from orchestration.recomputes import fail_abandoned, newest_queued
-from orchestration.sync import newest_queued_sync, pull_range
+from orchestration.recomputes import fail_abandoned, microseconds, newest_queued
+from orchestration.sync import pull_range, queued_syncs
 from touchledger.settings import LOOK_EVERY_SECONDS, Settings, load
 
 # a file still being copied into the inbox is left alone until it has not changed for this long
@@ -49,14 +49,18 @@ def _sensor(job: dg.UnresolvedAssetJobDefinition) -> Callable[[Look], dg.SensorD
 def decide(unlanded: int, files: Iterable[str], last: str | None, *, asked: int = 0) -> str | None:
     """The key of a build that is due, or None.
 
-    From the newest unlanded record's id, the waiting files and the newest queued request's time. The key is
-    the state that was seen. A state starts one build: one that fails is not started for ever.
+    From the times of the newest unlanded record and of the newest queued request, 0 for none, and the waiting files.
+    The key is the state that was seen. A state starts one build: one that fails is not started for ever.
     """
     waiting = hashlib.sha256("".join(sorted(files)).encode()).hexdigest()[:16] if files else ""
-    seen_id, seen_files, seen_asked = [*(last or "0").split(":"), "", ""][:3]
-    newest_id, newest_asked = max(unlanded, int(seen_id)), max(asked, int(seen_asked or 0))
-    is_due = unlanded > int(seen_id) or waiting not in ("", seen_files) or asked > int(seen_asked or 0)
-    return f"{newest_id}:{waiting}:{newest_asked}" if is_due else None
+    seen_record, seen_files, seen_asked = [*(last or "0").split(":"), "", ""][:3]
+    # another one, not a later one: the clock may have been set back, and what came first be committed last
+    is_due = (
+        unlanded not in (0, int(seen_record))
+        or waiting not in ("", seen_files)
+        or asked not in (0, int(seen_asked or 0))
+    )
+    return f"{unlanded or seen_record}:{waiting}:{asked or seen_asked or 0}" if is_due else None
 
 
 def settled(files: Iterable[Dropped], at: float) -> list[str]:
@@ -75,10 +79,14 @@ def _is_settled(file: Dropped, at: float) -> bool:
 
 
 def newest_unlanded(settings: Settings) -> int:
-    """Id of the newest accepted record that is in no raw file yet; 0 when all are landed."""
+    """When the newest accepted record came that is in no raw file yet, in microseconds since 1970; 0 for none.
+
+    Its number would not do: SQLite gives that of the last row again once the row is gone, with an archived profile.
+    """
+    query = sa.select(IngestedRecord.received_at).where(IngestedRecord.landed_batch.is_(None))
     with transaction(settings.operational_url) as session:
-        query = sa.select(sa.func.max(IngestedRecord.id)).where(IngestedRecord.landed_batch.is_(None))
-        return session.scalar(query) or 0
+        newest = session.scalar(query.order_by(IngestedRecord.id.desc()).limit(1))
+    return microseconds(newest) if newest else 0
 
 
 @_sensor(BUILD)
@@ -141,11 +149,13 @@ def _built_for(
 def syncs_waiting(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
     """Pulls and builds when an account was connected, or somebody asked for its newest data; once per request."""
     settings = load()
-    newest = newest_queued_sync(settings)
-    if newest is None or newest <= (context.cursor or ""):
+    queued = queued_syncs(settings)
+    # those that a run was begun for may wait beside it for their turn; which is newest, a clock set back does not tell
+    new = set(queued).difference((context.cursor or "").split())
+    if not new:
         return dg.SkipReason("nobody waits for a sync")
-    request = dg.RunRequest(run_key=f"sync:{newest}", tags=pull_range(settings).tags)
-    return dg.SensorResult(run_requests=[request], cursor=newest)
+    request = dg.RunRequest(run_key=f"sync:{max(new)}", tags=pull_range(settings).tags)
+    return dg.SensorResult(run_requests=[request], cursor=" ".join(queued))
 
 
 SENSORS = [new_input, erasures_waiting, purges_waiting, syncs_waiting]

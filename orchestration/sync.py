@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, date, datetime, timedelta
 
 import sqlalchemy as sa
@@ -52,10 +53,11 @@ def pull_range(settings: Settings, *, revised_days: int = REVISED_DAYS) -> DayRa
     return days_to_pull(todays, now=datetime.now(UTC).date(), revised_days=revised_days)
 
 
-def newest_queued_sync(settings: Settings) -> str | None:
-    """Id of the newest sync that waits for a run; None when none does."""
+def queued_syncs(settings: Settings) -> list[str]:
+    """Ids of the syncs that wait for a run."""
+    waiting = sa.select(ConnectionSync.id).where(ConnectionSync.status == "queued")
     with transaction(settings.operational_url) as session:
-        return session.scalar(sa.select(sa.func.max(ConnectionSync.id)).where(ConnectionSync.status == "queued"))
+        return list(session.scalars(waiting.order_by(ConnectionSync.id)))
 
 
 def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None = None) -> list[Pull]:
@@ -69,7 +71,7 @@ def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None =
             connection,
             lake,
             today(settings, connection),
-            _widened(_known(settings, connection).wanted(days), sync),
+            _days(_known(settings, connection), days, sync),
             connection.synced_through,
         )
         for connection, sync in zip(found, syncs, strict=True)
@@ -77,12 +79,24 @@ def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None =
     # providers are waited for, not computed: their waits overlap
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
         attempts = [pool.submit(_attempt, pull) for pull in pulls]
+        try:
+            wait(attempts)
+        except BaseException:
+            # told to stop: the pool is left once the requests under way have ended
+            pool.shutdown(wait=False, cancel_futures=True)
+            for pull in pulls:
+                pull.stop()
+            _abandon(settings, syncs)
+            raise
     # one that broke on a fault of our own fails the run, once it is noted how the others went
     for pull, sync, attempt in zip(pulls, syncs, attempts, strict=True):
         if attempt.exception() is None:
             _note(settings, pull, sync)
-    for attempt in attempts:
-        attempt.result()
+    try:
+        _abandon(settings, [sync for sync, attempt in zip(syncs, attempts, strict=True) if attempt.exception()])
+    finally:
+        for attempt in attempts:
+            attempt.result()
     return pulls
 
 
@@ -102,14 +116,21 @@ def _begin(settings: Settings, connection: Connection) -> ConnectionSync:
     return sync
 
 
+def _abandon(settings: Settings, syncs: Iterable[ConnectionSync]) -> None:
+    """End the syncs of a run that does not: while one is told as running, nobody's wish for another begins anything."""
+    with transaction(settings.operational_url) as session:
+        left = sa.update(ConnectionSync).where(ConnectionSync.id.in_([one.id for one in syncs]))
+        session.execute(left.values(status="failed", error="abandoned", finished_at=now()))
+
+
 def _known(settings: Settings, connection: Connection) -> Known:
     history = settings.demo_days if connection.is_sandbox else HISTORY_DAYS
     return Known(connection.synced_through, today(settings, connection), history)
 
 
-def _widened(days: DayRange, sync: ConnectionSync) -> DayRange:
+def _days(known: Known, days: DayRange, sync: ConnectionSync) -> DayRange:
     """The days that are due, and up to those that somebody asked for."""
-    return DayRange(min(days.first, sync.date_from or days.first), max(days.last, sync.date_to or days.last))
+    return known.widened(known.wanted(days), sync.date_from, sync.date_to)
 
 
 def _attempt(pull: Pull) -> None:
@@ -117,7 +138,8 @@ def _attempt(pull: Pull) -> None:
         PULLS[pull.connection.provider](pull)
     except ConnectorError as error:
         pull.failure = error
-        log.warning("connection_failed", connection=pull.connection.id, reason=error.reason, error=str(error))
+        if not pull.stopped.is_set():
+            log.warning("connection_failed", connection=pull.connection.id, reason=error.reason, error=str(error))
 
 
 def _note(settings: Settings, pull: Pull, sync: ConnectionSync) -> None:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+from pathlib import Path
 
+import pytest
+
+from orchestration import durable
+from orchestration.lake import Lake
 from touchledger.settings import REPOSITORY
 
 BACKUPS = (REPOSITORY / "docs" / "runbook.md").read_text().partition("## Backups")[2].partition("\n## ")[0]
@@ -20,6 +27,25 @@ def test_backups_take_the_database_first_and_then_all_that_no_build_makes_anew()
     first, second = re.findall(r"^\d\. (.*?)(?=^\d\.|\n\n)", BACKUPS, re.MULTILINE | re.DOTALL)
     assert "vacuum into" in first and "pg_dump" in first
     assert named(second) == NOT_MADE_ANEW
+
+
+def test_the_copy_of_the_lake_waits_for_what_is_being_landed(tmp_path: Path) -> None:
+    # taken in the middle of a landing it had the number of an earlier moment, which the next landing after a restore
+    # was given too, or a batch without its file of quarantine
+    (line,) = re.findall(r"^.*\blake\b.*cp .*$", BACKUPS, re.MULTILINE)
+    (home := tmp_path / "home").mkdir()
+    (backup := tmp_path / "backup").mkdir()
+    lake = Lake(home / "lake")
+    lake.prepare()
+    asked = ["bash", "-c", line]
+    with durable.exclusive(lake.root / ".lock"):
+        copying = subprocess.Popen(asked, cwd=home, env={**os.environ, "BACKUP": str(backup)})
+        with pytest.raises(subprocess.TimeoutExpired):
+            copying.wait(0.5)
+        assert list(backup.iterdir()) == []
+        durable.write_text(lake.root / "_seq", "7")
+    assert copying.wait(20) == 0
+    assert (backup / "lake" / "_seq").read_text() == "7"
 
 
 def test_backups_say_of_everything_in_the_state_folder_whether_to_copy_it() -> None:

@@ -9,6 +9,7 @@ import dagster as dg
 from connectors.ad_platform import days_of
 from orchestration.assets.connections_check import connections_check, connections_check_spec
 from orchestration.assets.landing_metadata import sync_metadata
+from orchestration.assets.tried_again import tried_again
 from orchestration.partitions import DAYS, DayRange
 from orchestration.resources import Deployment
 from orchestration.sync import pull_range, sync_kind
@@ -21,7 +22,6 @@ from orchestration.sync import pull_range, sync_kind
     check_specs=[connections_check_spec("landing", "ad_platform")],
     partitions_def=DAYS,
     backfill_policy=dg.BackfillPolicy.single_run(),
-    retry_policy=dg.RetryPolicy(max_retries=1, delay=30),
     freshness_policy=dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=26)),
 )
 def landing_ad_platform(
@@ -36,7 +36,8 @@ def landing_ad_platform(
     started = time.monotonic()
     named = _named(context)
     days = named or pull_range(deployment.settings)
-    pulls = sync_kind(deployment.settings, deployment.lake, "ad_platform", days)
+    with tried_again():
+        pulls = sync_kind(deployment.settings, deployment.lake, "ad_platform", days)
     verdict, metadata = connections_check(deployment, "ad_platform", pulls), sync_metadata(pulls, started)
     came = {day for pull in pulls for day in pull.delivered}
     missing = _missing(days, came) if all(pull.failure for pull in pulls) and not verdict.passed else []

@@ -8,6 +8,7 @@ import dagster as dg
 
 from orchestration.assets.connections_check import connections_check, connections_check_spec
 from orchestration.assets.landing_metadata import sync_metadata
+from orchestration.assets.tried_again import tried_again
 from orchestration.resources import Deployment
 from orchestration.sync import sync_kind
 
@@ -17,12 +18,12 @@ from orchestration.sync import sync_kind
     group_name="landing",
     kinds={"parquet"},
     check_specs=[connections_check_spec("landing", "payments")],
-    retry_policy=dg.RetryPolicy(max_retries=1, delay=30),
     freshness_policy=dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=26)),
 )
 def landing_payments(deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
     """Payments, refunds and recurring payments created since the last pull."""
     started = time.monotonic()
-    pulls = sync_kind(deployment.settings, deployment.lake, "payments")
+    with tried_again():
+        pulls = sync_kind(deployment.settings, deployment.lake, "payments")
     verdict = connections_check(deployment, "payments", pulls)
     yield dg.MaterializeResult(metadata=sync_metadata(pulls, started), check_results=[verdict])

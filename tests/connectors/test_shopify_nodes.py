@@ -53,3 +53,13 @@ def test_an_unlisted_product_is_active() -> None:
     (row,) = store("products", {"status": "UNLISTED"}).catalogue()["products"]
     assert row["status"] == "active"
     assert load("products").judge([row]).rejected == []
+
+
+@pytest.mark.parametrize("kind", ["orders", "products"])
+def test_a_page_that_has_a_next_one_and_names_no_cursor_ends_no_list(kind: str) -> None:
+    # the walk had ended there as if all had come, and what was behind was never asked for again
+    page = json.loads(json.dumps(STORE_PAGE))
+    page["data"][kind]["pageInfo"] = {"hasNextPage": True, "endCursor": None}
+    shop = Shopify("http://127.0.0.1:9", "t", "shop", Scripted([Answer(200, {}, page, True)]))
+    with pytest.raises(Malformed, match="no cursor"):
+        shop.orders() if kind == "orders" else shop.catalogue()

@@ -123,6 +123,24 @@ def test_a_nearly_used_up_quota_slows_the_next_request(
     assert 10.0 in slept
 
 
+@pytest.mark.parametrize(("used", "pause"), [(20, 0.0), (93.5, 10.0), (100, 45.0)])
+def test_the_quota_of_the_ad_account_itself_is_left_alone_too(used: float, pause: float) -> None:
+    # its header was not read: calls went on until the account was locked out
+    usage = f'{{"acc_id_util_pct": {used}, "reset_time_duration": 45, "ads_api_access_tier": "standard_access"}}'
+    answer = Answer(200, {"x-ad-account-usage": usage}, {}, True)
+    assert MetaDialect().pause_after(answer) == pause
+
+
+def test_a_refusal_for_the_quota_of_the_ad_account_is_waited_out_as_long_as_it_says(
+    sandbox: RunningSandbox, transport: Transport, slept: list[float]
+) -> None:
+    usage = '{"acc_id_util_pct": 100, "reset_time_duration": 45}'
+    over = {"status": 400, "code": "613", "subcode": 1487742, "headers": {"x-ad-account-usage": usage}}
+    sandbox.plan({"route": ROUTE, "kind": "code", "times": 1, **over})
+    ask(sandbox, transport)
+    assert len(slept) == 1 and 45 <= slept[0] < 46
+
+
 def test_no_answer_in_time_is_transient(sandbox: RunningSandbox) -> None:
     sandbox.plan({"route": ROUTE, "kind": "delay", "seconds": 0.5, "times": None})
     with Transport(Policy(attempts=2, read_timeout=0.1, first_backoff=0.001)) as hasty:

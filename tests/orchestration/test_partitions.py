@@ -52,6 +52,23 @@ def test_an_account_where_a_runs_days_have_not_begun_is_asked_for_its_newest_one
     assert Known(june, june).wanted(HOURLY) == DayRange(date(2026, 6, 8), june)
 
 
+def test_days_that_somebody_asked_for_reach_from_them_to_the_runs_days() -> None:
+    known = Known(TODAY, TODAY)
+    asked = known.widened(HOURLY, date(2026, 2, 1), date(2026, 2, 3))
+    assert asked == DayRange(date(2026, 2, 1), HOURLY.last)
+    assert known.widened(HOURLY, None, None) == HOURLY
+    assert known.widened(HOURLY, HOURLY.first, date(2026, 12, 31)) == DayRange(HOURLY.first, date(2026, 12, 31))
+
+
+def test_days_that_no_platform_keeps_any_more_are_not_asked_for() -> None:
+    # Meta refuses a range that begins more than 37 months back, and with it came none of the run's own days
+    known = Known(TODAY, TODAY)
+    assert known.widened(HOURLY, date(1999, 1, 1), date(1999, 1, 3)) == HOURLY
+    assert known.widened(HOURLY, date(1999, 1, 1), TODAY).first == date(2024, 1, 1)
+    later = date(2027, 11, 16)
+    assert Known(later, later).widened(HOURLY, date(2024, 1, 1), later).first == date(2024, 11, 16)
+
+
 def test_a_demo_ahead_of_the_machine_has_partitions_for_its_days() -> None:
     assert days_ahead(date(2026, 11, 20), demo_today=TODAY) == 1
     assert days_ahead(date(2026, 11, 1), demo_today=TODAY) == 16

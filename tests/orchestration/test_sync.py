@@ -249,7 +249,6 @@ def test_what_breaks_in_one_pull_keeps_no_other_from_being_noted(
         session.get_one(Connection, first).provider = "nobody"
     with pytest.raises(KeyError):
         sync_kind(settings, lake, "ad_platform", DayRange(TODAY, TODAY))
-    # told as abandoned by the next pull, as of any run that died
-    assert [one.status for one in syncs(settings, first)] == ["running"]
+    assert [(one.status, one.error) for one in syncs(settings, first)] == [("failed", "abandoned")]
     assert [one.status for one in syncs(settings, second)] == ["done"]
     assert reload(settings, second).synced_through == TODAY

@@ -28,8 +28,8 @@ def sync(days: DateRange | None, connection_id: str) -> dict[str, Any]:
     """Pull an account now
 
     One sync of a connection waits at a time: while one does, or runs, it is the answer. The days that may still be
-    revised are pulled in any case; dates add those of delivery between them and these, and where a sync runs already
-    they are for another one after it. How it went is in `last_sync`.
+    revised are pulled in any case; dates add those of delivery between them and these, of the last three years, and
+    where a sync runs already they are for another one after it. How it went is in `last_sync`.
     """
     # whoever asks at the same moment waits here, and then finds this sync
     found = own(session(), connection_id, locked=True)

@@ -176,6 +176,14 @@ def test_a_busy_store_is_waited_for_and_then_answered_with_503(
     assert (code(answer), answer.headers["Retry-After"]) == ((503, "service_unavailable"), "10")
 
 
+def test_a_store_that_asks_for_a_wait_without_end_is_busy_for_a_day(
+    merchant: Caller, store: Connection, sandbox: RunningSandbox
+) -> None:
+    sandbox.plan({"route": GRAPHQL, "kind": "status", "status": 430, "headers": {"Retry-After": "9" * 400}})
+    answer = merchant.get(PRODUCTS)
+    assert (code(answer), answer.headers["Retry-After"]) == ((503, "service_unavailable"), "86400")
+
+
 def test_a_broken_answer_is_the_providers_error(merchant: Caller, store: Connection, sandbox: RunningSandbox) -> None:
     sandbox.plan({"route": GRAPHQL, "kind": "html", "times": None})
     assert code(merchant.get(PRODUCTS)) == (502, "provider_error")

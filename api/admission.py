@@ -13,7 +13,7 @@ from typing import Any, cast
 from flask import g, request
 from sqlalchemy.orm import Session
 
-from api import asked, auth, context, db, errors, rate_limit, reach, usage
+from api import asked, auth, context, db, errors, rate_limit, reach, under_way, usage
 from api.auth import Kind, Principal
 from api.models import Workspace
 from api.roles import Role
@@ -62,6 +62,11 @@ class Guard:
         return not self.kinds
 
     @property
+    def is_dear(self) -> bool:
+        """Whether only so many of a credential may be under way at once."""
+        return self.units >= under_way.DEAR
+
+    @property
     def is_placed(self) -> bool:
         """Whether a route about the caller is about one workspace of theirs, in which they need a role."""
         return self.grain is Grain.CALLER and self.role > Role.GUEST
@@ -86,15 +91,27 @@ def admit(guard: Guard, path: Mapping[str, str]) -> dict[str, str]:
             g.allowance = rate_limit.charge(session, principal.account, units=0, limit=principal.limit)
             raise
         own = guard.app_bucket if principal.kind is Kind.APP else None
-        units = 0 if own else guard.units
+        place = under_way.take(session, principal.account) if guard.is_dear else None
+        crowded = under_way.refusal() if guard.is_dear and place is None else None
+        # a refusal for want of a place costs nothing
+        units = 0 if own or crowded else guard.units
         g.allowance = rate_limit.charge(session, principal.account, units=units, limit=principal.limit)
         # what was charged stays charged, whatever is refused from here on
-        g.principal, refusal = principal, _spent(session, principal, own) if own else None
+        g.principal, refusal = principal, _spent(session, principal, own) if own else crowded
         refusal = refusal or _within(session, guard, path)
         usage.admit(session, g.principal, units=0 if g.allowance.retry_after else units, refusal=refusal)
+        if place is not None:
+            _hold(session, (principal.account, place), refusal)
     if refusal is not None:
         raise refusal
     return cast("dict[str, str]", g.ids)
+
+
+def _hold(session: Session, place: tuple[str, int], refusal: errors.ApiError | None) -> None:
+    if refusal is None:
+        g.place = place
+    else:
+        under_way.give_back(session, *place)
 
 
 def _spent(session: Session, principal: Principal, own: rate_limit.Bucket) -> errors.ApiError | None:

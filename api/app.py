@@ -7,7 +7,7 @@ from functools import partial
 
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from api import chat_media, logos, logs, operations, responses, usage
+from api import chat_media, logos, logs, operations, responses, under_way, usage
 from api.collecting import beacon
 from api.collecting import routes as collecting
 from api.docs_pages import pages
@@ -46,6 +46,7 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
     app.after_request(responses.finish)
     app.after_request(collecting.open_to_pages)
     app.after_request(usage.settle)
+    app.teardown_request(under_way.finish)
     api = Api(app)
     for blueprint in (*BLUEPRINTS, *more):
         api.register_blueprint(blueprint, url_prefix=PREFIX)

@@ -228,7 +228,9 @@ RATE_LIMIT_EXCEEDED = Code(
     "rate_limit_exceeded",
     429,
     "Too many requests; wait for the seconds given in Retry-After.",
-    "An allowance is spent. Retry-After says in how many seconds enough of it is free; the refusal costs nothing.",
+    "An allowance is spent, or with `concurrency` as much is under way as may be at once: four requests of a "
+    "credential to routes of 3 units, one change of an object. Retry-After says in how many seconds to try again; the "
+    "refusal costs nothing.",
     reasons=(
         "request_rate",
         "concurrency",

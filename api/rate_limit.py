@@ -110,7 +110,7 @@ def charge(
     A bucket has the same `window` every time. Its row stays locked until the transaction ends, so keep that short.
     """
     connection = connection_of(session)
-    before, now = _locked(connection, bucket)
+    before, now = locked(connection, bucket)
     at = now if moment is None else moment
     after, allowance = settle(before, at, units=units, limit=limit, window=window)
     if allowance.retry_after is None and units:
@@ -195,7 +195,7 @@ def _seconds(microseconds: int) -> int:
     return max(1, -(-microseconds // SECOND))
 
 
-def _locked(connection: sa.Connection, bucket: str) -> tuple[Sequence[Sequence[int]], int]:
+def locked(connection: sa.Connection, bucket: str) -> tuple[Sequence[Sequence[int]], int]:
     """What was used of a bucket, which is locked from here on, and the instant after that."""
     read = READ_ONE[connection.dialect.name]
     found = read.rows(connection, name=bucket)

@@ -39,7 +39,7 @@ class KeyBody(Schema):
     scopes = fields.List(
         Choice(scope.value for scope in Scope),
         load_default=lambda: [scope.value for scope in DEFAULT_SCOPES],
-        validate=validate.Length(1, len(Scope), error="holds at least one scope, and none twice"),
+        validate=validate.Length(1, len(Scope), error="holds at least one scope, and no more than there are"),
         metadata={"description": "What the key may do; at most what the caller may."},
     )
     expires_in_days = fields.Integer(

@@ -8,6 +8,7 @@ A route is written so, in this order (the order is part of the contract):
     @guarded(scope=Scope.CAMPAIGNS_READ, units=1)
     @bp.arguments(DateRange, location="query")
     @bp.arguments(CampaignQuery, location="query")
+    @responses.tagged
     @bp.response(200, CampaignRow(many=True))
     def things(window, query):
         '''First line is the summary in OpenAPI.'''

@@ -29,6 +29,7 @@ HEADERS: dict[str, dict[str, Any]] = {
     "X-RateLimit-Remaining": {"description": "Units left in the last 60 seconds.", "schema": {"type": "integer"}},
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}},
     "Idempotent-Replayed": {"description": "`true` on the first answer, sent again.", "schema": {"type": "string"}},
+    "ETag": {"description": "Names this answer; send it as If-None-Match.", "schema": {"type": "string"}},
     "Deprecation": {"description": "Since when: `@` and the Unix time (RFC 9745).", "schema": {"type": "string"}},
     "Sunset": {"description": "From when on the route is unknown (RFC 8594).", "schema": {"type": "string"}},
     "Link": {"description": "Where its successor is described.", "schema": {"type": "string"}},
@@ -53,6 +54,13 @@ IDEMPOTENCY_KEY: dict[str, Any] = {
     "required": False,
     "schema": {"type": "string", "pattern": "^[ -~]{1,255}$"},
     "description": "With it a request that is sent again within 24 hours gets the first answer, and does nothing anew.",
+}
+IF_NONE_MATCH: dict[str, Any] = {
+    "in": "header",
+    "name": "If-None-Match",
+    "required": False,
+    "schema": {"type": "string"},
+    "description": "The ETag of an answer that the caller holds: while it is the newest there is, 304 without a body.",
 }
 NARROWS = "Narrows the answer to this profile; it must be one that the caller can open."
 DESCRIPTION = """\
@@ -159,6 +167,9 @@ def describe_guard(doc: dict[str, Any], doc_info: dict[str, Any], **_: Any) -> d
     doc["responses"] = {**refusals, **doc.get("responses", {})}
     if doc_info.get("keyed") and guard.kinds and guard.gone is None:
         doc["parameters"] = [*doc.get("parameters", []), IDEMPOTENCY_KEY]
+    if doc_info.get("tagged"):
+        doc["parameters"] = [*doc.get("parameters", []), IF_NONE_MATCH]
+        doc["responses"][304] = {"description": "The caller holds this answer already."}
     doc["operationId"] = doc_info["operation"]
     doc["x-guard"] = guard
     return doc
@@ -197,10 +208,11 @@ def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> 
     operation |= {"x-partner-key": True} if guard.partner else {}
     operation |= {"x-role": guard.role.word} if guard.grain is Grain.WORKSPACE or guard.role > Role.GUEST else {}
     for status, response in operation["responses"].items():
-        if "$ref" not in response and str(status).startswith("2"):
+        if "$ref" not in response and str(status)[0] in "23":
             names = {"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining"}
-            replayed = {"Idempotent-Replayed"} if IDEMPOTENCY_KEY in operation["parameters"] else set()
-            response.setdefault("headers", {}).update(_headers(names | replayed))
+            names |= {"Idempotent-Replayed"} if IDEMPOTENCY_KEY in operation["parameters"] else set()
+            names |= {"ETag"} if IF_NONE_MATCH in operation["parameters"] else set()
+            response.setdefault("headers", {}).update(_headers(names))
 
 
 def _parameters(declared: list[dict[str, Any]], guard: Guard) -> list[dict[str, Any]]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from flask import Response, g, request
 from werkzeug.exceptions import HTTPException
 
 from api import context
+
+View = TypeVar("View", bound=Callable[..., Any])
 
 COMPRESS_FROM = 1024
 ENCODING = "Accept-Encoding"
@@ -44,6 +48,12 @@ def conditional(tag: str, *, cache_control: str = "private, no-cache", vary: str
     # * means any answer there is, and whether there is one is not known yet
     if not known.star_tag and known.contains_weak(tag):
         raise NotModified()
+
+
+def tagged(view: View) -> View:
+    """Mark a view that calls `conditional`, for its description; stands directly above `response`."""
+    view._apidoc = {**getattr(view, "_apidoc", {}), "tagged": True}  # type: ignore[attr-defined]
+    return view
 
 
 def finish(response: Response) -> Response:

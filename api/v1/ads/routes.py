@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from api import context, errors
+from api import context, errors, responses
 from api.guard import guarded
 from api.http import Blueprint
 from api.money import Unit
@@ -31,6 +31,7 @@ bp = Blueprint("ads", __name__, description="One ad: what it shows, what it deli
 @guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.arguments(OptionalDateRangeQuery, location="query")
 @bp.arguments(AdQuery, location="query")
+@responses.tagged
 @bp.response(200, AdDetail)
 def ad_detail(asked: DateRange | None, query: dict[str, Any], ad_id: str) -> dict[str, Any]:
     """One ad with its creative, delivery, credited outcomes and the platform's own claims
@@ -51,6 +52,7 @@ def ad_detail(asked: DateRange | None, query: dict[str, Any], ad_id: str) -> dic
 @guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.arguments(DateRangeQuery, location="query")
 @bp.arguments(AdTrendQuery, location="query")
+@responses.tagged
 @bp.response(200, AdTrendRow(many=True))
 def ad_trend(window: DateRange, query: dict[str, Any]) -> list[dict[str, Any]]:
     """Delivery per day of up to ten ads, with the conversations they started

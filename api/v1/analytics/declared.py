@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from api import context
+from api import context, responses
 from api.guard import guarded
 from api.http import Blueprint
 from api.money import amount
@@ -71,6 +71,7 @@ class DeclaredRow(Schema):
 @bp.route("/declared-sources")
 @guarded(scope=Scope.ANALYTICS_READ)
 @bp.arguments(DateRangeQuery, location="query")
+@responses.tagged
 @bp.response(200, DeclaredRow(many=True))
 def declared_sources(window: DateRange) -> list[dict[str, Any]]:
     """What people said brought them, most answers first

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from api import context, errors
+from api import context, errors, responses
 from api.guard import guarded
 from api.http import Blueprint
 from api.reading import Source, published
@@ -22,6 +22,7 @@ bp = Blueprint("analytics", __name__, description="The profile as a whole, over 
 @guarded(scope=Scope.ANALYTICS_READ)
 @bp.arguments(DateRangeQuery, location="query")
 @bp.arguments(ModelQuery, location="query")
+@responses.tagged
 @bp.response(200, Overview)
 def overview(window: DateRange, query: dict[str, Any]) -> dict[str, Any]:
     """Spend, cash and coverage of a window, beside the window before it
@@ -46,6 +47,7 @@ def overview(window: DateRange, query: dict[str, Any]) -> dict[str, Any]:
 @guarded(scope=Scope.ANALYTICS_READ)
 @bp.arguments(DateRangeQuery, location="query")
 @bp.arguments(ModelQuery, location="query")
+@responses.tagged
 @bp.response(200, DayRow(many=True))
 def timeseries(window: DateRange, query: dict[str, Any]) -> list[dict[str, Any]]:
     """Spend, cash and conversions per day

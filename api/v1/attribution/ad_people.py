@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api import auth, context
+from api import auth, context, responses
 from api.guard import guarded
 from api.http import Blueprint
 from api.reading import published
@@ -21,6 +21,7 @@ bp = Blueprint("ad_people", __name__, description="How many people ads brought, 
 @guarded(scope=Scope.ANALYTICS_READ)
 @bp.arguments(DateRangeQuery, location="query")
 @bp.arguments(AdPeopleQuery, location="query")
+@responses.tagged
 @bp.response(200, AdPeople)
 def ad_people(window: DateRange, query: dict[str, Any]) -> dict[str, Any]:
     """People brought by ads, per month, per day or per ad

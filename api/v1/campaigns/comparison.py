@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api import auth, context, pagination
+from api import auth, context, pagination, responses
 from api.guard import guarded
 from api.http import Blueprint
 from api.reading import Source, published
@@ -24,6 +24,7 @@ bp = Blueprint("platform_comparison", __name__, description="What ad platforms c
 @guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.arguments(DateRangeQuery, location="query")
 @bp.arguments(ComparisonQuery, location="query")
+@responses.tagged
 @bp.response(200, PlatformComparison)
 def platform_comparison(window: DateRange, query: dict[str, Any]) -> dict[str, Any]:
     """What each platform claims, beside what the service credits it

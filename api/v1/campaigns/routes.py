@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response
 
-from api import auth, context, pagination
+from api import auth, context, pagination, responses
 from api.guard import guarded
 from api.http import Blueprint, written
 from api.reading import Source, published
@@ -29,6 +29,7 @@ bp = Blueprint("campaigns", __name__, description="Spend, outcomes and cost of c
 @guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.arguments(DateRangeQuery, location="query")
 @bp.arguments(CampaignsQuery, location="query")
+@responses.tagged
 @bp.response(200, CampaignRow(many=True))
 def campaign_performance(window: DateRange, query: dict[str, Any]) -> Response:
     """Spend, cash and conversions per campaign, ad set or ad, best first
@@ -47,6 +48,7 @@ def campaign_performance(window: DateRange, query: dict[str, Any]) -> Response:
 @guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.arguments(DateRangeQuery, location="query")
 @bp.arguments(TrendQuery, location="query")
+@responses.tagged
 @bp.response(200, TrendRow(many=True))
 def campaign_trend(window: DateRange, query: dict[str, Any]) -> list[dict[str, Any]]:
     """Delivery per day of up to ten campaigns, ad sets or ads
@@ -67,6 +69,7 @@ def campaign_trend(window: DateRange, query: dict[str, Any]) -> list[dict[str, A
 @guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.arguments(DateRangeQuery, location="query")
 @bp.arguments(UnattributedQuery, location="query")
+@responses.tagged
 @bp.response(200, UnattributedRemainder)
 def unattributed_remainder(window: DateRange, query: dict[str, Any]) -> dict[str, Any]:
     """Conversions and cash that no entity of the level received

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from api import auth, context, customers, db, pagination, pii_log
+from api import auth, context, customers, db, pagination, pii_log, responses
 from api.guard import guarded
 from api.http import Blueprint
 from api.reading import Source, published
@@ -27,6 +27,7 @@ PERSONAL = ("email", "phone")
 @bp.route("/commerce/products")
 @guarded(scope=Scope.COMMERCE_READ)
 @bp.arguments(ProductsQuery, location="query")
+@responses.tagged
 @bp.response(200, Product(many=True))
 def product_list(query: dict[str, Any]) -> list[dict[str, Any]]:
     """The catalogue in the order in which it changed, each product with its variants
@@ -47,6 +48,7 @@ def product_list(query: dict[str, Any]) -> list[dict[str, Any]]:
 @bp.route("/commerce/orders")
 @guarded(scope=Scope.COMMERCE_READ)
 @bp.arguments(OrdersQuery, location="query")
+@responses.tagged
 @bp.response(200, Order(many=True))
 def order_lookup(query: dict[str, Any]) -> list[dict[str, Any]]:
     """Orders by their shown name, or by who bought, newest first; the buyer is never told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api import auth, context, db, errors, pagination
+from api import auth, context, db, errors, pagination, responses
 from api.goals import goals_of
 from api.guard import guarded
 from api.http import Blueprint
@@ -26,6 +26,7 @@ MOST_CHARACTERS = 255
 @bp.route("/conversions")
 @guarded(scope=Scope.CONVERSIONS_READ)
 @bp.arguments(DateRangeQuery, location="query")
+@responses.tagged
 @bp.response(200, ConversionCountRow(many=True))
 def conversion_counts(window: DateRange) -> list[dict[str, Any]]:
     """Conversions and net cash per type, most frequent first"""
@@ -37,6 +38,7 @@ def conversion_counts(window: DateRange) -> list[dict[str, Any]]:
 @bp.route("/conversions/timeseries")
 @guarded(scope=Scope.CONVERSIONS_READ)
 @bp.arguments(DateRangeQuery, location="query")
+@responses.tagged
 @bp.response(200, ConversionDayRow(many=True))
 def conversion_timeseries(window: DateRange) -> list[dict[str, Any]]:
     """Conversions per day and type
@@ -52,6 +54,7 @@ def conversion_timeseries(window: DateRange) -> list[dict[str, Any]]:
 @guarded(scope=Scope.CONVERSIONS_READ)
 @bp.arguments(DateRangeQuery, location="query")
 @bp.arguments(ListQuery, location="query")
+@responses.tagged
 @bp.response(200, ListRow(many=True))
 def conversion_list(window: DateRange, query: dict[str, Any]) -> list[dict[str, Any]]:
     """Each conversion of the window, newest first, and the campaign with the largest share of it
@@ -70,6 +73,7 @@ def conversion_list(window: DateRange, query: dict[str, Any]) -> list[dict[str, 
 
 @bp.route("/conversions/<path:handle>/journey")
 @guarded(scope=Scope.CONVERSIONS_READ, units=3)
+@responses.tagged
 @bp.response(200, Journey)
 def conversion_journey(handle: str) -> dict[str, Any]:
     """The marketing path of one conversion, and what each touch got of it under each model

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from api import responses
 from api.guard import workspace_guarded
 from api.http import Blueprint
 from api.reading_across import opened, published_across
@@ -19,6 +20,7 @@ bp = Blueprint("creative_patterns", __name__, description="What winning creative
 @bp.route("/workspaces/<workspace_id>/creative-archetypes")
 @workspace_guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.arguments(WindowQuery, location="query")
+@responses.tagged
 @bp.response(200, Archetypes)
 def creative_archetypes(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     """Archetypes of creatives and how often each wins
@@ -32,6 +34,7 @@ def creative_archetypes(query: dict[str, Any], workspace_id: str) -> dict[str, A
 @bp.route("/workspaces/<workspace_id>/creative-patterns")
 @workspace_guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.arguments(PatternsQuery, location="query")
+@responses.tagged
 @bp.response(200, Patterns)
 def creative_patterns(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     """Pairs of traits and how often they win together
@@ -46,6 +49,7 @@ def creative_patterns(query: dict[str, Any], workspace_id: str) -> dict[str, Any
 @bp.route("/workspaces/<workspace_id>/creative-patterns/dimensions")
 @workspace_guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.arguments(WindowQuery, location="query")
+@responses.tagged
 @bp.response(200, Dimensions)
 def winning_dimensions(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     """Values of each dimension and how often they win

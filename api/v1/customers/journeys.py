@@ -8,7 +8,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields
 
-from api import auth, context, customer_keys, customers, db, errors, pagination
+from api import auth, context, customer_keys, customers, db, errors, pagination, responses
 from api.fields import Int
 from api.guard import guarded
 from api.http import Blueprint
@@ -57,6 +57,7 @@ class CustomerJourney(Schema):
 @bp.route("/customers/journey")
 @guarded(scope=Scope.CONVERSIONS_READ, units=3)
 @bp.arguments(JourneyQuery, location="query")
+@responses.tagged
 @bp.response(200, CustomerJourney)
 def customer_journey(query: dict[str, Any]) -> dict[str, Any]:
     """The marketing path and the conversions of one customer

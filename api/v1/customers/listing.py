@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from api import auth, context, customers, db, masking, pagination, pii_log
+from api import auth, context, customers, db, masking, pagination, pii_log, responses
 from api.customer_keys import customer_key
 from api.guard import guarded
 from api.http import Blueprint
@@ -28,6 +28,7 @@ ROUTE = "/customers"
 @guarded(scope=Scope.CUSTOMERS_READ, units=3)
 @bp.arguments(DateRangeQuery, location="query")
 @bp.arguments(CustomersQuery, location="query")
+@responses.tagged
 @bp.response(200, CustomerRow(many=True))
 def customer_list(window: DateRange, query: dict[str, Any]) -> list[dict[str, Any]]:
     """Customers who were there in the window in any way, last seen first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api import context, url_tags
+from api import context, responses, url_tags
 from api.guard import guarded
 from api.http import Blueprint
 from api.money import amount, ratio
@@ -24,6 +24,7 @@ NOTHING = {"clicks": 0, "conversions": 0, "cash_minor": 0}
 @guarded(scope=Scope.ANALYTICS_READ)
 @bp.arguments(DateRangeQuery, location="query")
 @bp.arguments(AdIdsQuery, location="query")
+@responses.tagged
 @bp.response(200, AdIds)
 def paid_clicks_without_ad(window: DateRange, query: dict[str, Any]) -> dict[str, Any]:
     """Paid clicks that named no ad, why, and what it costs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api import context
+from api import context, responses
 from api.guard import guarded
 from api.http import Blueprint
 from api.money import Unit
@@ -20,6 +20,7 @@ bp = Blueprint("top_performers", __name__, description="Ads ranked against compa
 @bp.route("/top-performers")
 @guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.arguments(TopPerformersQuery, location="query")
+@responses.tagged
 @bp.response(200, TopPerformer(many=True))
 def top_performers(query: dict[str, Any]) -> list[dict[str, Any]]:
     """The best ads of one profile by their score

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api import auth, context
+from api import auth, context, responses
 from api.guard import workspace_guarded
 from api.http import Blueprint
 from api.reading_across import opened, published_across
@@ -19,6 +19,7 @@ bp = Blueprint("top_performers_across", __name__, description="The best ads of a
 @bp.route("/workspaces/<workspace_id>/top-performers")
 @workspace_guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.arguments(WorkspaceTopPerformersQuery, location="query")
+@responses.tagged
 @bp.response(200, WorkspaceTopPerformer(many=True))
 def workspace_top_performers(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
     """The best ads across profiles, by the scores they have in their own
@@ -39,6 +40,7 @@ def workspace_top_performers(query: dict[str, Any], workspace_id: str) -> list[d
 @bp.route("/workspaces/<workspace_id>/top-performers/brief")
 @workspace_guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.arguments(BriefQuery, location="query")
+@responses.tagged
 @bp.response(200, Brief)
 def top_performers_brief(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     """Six counters that sum the leaderboard up"""

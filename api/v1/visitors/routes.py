@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from api import auth, context, customers, db, pagination, pii_log
+from api import auth, context, customers, db, pagination, pii_log, responses
 from api.auth import Kind
 from api.customer_keys import customer_key
 from api.guard import guarded
@@ -28,6 +28,7 @@ COUNTED = ("visitor_id", "sessions", "pageviews", "channel", "source", "country"
 @guarded(scope=Scope.VISITORS_READ, units=3, kinds={Kind.API_KEY, Kind.SESSION})
 @bp.arguments(DateRangeQuery, location="query")
 @bp.arguments(VisitorsQuery, location="query")
+@responses.tagged
 @bp.response(200, VisitorRow(many=True))
 def visitor_list(window: DateRange, query: dict[str, Any]) -> list[dict[str, Any]]:
     """Browsers that sent anything in the window, last seen first

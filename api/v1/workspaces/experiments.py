@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from api import context, pagination
+from api import context, pagination, responses
 from api.guard import workspace_guarded
 from api.http import Blueprint
 from api.reading_across import Across, opened, published_across
@@ -20,6 +20,7 @@ bp = Blueprint("experiments", __name__, description="Studies that ad platforms r
 @bp.route("/workspaces/<workspace_id>/experiments")
 @workspace_guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.arguments(ExperimentsQuery, location="query")
+@responses.tagged
 @bp.response(200, Experiment(many=True))
 def experiments(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
     """Lift and split studies of the workspace's profiles, newest first

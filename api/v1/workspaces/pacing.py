@@ -29,6 +29,7 @@ bp = Blueprint("pacing", __name__, description="Spend and outcomes of a month ag
 @bp.route("/workspaces/<workspace_id>/pacing")
 @workspace_guarded()
 @bp.arguments(PacingQuery, location="query")
+@responses.tagged
 @bp.response(200, Pacing)
 def pacing(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     """Month-to-date spend and outcomes against budget, per profile

@@ -168,5 +168,9 @@ def _record(session: Session, outcome: Import) -> Import:
         earlier.file_name = outcome.file_name
     for name in ("status", "reason", "rows_in", "rows_loaded", "rows_quarantined"):
         setattr(earlier, name, getattr(outcome, name))
+    if outcome.reason is not None and outcome.reason.startswith(f"{outcome.file_name}: "):
+        # an upload lies under the hash of its bytes, and is known by the name that it was given
+        said = outcome.reason.removeprefix(f"{outcome.file_name}: ")
+        earlier.reason = f"{earlier.file_name}: {said}"[:500]
     earlier.errors = outcome.errors or []
     return earlier

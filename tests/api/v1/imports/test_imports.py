@@ -121,11 +121,11 @@ def test_bad_rows_are_told_with_row_field_and_reason(uploader: Uploader, load: C
 def test_a_broken_file_is_rejected_in_words_and_may_be_given_again(
     uploader: Uploader, load: Callable[[], None]
 ) -> None:
-    queued = uploader.given("platform,campaign\nmeta,c1\n")
+    queued = uploader.given("platform,campaign\nmeta,c1\n", name="mine.csv")
     load()
     rejected = uploader.state(queued["import_id"])
     assert rejected["status"] == "rejected"
-    assert "campaign" in rejected["reason"]
+    assert rejected["reason"].startswith("mine.csv: ") and "campaign" in rejected["reason"]
     again = uploader.given("platform,campaign\nmeta,c1\n")
     assert (again["import_id"], again["status"], again["reason"]) == (queued["import_id"], "queued", None)
     load()

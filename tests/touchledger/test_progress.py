@@ -35,3 +35,12 @@ def test_an_asset_written_once_per_day_counts_once() -> None:
         stages(Step("wrote", "landing__ad_platform", "landing/ad_platform", {"dagster/row_count": 10}))
     (task,) = progress.tasks
     assert (task.completed, task.fields["detail"]) == (1, "10 rows")
+
+
+def test_models_show_no_rows_because_only_one_of_their_steps_counts_them() -> None:
+    progress = Progress(console=Console(file=io.StringIO()))
+    stages = Stages(progress, {"Build and test the models": 2})
+    stages(Step("wrote", "warehouse", "marts/campaigns", {}))
+    stages(Step("wrote", "marts__ad_likelihoods", "marts/ad_likelihoods", {"dagster/row_count": 0}))
+    (task,) = progress.tasks
+    assert (task.completed, task.fields["detail"]) == (2, "")

@@ -34,6 +34,7 @@ TELLING = 8
 DEEPEST = 100
 # a letter that belongs to the sign before it, and not to an address that follows
 ESCAPED = re.compile(r"(?:%[0-9a-f]{2}|\\[bfnrt])\Z", re.IGNORECASE)
+UNRESERVED = "-._~"
 RENAMED = re.compile(r"erased-[0-9a-f]{32}|[0-9a-f]{32}@erased\.example|\+883519[0-9]{9}")
 
 
@@ -213,7 +214,8 @@ def _sought(text: str) -> str:
 
 
 def _sign(sign: str) -> str:
-    encoded = quote(sign, safe="", errors="surrogatepass")
+    # four signs need no encoding and are encoded by some all the same
+    encoded = f"%{ord(sign):02X}" if sign in UNRESERVED else quote(sign, safe="", errors="surrogatepass")
     if encoded == sign:
         return re.escape(sign)
     return f"(?:{re.escape(sign)}|{encoded.replace('%', '%(?:25)*')})"

@@ -89,6 +89,8 @@ def test_columns_that_no_contract_knows_are_emptied_in_records_about_the_person(
     [
         ("https://s.example/?e=ann%40example.com&x=1", "https://s.example/?e={quoted}&x=1"),
         ("?to=%2Fin%3Fe%3DANN%2540example.com#ann@example.com", "?to=%2Fin%3Fe%3D{quoted}#{plain}"),
+        ("https://s.example/?e=Ann%40example%2Ecom", "https://s.example/?e={quoted}"),
+        ("?to=%2Fin%3Fe%3Dann%2540example%252ecom", "?to=%2Fin%3Fe%3D{quoted}"),
         ("two\\nann@example.com", "two\\n{plain}"),
         ("write to ann@example.com.", "write to {plain}."),
     ],

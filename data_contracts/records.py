@@ -5,7 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
+
+# no column takes what is nested so deep
+DEEPEST = 50
 
 
 class RepeatedKeyError(ValueError):
@@ -27,6 +31,23 @@ def as_json(record: Mapping[str, Any]) -> str:
         return json.dumps(record, sort_keys=True, default=str)
     except (TypeError, ValueError, RecursionError):
         return json.dumps({str(name): _shown(value) for name, value in record.items()}, sort_keys=True)
+
+
+def kept_apart(value: Any, depth: int = 0) -> Any:
+    """A value of a column of text, in a form whose JSON is text only where the value is, however deep it lies.
+
+    A decimal is a number, anything else that JSON has no form for an object of its type's name; `as_json` makes text of
+    both, which a column of text takes when the record is judged again.
+    """
+    if value is None or isinstance(value, (str, int, float)) or depth > DEEPEST:
+        return value
+    if isinstance(value, Decimal):
+        return int(value) if value.as_tuple().exponent == 0 else float(value)
+    if isinstance(value, Mapping):
+        return {name: kept_apart(inner, depth + 1) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [kept_apart(inner, depth + 1) for inner in value]
+    return {type(value).__name__: _shown(value)}
 
 
 def _shown(value: Any) -> str:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from data_contracts.contract import Contract
 from data_contracts.judge import Judged, Rejected
-from data_contracts.records import as_json
+from data_contracts.records import as_json, kept_apart
 from orchestration.landed_facts import META_KEY, Facts
 
 INSTANT = pa.timestamp("us", tz="UTC")
@@ -85,6 +85,7 @@ class Draft:
         self.rows_loaded = self.rows_quarantined = 0
         self.now = datetime.now(UTC)
         self._place, self._schema = place, raw_schema(contract)
+        self._texts = frozenset(one.name for one in contract.columns if one.kind in ("text", "list"))
         self._raw = pq.ParquetWriter(raw, self._schema, compression="zstd")
         self._quarantine: pq.ParquetWriter | None = None
 
@@ -123,13 +124,16 @@ class Draft:
                 "line": r.line,
                 "field": r.field,
                 "reason": r.reason,
-                "record": as_json(r.record),
+                "record": as_json(self._apart(r.record)),
                 "quarantined_at": self.now,
             }
             for r in rejected
         ]
         self._quarantine.write_table(pa.Table.from_pylist(rows, QUARANTINE))
         self.rows_quarantined += len(rows)
+
+    def _apart(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: kept_apart(value) if name in self._texts else value for name, value in record.items()}
 
     def close(self, facts: Facts) -> None:
         """Finish both files; the raw file carries the facts."""

@@ -18,8 +18,11 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 LOOK_EVERY_SECONDS = 60
 # databases that hold the state, with the drivers that are installed
 DATABASES = {("postgresql", "psycopg"), ("sqlite", "pysqlite")}
-# an amount as DuckDB reads it
-MEMORY = r"(?i)^\d+(\.\d+)? *(%|b|bytes?|[kmgt](i?b)?)$"
+# an amount above nothing as DuckDB reads it, and a share of at most everything
+MEMORY = (
+    r"(?i)^((\d*[1-9]\d*(\.\d+)?|\d+\.\d*[1-9]\d*) *(b|bytes?|[kmgt](i?b)?)"
+    r"|(100(\.0+)?|[1-9]\d?(\.\d+)?|0\.\d*[1-9]\d*) *%)$"
+)
 
 
 def host_and_port(host: str, port: int) -> str:

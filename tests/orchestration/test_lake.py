@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import threading
-from datetime import timedelta
+from datetime import date, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +178,18 @@ def test_replay_puts_records_that_pass_now_back_at_their_place(lake: Lake) -> No
     assert rows(lake) == [("a", first.seq, 1), ("b", first.seq, 2), ("b", later.seq, 1), ("c", first.seq, 3)]
     assert [reason.field for reason in counted(lake, "touches")] == ["channel"]
     assert not land(lake, early, now=NOW + timedelta(days=5)).changed
+
+
+def test_replay_takes_nothing_for_text_that_is_none(lake: Lake) -> None:
+    given = [Decimal("123.0"), Decimal(77), Decimal("1E+999"), b"abc", date(2026, 11, 1), ["a"], {"a": Decimal(1)}]
+    assert land(lake, [record("touches", touch_key=value) for value in given]).rows_quarantined == len(given)
+    # in a record that is at fault for another reason too
+    land(lake, touches("a", occurred_at="2026-11-20T00:00:00Z", utm_term=Decimal("1.5")), "later")
+    named = [{"name": "size", "value": Decimal(2)}]
+    listed = [record("creatives", offers=[Decimal("1.5")]), record("creatives", offers=["a", [b"x"]])]
+    assert land(lake, [record("variants", options=named)], dataset="variants").rows_quarantined == 1
+    assert land(lake, listed, dataset="creatives").rows_quarantined == 2
+    assert lake.replay(now=NOW + timedelta(days=5)) == []
 
 
 def test_a_lake_that_is_being_written_is_looked_at_without_waiting(lake: Lake) -> None:

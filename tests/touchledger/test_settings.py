@@ -78,6 +78,11 @@ def test_whatever_is_set_settings_can_name_what_is_open(home: Path) -> None:
         ("DATABASE_URL", "postgresql+asyncpg://user:hunter2@db/touchledger"),
         ("WAREHOUSE_MEMORY_LIMIT", "hunter2"),
         ("SERVED_MEMORY_LIMIT", "lots of hunter2"),
+        ("WAREHOUSE_MEMORY_LIMIT", "101%"),
+        ("WAREHOUSE_MEMORY_LIMIT", "500 %"),
+        ("WAREHOUSE_MEMORY_LIMIT", "0%"),
+        ("WAREHOUSE_MEMORY_LIMIT", "0.0GB"),
+        ("SERVED_MEMORY_LIMIT", "0 MB"),
     ],
 )
 def test_a_wrong_setting_is_named_and_its_value_is_not(
@@ -93,7 +98,10 @@ def test_a_wrong_setting_is_named_and_its_value_is_not(
     assert "hunter2" not in str(raised.value)
 
 
-@pytest.mark.parametrize("amount", ["50%", "1GB", "1.5 GiB", "512mb", "20MB", "900000000 bytes", "2g", "1TB"])
+@pytest.mark.parametrize(
+    "amount",
+    ["50%", "100%", "0.5%", "99.5 %", "0.5GB", "1GB", "1.5 GiB", "512mb", "20MB", "900000000 bytes", "2g", "1TB"],
+)
 def test_an_amount_of_memory_that_is_let_through_is_one_to_the_database(home: Path, amount: str) -> None:
     limit = Settings(home=home, served_memory_limit=amount).served_memory_limit
     with duckdb.connect(config={"memory_limit": limit}) as connection:

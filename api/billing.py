@@ -121,12 +121,19 @@ def end_pages(settings: Settings, handoffs: Iterable[Handoff]) -> None:
                 stripe.end_checkout(ref)
 
 
-def cancel(session: Session, workspace_id: str, *, kinds: Iterable[str] = KINDS) -> list[Handoff]:
-    """End what is open of a workspace: a newer hand-off replaces it, or the workspace is archived."""
+def cancel(
+    session: Session, workspace_id: str, *, kinds: Iterable[str] = KINDS, closed: Iterable[Handoff] = ()
+) -> list[Handoff]:
+    """End what is open of a workspace: a newer hand-off replaces it, or the workspace is archived.
+
+    `closed` are those whose pages were closed for it just now: the processor may have told that already, as expired.
+    """
     at = db.now()
     ended = [one for kind in kinds for one in open_handoffs(session, workspace_id, at, kind=kind)]
+    told = sa.select(Handoff).where(Handoff.id.in_([one.id for one in closed]), Handoff.status == "expired")
+    ended += session.scalars(told)
     for handoff in ended:
-        handoff.status, handoff.ended_at = "canceled", at
+        handoff.status, handoff.reason, handoff.ended_at = "canceled", None, at
     return ended
 
 

@@ -95,12 +95,18 @@ def _end_handoffs(session: Session, workspace_id: str, deliveries: list[HookDeli
         handoff = session.get(Handoff, number)
         if handoff is None or handoff.workspace_id != workspace_id:
             continue
-        if handoff.status == "canceled" and handoff.ended_at is not None and handoff.ended_at <= one.occurred_at:
+        if handoff.status == "canceled" and _is_after(handoff, one):
             # a page that was replaced stays canceled, also when somebody pays there later
             continue
         handoff.status, handoff.reason = _ENDS[one.kind]
         handoff.ended_at = one.occurred_at
         handoff.result = {"plan": handoff.plan} if handoff.status == "completed" else None
+
+
+def _is_after(canceled: Handoff, one: HookDelivery) -> bool:
+    # what was canceled had time left, so only we can have closed its page, which the processor dates to the second
+    is_closed = one.kind == "checkout.session.expired"
+    return is_closed or (canceled.ended_at is not None and canceled.ended_at <= one.occurred_at)
 
 
 def _ends(one: HookDelivery) -> bool:

@@ -92,7 +92,7 @@ def checkout_session(body: dict[str, Any], workspace_id: str) -> tuple[dict[str,
     billing.end_pages(settings, standing_open)
     # of two that ask at once the second replaces the first
     session().get_one(Workspace, workspace_id, with_for_update={"key_share": True})
-    billing.cancel(session(), workspace_id, kinds=["checkout"])
+    billing.cancel(session(), workspace_id, kinds=["checkout"], closed=standing_open)
     session().add(made)
     _record(session(), "checkout.opened", workspace, {"plan": made.plan, "interval": made.interval})
     return _opened(made), 201

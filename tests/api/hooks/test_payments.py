@@ -204,3 +204,17 @@ def test_a_page_that_was_replaced_stays_canceled_and_what_is_paid_there_counts(
     with db.transaction(url) as session:
         assert [session.get_one(Handoff, one.id).status for one in (old, foreign)] == ["canceled", "pending"]
         assert session.get_one(Subscription, workspace.id).status == "active"
+
+
+def test_a_canceled_page_that_the_processor_closes_in_the_same_second_stays_canceled(
+    post: Callable[..., TestResponse], selling: Settings
+) -> None:
+    url, workspace = selling.operational_url, trialing(selling.operational_url)
+    left = handoff(url, workspace)
+    with db.transaction(url) as session:
+        one = session.get_one(Handoff, left.id)
+        one.status, one.ended_at = "canceled", START + timedelta(milliseconds=300)
+    post(checkout("evt_1", START, marks(workspace, handoff=left.id), kind="checkout.session.expired", sub=None))
+    with db.transaction(url) as session:
+        found = session.get_one(Handoff, left.id)
+        assert (found.status, found.reason) == ("canceled", None)

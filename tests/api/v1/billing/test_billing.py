@@ -13,7 +13,7 @@ import sqlalchemy as sa
 import time_machine
 
 from api import db
-from api.models import AuditEntry, Handoff, Profile, Subscription, Workspace
+from api.models import AuditEntry, Handoff, HookDelivery, Profile, Subscription, Workspace
 from api.roles import Role
 from api.scopes import Scope
 from api.subscriptions import TRIAL, begin_trial
@@ -101,6 +101,18 @@ def test_an_open_checkout_is_given_again_and_another_plan_replaces_it(
     left = httpx.get(data(first)["url"], trust_env=False)
     assert left.status_code == 200
     assert sandbox.calls("/expire") == 2
+
+
+def test_a_replaced_checkout_stays_canceled_when_the_processor_tells_that_its_page_was_closed(
+    ask: Ask, selling: Settings, sandbox: RunningSandbox
+) -> None:
+    with delivering(selling, sandbox):
+        first = data(ask("checkout-session", {"plan": "growth"}))
+        ask("checkout-session", {"plan": "agency"})
+        told = data(ask(f"/handoffs/{first['id']}", whole=True))
+    with db.transaction(selling.operational_url) as session:
+        assert [one.kind for one in session.scalars(sa.select(HookDelivery))] == ["checkout.session.expired"]
+    assert (told["status"], told["reason"]) == ("canceled", None)
 
 
 def test_a_hand_off_is_expired_when_its_time_is_over(ask: Ask, selling: Settings) -> None:

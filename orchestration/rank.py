@@ -90,14 +90,12 @@ def look(known: Known, store: RankingStore) -> dict[str, Evaluation | None]:
 
 
 def standings(store: RankingStore, today: date) -> dict[str, Standing]:
-    """Whether each measure may be served. The tier stands on the chance of wear; days left were never looked at."""
+    """Whether each measure may be served. The tier stands on the chance of wear; nobody ever looks at days left."""
     found = {}
     for measure in LOOKED_AT:
         looks = store.looks(measure)
         found[measure] = standing(looks.taken, today, attempted=looks.tried is not None)
-    of_wear = found["hazard_30d_degradation"]
-    unmeasured = Standing("unmeasured", of_wear.evaluated_on)
-    return {**found, TIER: of_wear, DAYS_LEFT: unmeasured if of_wear.served else of_wear}
+    return {**found, TIER: found["hazard_30d_degradation"], DAYS_LEFT: Standing("unmeasured")}
 
 
 def tell(known: Known, model: Model, store: RankingStore) -> list[Told]:

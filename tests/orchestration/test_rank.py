@@ -131,9 +131,10 @@ def test_worn_ads_have_a_high_tier_and_no_chance(second: Settings) -> None:
         assert (chance["status"], chance["reason"], chance["value"]) == ("withheld", "already_fatigued", None)
 
 
-def test_days_left_are_withheld_until_somebody_measures_them(second: Settings) -> None:
-    told = [row for row in rows(second) if row["measure"] == DAYS_LEFT]
-    assert {(row["status"], row["reason"], row["value"]) for row in told} == {("withheld", "unmeasured", None)}
+def test_days_left_are_withheld_until_somebody_measures_them(first: Settings, second: Settings) -> None:
+    for day in (first, second):
+        told = [row for row in rows(day) if row["measure"] == DAYS_LEFT]
+        assert {(row["status"], row["reason"], row["value"]) for row in told} == {("withheld", "unmeasured", None)}
 
 
 def test_a_profile_that_the_ranker_never_saw_has_no_rows(mine: Settings) -> None:

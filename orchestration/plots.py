@@ -63,7 +63,7 @@ def _reliability(axes: Axes, look: Evaluation) -> None:
     axes.plot([mean for mean, _, _ in look.curve], [seen for _, seen, _ in look.curve], marker="o", ms=3, color=BLUE)
     axes.set_xlabel("told", fontsize=7)
     axes.set_ylabel("came true", fontsize=7)
-    _quiet(axes, f"Reliability of unseen rows (Brier skill {look.brier_skill:+.2f})")
+    _quiet(axes, f"Reliability of unseen rows (skill {look.brier_skill:+.2f})")
 
 
 def _bounds(axes: Axes, look: Evaluation, needed: float) -> None:

@@ -15,6 +15,7 @@ from orchestration.ranking.fatigue import evaluate_hazard, tier
 from orchestration.ranking.hazard import Hazards, fit_hazards, within_30_days
 from orchestration.ranking.history import labels
 from orchestration.ranking.landmarks import Event, at_risk, features, landmarks
+from orchestration.ranking.lifespan import DAYS_LEFT, evaluate_days, lifespan
 from orchestration.ranking.likelihood import EPOCH, MEASURE, Ranker, evaluate, fit, likelihoods
 from orchestration.ranking.standing import PROVEN, Standing, due, standing
 from orchestration.ranking.wear import NEVER
@@ -26,9 +27,10 @@ if TYPE_CHECKING:
 
 EVENTS: tuple[Event, ...] = ("degradation", "pause")
 HAZARDS: Mapping[str, Event] = {f"hazard_30d_{event}": event for event in EVENTS}
-LOOKED_AT = (MEASURE, *HAZARDS)
-TIER = "fatigue_risk_tier"
-DAYS_LEFT = "expected_lifespan_days"
+# days left are told by the chances of wear, and looked at apart
+FORESEEN: Mapping[str, Event] = {**HAZARDS, DAYS_LEFT: "degradation"}
+LOOKED_AT = (MEASURE, *FORESEEN)
+TIER, OF_TIER = "fatigue_risk_tier", "hazard_30d_degradation"
 FIT_EVERY = timedelta(days=7)
 # an ad of fewer days has nothing to be ranked by
 YOUNGEST = 3
@@ -83,19 +85,24 @@ def look(known: Known, store: RankingStore) -> dict[str, Evaluation | None]:
     today, found = day_of(known), {}
     for measure in LOOKED_AT:
         if due(store.looks(measure).taken, today):
-            seen = evaluate(known.history) if measure == MEASURE else evaluate_hazard(known.panel, HAZARDS[measure])
-            store.add_look(measure, today, seen)
-            found[measure] = seen
+            found[measure] = _look(known, measure)
+            store.add_look(measure, today, found[measure])
     return found
 
 
+def _look(known: Known, measure: str) -> Evaluation | None:
+    if measure == MEASURE:
+        return evaluate(known.history)
+    return evaluate_days(known.panel) if measure == DAYS_LEFT else evaluate_hazard(known.panel, HAZARDS[measure])
+
+
 def standings(store: RankingStore, today: date) -> dict[str, Standing]:
-    """Whether each measure may be served. The tier stands on the chance of wear; nobody ever looks at days left."""
+    """Whether each measure may be served. The tier stands on the chance of wear."""
     found = {}
     for measure in LOOKED_AT:
         looks = store.looks(measure)
         found[measure] = standing(looks.taken, today, attempted=looks.tried is not None)
-    return {**found, TIER: found["hazard_30d_degradation"], DAYS_LEFT: Standing("unmeasured")}
+    return {**found, TIER: found[OF_TIER]}
 
 
 def tell(known: Known, model: Model, store: RankingStore) -> list[Told]:
@@ -107,9 +114,9 @@ def tell(known: Known, model: Model, store: RankingStore) -> list[Told]:
             told.append(Told(profile, objective, None, measure, place.reason, place.evaluated_on))
     if model.ranker is not None and standing_of[MEASURE].served:
         told += _likelihoods(known, model.ranker)
-    for measure, event in HAZARDS.items():
+    for measure, event in FORESEEN.items():
         if event in model.hazards and standing_of[measure].served:
-            told += _hazards(known, measure, model.hazards[event], event)
+            told += _foreseen(known, measure, model.hazards[event])
     return told
 
 
@@ -131,7 +138,7 @@ def as_table(told: list[Told], model: Model, known: Known) -> pa.Table:
 def _scopes_of(model: Model, measure: str) -> tuple[tuple[str, str], ...]:
     if measure == MEASURE:
         return model.ranked
-    return model.worn if HAZARDS.get(measure, "degradation") in model.hazards else ()
+    return model.worn if FORESEEN.get(measure, "degradation") in model.hazards else ()
 
 
 def _scopes(known: Known, roots: Ints) -> tuple[tuple[str, str], ...]:
@@ -149,33 +156,35 @@ def _likelihoods(known: Known, ranker: Ranker) -> Iterator[Told]:
             yield Told(profile, known.roots[history.root[row]][2], ad_id, MEASURE, PROVEN, value=chance)
 
 
-def _hazards(known: Known, measure: str, fitted: Hazards, event: Event) -> Iterator[Told]:
-    """Chances on the last day known of each profile; of worn ads the tier is known and nothing is left to foresee."""
-    panel = known.panel
+def _foreseen(known: Known, measure: str, fitted: Hazards) -> Iterator[Told]:
+    """What is foreseen on the last day known of each profile; of worn ads the tier is known and nothing is left."""
+    panel, event = known.panel, FORESEEN[measure]
     happened = panel.worn_on if event == "degradation" else panel.stopped_on
     for profile, day in sorted(known.newest_of.items()):
         column = day - panel.first
         mine = np.array([known.ads[ad][0] == profile for ad in range(len(panel.ad))])
         risky = np.flatnonzero(mine & at_risk(panel, column, happened))
-        told = within_30_days(fitted.weekly(features(panel, column, risky)))
-        chances = dict(zip(risky.tolist(), told.tolist(), strict=True))
+        weekly = fitted.weekly(features(panel, column, risky))
+        told = lifespan(panel, column, risky, weekly) if measure == DAYS_LEFT else within_30_days(weekly)
+        values = dict(zip(risky.tolist(), told.tolist(), strict=True))
         for ad in np.flatnonzero(mine).tolist():
             scope = (profile, known.roots[panel.root[ad]][2], known.ads[ad][1])
             worn = event == "degradation" and happened[ad] != NEVER
             indexed = bool(np.isfinite(panel.index[ad, column]))
-            yield from _of_ad(scope, measure, chances.get(ad), worn=worn, indexed=indexed)
+            yield from _of_ad(scope, measure, values.get(ad), worn=worn, indexed=indexed)
 
 
 def _of_ad(
-    scope: tuple[str, str, str], measure: str, chance: float | None, *, worn: bool, indexed: bool
+    scope: tuple[str, str, str], measure: str, value: float | None, *, worn: bool, indexed: bool
 ) -> Iterator[Told]:
-    """The chance of one ad, and with that of wear the tier."""
-    if chance is not None:
-        reason, label = PROVEN, tier(chance)
+    """What is foreseen of one ad, and with its chance of wear the tier."""
+    if value is not None:
+        reason = PROVEN
     elif worn:
-        reason, label = "already_fatigued", "high"
+        reason = "already_fatigued"
     else:
-        reason, label = "not_scored" if indexed else "no_baseline", None
-    yield Told(*scope, measure, reason, value=chance)
-    if HAZARDS[measure] == "degradation":
+        reason = "not_scored" if indexed else "no_baseline"
+    yield Told(*scope, measure, reason, value=value)
+    if measure == OF_TIER:
+        label = tier(value) if value is not None else "high" if worn else None
         yield Told(*scope, TIER, reason, label=label)

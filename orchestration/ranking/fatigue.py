@@ -31,7 +31,7 @@ def tier(hazard: float) -> str:
 def evaluate_hazard(panel: Panel, event: Event, *, rows: Landmarks | None = None) -> Evaluation | None:
     """One look on the panel's newest day; None with too few events for a verdict. `rows` stand in for the panel's."""
     rows = landmarks(panel, event) if rows is None else rows
-    blocks = list(_unseen(rows, panel.newest, event))
+    blocks = unseen(rows, panel.newest, horizon=BINS * WIDTH + DELAY[event])
     if len(blocks) < BLOCKS:
         return None
     weekly = np.concatenate([told for _, told in blocks])
@@ -62,10 +62,13 @@ def evaluate_hazard(panel: Panel, event: Event, *, rows: Landmarks | None = None
     )
 
 
-def _unseen(rows: Landmarks, newest: int, event: Event) -> list[tuple[Landmarks, Floats]]:
-    """Rows of the last blocks whose five weeks are over, with chances fitted on what was known before each block."""
+def unseen(rows: Landmarks, newest: int, *, horizon: int) -> list[tuple[Landmarks, Floats]]:
+    """Rows of the last blocks whose `horizon` days are over, with weekly chances fitted on what was known before each.
+
+    Empty where some block had too few events before it.
+    """
     parts = []
-    for fold in folds(rows.day, np.ones(len(rows), dtype=bool), newest, horizon=BINS * WIDTH + DELAY[event]):
+    for fold in folds(rows.day, np.ones(len(rows), dtype=bool), newest, horizon=horizon):
         hazards = fit_hazards(rows, fold.start)
         if hazards is None or hazards.events < LEAST_EVENTS:
             return []

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +19,23 @@ import pytest
 from orchestration.assets.scores import LOOKS, TOLD, ranker
 from orchestration.likelihoods import TOLD_FOR_DAYS, told_file, write_likelihoods
 from orchestration.locks import only_writer
-from orchestration.rank import DAYS_LEFT, TIER, as_table, look, standings, tell, train
+from orchestration.rank import TIER, as_table, look, standings, tell, train
 from orchestration.ranking.evaluation import RECIPE
-from orchestration.ranking.likelihood import MEASURE
+from orchestration.ranking.hazard import FURTHEST
+from orchestration.ranking.lifespan import DAYS_LEFT
+from orchestration.ranking.likelihood import EPOCH, MEASURE
 from orchestration.ranking.standing import PROVEN, STALE_AFTER
 from orchestration.ranking_inputs import Known, known, read
 from orchestration.ranking_store import KEPT, RankingStore
 from orchestration.resources import Deployment
 from tests.factories import ranked_warehouses
 from tests.factories.ad_worlds import World
-from tests.factories.wear_worlds import WearWorld
+from tests.factories.wear_worlds import FIRST_DAY, WearWorld
 from touchledger import settings as settings_module
 from touchledger.settings import Settings
 
 SCORES = World(accounts=3, ads=60, weeks=38, quality=0.5)
-WEAR = WearWorld(accounts=3, ads=60, days=250, wear=0.12)
+WEAR = WearWorld(accounts=3, ads=60, days=290, wear=0.12)
 COLUMNS = "profile_key, score_window, entity_key, measure, value, label, status, reason, model_version"
 MEASURES = {MEASURE, "hazard_30d_degradation", "hazard_30d_pause", TIER, DAYS_LEFT}
 
@@ -131,10 +133,17 @@ def test_worn_ads_have_a_high_tier_and_no_chance(second: Settings) -> None:
         assert (chance["status"], chance["reason"], chance["value"]) == ("withheld", "already_fatigued", None)
 
 
-def test_days_left_are_withheld_until_somebody_measures_them(first: Settings, second: Settings) -> None:
-    for day in (first, second):
-        told = [row for row in rows(day) if row["measure"] == DAYS_LEFT]
-        assert {(row["status"], row["reason"], row["value"]) for row in told} == {("withheld", "unmeasured", None)}
+def test_days_of_life_stand_on_a_look_of_their_own(first: Settings, second: Settings) -> None:
+    waiting = [row for row in rows(first) if row["measure"] == DAYS_LEFT]
+    assert {(row["reason"], row["value"]) for row in waiting} == {("pending_confirmation", None)}
+    told = [row for row in rows(second) if row["measure"] == DAYS_LEFT]
+    assert {row["reason"] for row in told} >= {PROVEN, "already_fatigued"}
+    panel = WEAR.panel(1)
+    # an ad is known by the number of its row in the panel, and the scores are of its last day
+    age = panel.spend.shape[1] - 1 - panel.delivered.argmax(axis=1)
+    left = [row["value"] - age[row["entity_key"] - 1] for row in told if row["status"] == "served"]
+    assert left
+    assert 0 < min(left) < max(left) <= FURTHEST
 
 
 def test_a_profile_that_the_ranker_never_saw_has_no_rows(mine: Settings) -> None:
@@ -279,7 +288,7 @@ def test_the_asset_shows_its_looks_as_pictures_and_why_each_measure_stands_where
     by_key = {one.asset_key: one.metadata for one in pictures}
     assert "data:image/png;base64," in str(by_key[LOOKS][MEASURE].value)
     assert by_key[TOLD]["standing"].value[MEASURE] == PROVEN
-    assert by_key[TOLD]["day"].value == str(date(2025, 6, 10))
+    assert by_key[TOLD]["day"].value == str(EPOCH + timedelta(days=FIRST_DAY + WEAR.days - 1))
 
 
 def test_two_runs_of_the_ranker_never_write_its_files_at_once(deployed: Settings) -> None:

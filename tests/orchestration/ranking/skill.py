@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from rich.console import Console
 
+from orchestration.ranking.evaluation import Evaluation
 from orchestration.ranking.fatigue import evaluate_hazard
 from orchestration.ranking.hazard import FURTHEST, days_left, fit_hazards
 from orchestration.ranking.landmarks import Event, landmarks
+from orchestration.ranking.lifespan import evaluate_days
 from orchestration.ranking.standing import APART, standing
 from orchestration.ranking.wear import NEVER, Panel
 from tests.factories.ad_worlds import World, looks_over_time
 from tests.factories.wear_worlds import WearWorld
 
 say = Console(highlight=False, soft_wrap=True).print
+Look = Callable[..., Evaluation | None]
 LOOKS = 7
 NOISE = World(accounts=4, ads=60, weeks=54, quality=0.0)
 SKILL = {"strong": 0.5, "medium": 0.25, "weak": 0.12}
@@ -55,21 +60,34 @@ def wear(worlds: int) -> None:
     judged = sum(int(np.isfinite(panel.index).any(axis=1).sum()) for panel in still)
     say(f"no wear: {sum(int((panel.worn_on != NEVER).sum()) for panel in still)} of {judged} ads seem worn")
     for name, world in WEAR.items():
-        _hazard(name, [world.panel(seed) for seed in range(worlds)], "degradation")
-    _hazard("stops of worn ads", [replace(WORN, pauses_when_worn=0.03).panel(s) for s in range(worlds)], "pause")
-    _hazard("accidental stops", [replace(WORN, wear=0.0, pauses=0.012).panel(s) for s in range(worlds)], "pause")
+        _gate(name, [world.panel(seed) for seed in range(worlds)], _of("degradation"))
+    _gate("stops of worn ads", [replace(WORN, pauses_when_worn=0.03).panel(s) for s in range(worlds)], _of("pause"))
+    _gate("accidental stops", [replace(WORN, wear=0.0, pauses=0.012).panel(s) for s in range(worlds)], _of("pause"))
+    say(f"wear with features of other ads: {_mixed(worlds, _of('degradation'))} of {worlds} pass a look")
+
+
+def _of(event: Event) -> Look:
+    return partial(evaluate_hazard, event=event)
+
+
+def _mixed(worlds: int, look: Look) -> int:
+    """How many worlds pass although each row has the features of another."""
     passed = 0
     for seed in range(worlds):
         panel = WORN.panel(seed)
         rows = landmarks(panel, "degradation")
         mixed = replace(rows, features=rows.features[np.random.default_rng(seed).permutation(len(rows))])
-        look = evaluate_hazard(panel, "degradation", rows=mixed)
-        passed += look is not None and look.passed
-    say(f"wear with features of other ads: {passed} of {worlds} pass a look")
+        found = look(panel, rows=mixed)
+        passed += found is not None and found.passed
+    return passed
 
 
 def days(worlds: int) -> None:
-    """Expected days left against the true ones, both cut at 90 days, of ads that the fit had not seen."""
+    """The gate of expected days; then these against the true ones, both cut at 90 days, of ads that no fit had seen."""
+    stopped = {"stops of worn ads": replace(WORN, pauses_when_worn=0.03), "many stops": replace(WORN, pauses=0.01)}
+    for name, world in {**WEAR, **stopped, "no wear": replace(WORN, wear=0.0)}.items():
+        _gate(f"days, {name}", [world.panel(seed) for seed in range(worlds)], evaluate_days)
+    say(f"days with features of other ads: {_mixed(worlds, evaluate_days)} of {worlds} pass a look")
     for name, world in WEAR.items():
         told, true = (
             np.concatenate(part) for part in zip(*[_days(world, seed) for seed in range(worlds)], strict=True)
@@ -96,9 +114,9 @@ def _days(world: WearWorld, seed: int) -> tuple[np.ndarray, np.ndarray]:  # type
     return days_left(hazards.weekly(rows.features)), true.astype(float)
 
 
-def _hazard(name: str, panels: list[Panel], event: Event) -> None:
-    looks = [[evaluate_hazard(panel.until(panel.newest - back), event) for back in (APART.days, 0)] for panel in panels]
-    found = [[look for look in pair if look] for pair in looks]
+def _gate(name: str, panels: list[Panel], look: Look) -> None:
+    looks = [[look(panel.until(panel.newest - back)) for back in (APART.days, 0)] for panel in panels]
+    found = [[one for one in pair if one] for pair in looks]
     served = sum(bool(pair) and standing(pair, pair[-1].day).served for pair in found)
     newest = [pair[-1] for pair in found if pair]
     figures = {
@@ -122,4 +140,4 @@ if __name__ == "__main__":
     count = arguments.parse_args().worlds
     likelihood(count)
     wear(max(count // 3, 1))
-    days(max(count // 6, 1))
+    days(max(count // 3, 1))

@@ -20,8 +20,8 @@ ASSUMED = {
     "price of a core for an hour, with 4 GB of memory": 0.05,
     "price of a GB in object storage for a month": 0.023,
     "bytes of a touch in a shuffle by person": 64,
-    "bytes a shuffle partition should have": 128 * 2**20,
-    "share of touches that a day adds or changes (new, late, refunded)": 1.2 / 366,
+    "MiB that a shuffle partition should have": 128,
+    "touches of a thousand that a day adds or changes (new, late, refunded)": 1.2 / 366 * 1000,
 }
 
 
@@ -64,7 +64,7 @@ def reckoned(base: dict[str, Any], factor: float) -> dict[str, str]:
     gigabytes = {place: base["bytes"][place] / touches * TOUCHES / 2**30 for place in ("lake", "warehouse")}
     core_hours = TOUCHES / 1e6 * per_million * factor / 3600
     shuffled = TOUCHES * ASSUMED["bytes of a touch in a shuffle by person"]
-    partitions = shuffled / ASSUMED["bytes a shuffle partition should have"]
+    partitions = shuffled / 2**20 / ASSUMED["MiB that a shuffle partition should have"]
     working = ASSUMED["cores of the cluster"] * ASSUMED["share of a cluster's cores that work"]
     dollars = core_hours / ASSUMED["share of a cluster's cores that work"]
     dollars *= ASSUMED["price of a core for an hour, with 4 GB of memory"]
@@ -79,8 +79,8 @@ def reckoned(base: dict[str, Any], factor: float) -> dict[str, str]:
         "partitions of a shuffle by person": f"{2 ** int(partitions - 1).bit_length():,}",
         "a full build": f"${dollars:,.0f}, ${dollars / (TOUCHES / 1e6):,.4f} a million touches",
         "storage for a month": f"${stored:,.0f}, ${stored / (TOUCHES / 1e6):,.4f} a million touches",
-        "a day's increment, were it as cheap per touch": f"${dollars * ASSUMED[_DAY]:,.2f}",
+        "a day's increment, were it as cheap per touch": f"${dollars * ASSUMED[_DAY] / 1000:,.2f}",
     }
 
 
-_DAY = "share of touches that a day adds or changes (new, late, refunded)"
+_DAY = "touches of a thousand that a day adds or changes (new, late, refunded)"

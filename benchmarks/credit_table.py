@@ -23,18 +23,27 @@ WHAT = {
     "one scan of its columns": "bound: reads what the stage reads",
     "one sort of its columns": "bound: puts it in the order of people",
 }
+WITHOUT_CENTS = "five models, ties told apart, path cap"
 HEAD = ("", "CPU over ours", "CPU seconds", "wall seconds", "peak MB", "what it computes")
 BOUND = "bound"
+# the models that others have no part of
+OF_CENTS = ("int_credit_shares", "int_credit_cents")
 
 
 def rows(result: dict[str, Any]) -> list[tuple[str, ...]]:
-    """One row per contestant; a bound's ratio is ours over it, as it is the smaller of the two."""
-    ours = result["contestants"][OURS]["cpu"]
-    return [
-        (way, _ratio(way, cost["cpu"], ours), f"{cost['cpu']:.2f}", f"{cost['wall']:.2f}", f"{cost['peak_mb']:,}",
-         WHAT[way])
-        for way, cost in result["contestants"].items()
-    ]  # fmt: skip
+    """One row per contestant, and one for what others compute too: the product's models but those of cents.
+
+    A bound's ratio is ours over it, as it is the smaller of the two.
+    """
+    ours, found = result["contestants"][OURS]["cpu"], []
+    for way, cost in result["contestants"].items():
+        measured = (f"{cost['cpu']:.2f}", f"{cost['wall']:.2f}", f"{cost['peak_mb']:,}")
+        found.append((way, _ratio(way, cost["cpu"], ours), *measured, WHAT[way]))
+        by_model = cost["told"].get("CPU seconds by model")
+        if by_model:
+            alone = sum(spent for model, spent in by_model.items() if model not in OF_CENTS)
+            found.append(("of these, without cents", f"{alone / ours:.1f}", f"{alone:.2f}", "", "", WITHOUT_CENTS))
+    return found
 
 
 def _ratio(way: str, cpu: float, ours: float) -> str:

@@ -131,6 +131,12 @@ def test_ratios_are_of_cpu_and_a_bound_is_told_as_a_share_of_ours() -> None:
     ]
 
 
+def test_what_others_compute_too_is_told_apart() -> None:
+    told = {"CPU seconds by model": {"int_credits": 1.0, "int_paths": 0.2, "int_credit_shares": 0.7}}
+    table = rows({"contestants": {OURS: {"wall": 1.0, "peak_mb": 2_000, "cpu": 2.0, "told": told}}})
+    assert [row[:3] for row in table] == [(OURS, "1", "2.00"), ("of these, without cents", "0.6", "1.20")]
+
+
 @pytest.mark.parametrize(("changed", "differing"), [("", 0), ("update int_touches set ts = ts + 1 where pos_l = 2", 2)])
 def test_a_row_that_differs_is_counted_on_both_sides_whatever_its_person_is_numbered(
     tmp_path: Path, changed: str, differing: int

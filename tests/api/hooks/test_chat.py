@@ -28,6 +28,7 @@ from touchledger.settings import Settings
 
 SECRET, WORD = "the-apps-secret", "a-word-both-know"
 AT = 1_772_323_200
+SETS = ("ad_referrals", "conversions")
 UNKNOWN = "01900000-0000-7000-8000-000000000000"
 
 Deliver = Callable[..., Any]
@@ -96,6 +97,14 @@ def test_what_comes_again_changes_nothing_and_another_click_is_another_conversat
     outcomes = kept(settings, "conversions")
     assert [one["occurred_at"][11:19] for one in outcomes] == ["00:00:00", "00:01:30"]
     assert len({one["conversation_id"] for one in kept(settings, "ad_referrals")}) == 2
+
+
+def test_somebody_in_mexico_is_known_by_the_number_of_today(deliver: Deliver, settings: Settings) -> None:
+    # the chat app goes on to name mobiles there by the 1 that was abolished in 2019
+    assert deliver(message("1", "5215512345678", AT, ad_id="120")) == 200
+    landing = [*kept(settings, "ad_referrals"), *kept(settings, "conversions")]
+    phones = [judge(inbound()[name], [one]).rows[0]["phone"] for name, one in zip(SETS, landing, strict=True)]
+    assert phones == ["+525512345678"] * 2
 
 
 def test_other_messages_and_other_news_are_answered_and_not_kept(deliver: Deliver, settings: Settings) -> None:

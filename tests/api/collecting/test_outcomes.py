@@ -46,6 +46,13 @@ def test_an_event_that_a_goal_names_is_a_conversion_and_never_cash(
         assert judge(inbound()["conversions"], found).rejected == []
 
 
+@pytest.mark.parametrize("blank", ["", "  ", None])
+def test_an_amount_that_is_blank_is_none_as_in_every_other_field(tell: Tell, became: Became, blank: Any) -> None:
+    assert tell(eventName="lead_submitted", valueAmount=blank, currency="").status_code == 202
+    (lead,) = became("conversions")
+    assert "value" not in lead and "currency" not in lead
+
+
 def test_a_profiles_own_goals_count_its_browsers_events_and_none_of_them_is_cash(
     tell: Tell, became: Became, settings: Settings, profile: Profile
 ) -> None:

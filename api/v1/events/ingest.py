@@ -83,6 +83,9 @@ def withdraw(session: Session, *, profile_id: str, dataset: str, keys: Mapping[s
 
 def _entry(contract: Contract, row: Mapping[str, Any], line: int, record: Mapping[str, Any]) -> _Entry:
     parts = [str(row[name]) for name in contract.keys]
+    if row.get("confidence") == "certain":
+        # else who typed an address first would never be known for certain
+        parts.append("certain")
     key = parts[0] if len(parts) == 1 else json.dumps(parts)
     if len(key) > 255:
         key = hashlib.sha256(key.encode()).hexdigest()

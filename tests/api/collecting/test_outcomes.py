@@ -168,6 +168,17 @@ def test_what_somebody_typed_is_an_identity_and_nothing_else(client: FlaskClient
     assert (became("touches"), became("conversions")) == ([], [])
 
 
+def test_who_typed_an_address_and_is_identified_by_it_later_is_known_for_certain(
+    client: FlaskClient, key: str, tell: Tell, became: Became
+) -> None:
+    browser = tracked.event(key)["anonymousId"]
+    tracked.send(client, signal(key, anonymousId=browser), "identity-signal")
+    for _ in range(2):
+        tell(eventName="identify", identify={"email": "ann@example.com"})
+    tracked.send(client, signal(key, anonymousId=browser), "identity-signal")
+    assert [row["confidence"] for row in became("identities")] == ["typed", "certain"]
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -70,6 +70,16 @@ def accept(session: Session, *, profile_id: str, dataset: str, records: Iterable
     return outcome
 
 
+def keep_refused(session: Session, *, profile_id: str, dataset: str, refused: Iterable[Rejected]) -> None:
+    """Keep records that `accept` rejected, where their sender cannot mend them, within the caller's transaction.
+
+    Their landing judges them again: they lie in quarantine with their reason, and a replay may take them.
+    """
+    contract = inbound()[dataset]
+    if entries := [_entry(contract, one.record, one.line, one.record) for one in refused]:
+        _insert(session, profile_id, dataset, entries)
+
+
 def withdraw(session: Session, *, profile_id: str, dataset: str, keys: Mapping[str, str], at: datetime) -> None:
     """Take a record back, within the caller's transaction: the next build no longer knows it.
 

@@ -124,8 +124,11 @@ def sync(output: Output) -> None:
     from touchledger.pipeline_commands import failed_connections, run_shown, summary
 
     outcome = run_shown(output, _prepared(), "sync")
-    rows = sum(one.get("dagster/row_count", 0) for one in outcome.assets.values())
-    output.result(str(rows), summary(outcome), f"{rows:,} rows are in the lake from the connections.")
+    rows, bad = (
+        sum(one.get(name, 0) for one in outcome.assets.values()) for name in ("dagster/row_count", "quarantined")
+    )
+    data = {**summary(outcome), "rows_loaded": rows, "rows_quarantined": bad}
+    output.result(str(rows), data, f"{rows:,} rows of the connections landed; {bad:,} lie in quarantine.")
     if failed_connections(outcome):
         raise SystemExit(1)
 

@@ -163,5 +163,6 @@ def _key(contract: Contract, kept: IngestedRecord, after: Mapping[str, Any], per
     if not moved:
         return person.text(kept.record_key)
     parts = [str(after[name]) for name in contract.keys]
-    key = parts[0] if len(parts) == 1 else json.dumps(parts)
+    # nobody sends random names again, so a key of several need only be no other record's
+    key = parts[0] if len(parts) == 1 else json.dumps([*parts, kept.id])
     return key if len(key) <= 255 else hashlib.sha256(key.encode()).hexdigest()

@@ -19,8 +19,9 @@ Made from `data_contracts/` by `python -m data_contracts.document`; a test fails
   `inbox/<profile id>/<data set>/` (`inbox/_shared/fx_rates/` for exchange rates) or give them to `touchledger import`.
   Copy under a name that starts with a dot and rename, so that no half file is seen. `touchledger status` tells which
   files of the inbox are not loaded, and why.
-- **Columns** come in any order, and those that are not required may be missing. A column that is not listed here makes
-  the whole file wrong, unless its name starts with `x_`: such a column is kept and not used.
+- **Columns** come in any order, and those that are not required may be missing, in a file with a column `_deleted` all
+  but the key's. A column that is not listed here makes the whole file wrong, unless its name starts with `x_`: such a
+  column is kept and not used.
 - **Values**: an empty CSV cell, a JSON null and blank text are null, and a CSV row of such cells is none. A timestamp
   is ISO 8601 with its offset (`2026-01-31T09:30:00+01:00`), a date `2026-01-31`, a decimal plain with a point
   (`12.50`, never `1e3`), a boolean `true` or `false`, a list JSON text in CSV and a list elsewhere. A whole number has

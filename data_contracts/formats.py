@@ -15,6 +15,7 @@ from email_validator import EmailNotValidError, validate_email
 CURRENCIES = Path(__file__).resolve().parent.parent / "dbt_project" / "seeds" / "currencies.csv"
 
 LONGEST_LOCAL = 64
+MEXICO, OLD_MOBILE = 52, 10**10
 _PLAIN_LOCAL = re.compile(r"[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*", re.ASCII)
 
 
@@ -64,6 +65,10 @@ def phone(text: str) -> str:
         number = phonenumbers.parse(text, None)
     except phonenumbers.NumberParseException:
         raise Refused("not a phone number with its country code") from None
+    local = number.national_number or 0
+    if number.country_code == MEXICO and OLD_MOBILE <= local < 2 * OLD_MOBILE:
+        # its mobiles had a 1 before the ten digits until 2019, and chat apps and older records still write it
+        number.national_number = local - OLD_MOBILE
     if not phonenumbers.is_possible_number(number):
         raise Refused("not a possible phone number")
     return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))

@@ -27,7 +27,9 @@ LARGEST = 2**63 - 1
 LONGEST = 65_536
 DEEPEST = 5
 
-_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?P<offset>Z|[+-]\d\d:?\d\d)?", re.ASCII)
+_TIMESTAMP = re.compile(
+    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?P<offset>Z|[+-]\d\d(?::?\d\d)?)?", re.ASCII
+)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _INTEGER = re.compile(r"-?\d{1,19}", re.ASCII)
 _DECIMAL = re.compile(r"-?\d{1,30}(?:\.\d{1,30})?", re.ASCII)

@@ -16,6 +16,8 @@ import pyarrow.compute as pc
 
 from data_contracts.contract import Contract, landed
 from data_contracts.formats import Refused
+from data_contracts.judge import Refusals
+from data_contracts.rules import RULES, Columns, identifiers_are_normalised
 from data_contracts.values import parser
 from orchestration.lake import Lake, Landing
 from orchestration.landed_facts import SCHEMA
@@ -109,7 +111,8 @@ def _keyed(contract: Contract, batches: Sequence[Landing]) -> pa.Table:
 
 def _key(contract: Contract, record: Mapping[str, Any]) -> tuple[str, ...] | None:
     """The key as a row would have it, as texts; None where a part of it is what is wrong."""
-    key, now = [], datetime.now(UTC)
+    key: Columns = {}
+    now, refusals = datetime.now(UTC), Refusals()
     for name in contract.keys:
         value = record.get(name)
         try:
@@ -119,5 +122,7 @@ def _key(contract: Contract, record: Mapping[str, Any]) -> tuple[str, ...] | Non
         typed = contract.column[name].default if typed is None else typed
         if typed is None:
             return None
-        key.append(str(typed))
-    return tuple(key)
+        key[name] = [typed]
+    if any(RULES[rule.name] is identifiers_are_normalised for rule in contract.rules):
+        identifiers_are_normalised(key, refusals.add)
+    return None if refusals.reasons else tuple(str(key[name][0]) for name in contract.keys)

@@ -90,7 +90,9 @@ def _check_columns(contract: Contract, names: list[str]) -> None:
         if times[name] > 1:
             raise FileRejectedError(f"column {name!r} is there twice")
         _check_known(contract, name)
-    missing = [column.name for column in contract.columns if column.required and column.name not in names]
+    required = [column.name for column in contract.columns if column.required]
+    # rows that are withdrawn need no more, and of the others the judge says what they lack
+    missing = [name for name in (contract.keys if DELETED.name in names else required) if name not in names]
     if missing:
         raise FileRejectedError(f"required columns are missing: {', '.join(missing)}")
 

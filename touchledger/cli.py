@@ -124,8 +124,11 @@ def sync(output: Output) -> None:
     from touchledger.pipeline_commands import failed_connections, run_shown, summary
 
     outcome = run_shown(output, _prepared(), "sync")
-    rows = sum(one.get("dagster/row_count", 0) for one in outcome.assets.values())
-    output.result(str(rows), summary(outcome), f"{rows:,} rows are in the lake from the connections.")
+    rows, bad = (
+        sum(one.get(name, 0) for one in outcome.assets.values()) for name in ("dagster/row_count", "quarantined")
+    )
+    data = {**summary(outcome), "rows_loaded": rows, "rows_quarantined": bad}
+    output.result(str(rows), data, f"{rows:,} rows of the connections landed; {bad:,} lie in quarantine.")
     if failed_connections(outcome):
         raise SystemExit(1)
 
@@ -224,16 +227,18 @@ def explain(output: Output, conversion: str, profile_id: str | None) -> None:
 @speaking
 def replay(output: Output) -> None:
     """Judge quarantined records again, after a contract or a profile was put right."""
+    from data_contracts.contract import landed
     from orchestration.importer import replay_quarantine
     from orchestration.lake import Lake
+    from orchestration.quarantine import counted
 
     settings = _prepared()
-    batches = replay_quarantine(settings.operational_url, Lake(settings.lake))
-    left = sum(one.rows_quarantined for one in batches)
+    lake = Lake(settings.lake)
+    batches = replay_quarantine(settings.operational_url, lake)
+    # as `touchledger status` counts them, those of batches that nothing changed among them
+    left = sum(one.rows for dataset in landed() for one in counted(lake, dataset))
     data = {"batches": len(batches), "rows_still_quarantined": left}
-    output.result(
-        str(len(batches)), data, f"{len(batches)} batches changed; {left:,} of their rows stay in quarantine."
-    )
+    output.result(str(len(batches)), data, f"{len(batches)} batches changed; {left:,} rows stay in quarantine.")
 
 
 @main.command()

@@ -10,11 +10,14 @@ import re
 
 CRAWLERS = (
     *("googlebot", "adsbot-google", "mediapartners-google", "google-inspectiontool", "bingbot", "bingpreview"),
+    *("googleother", "apis-google", "google-safety", "yandex.com/bots", "tiktokspider"),
+    *("claude-user", "perplexity-user"),
     *("duckduckbot", "baiduspider", "yandexbot", "applebot", "petalbot", "bytespider", "amazonbot", "ccbot"),
     *("gptbot", "oai-searchbot", "chatgpt-user", "claudebot", "perplexitybot", "ahrefsbot", "semrushbot", "mj12bot"),
 )
 PREVIEWS = (
-    *("facebookexternalhit", "meta-externalagent", "twitterbot", "linkedinbot", "slackbot", "discordbot"),
+    *("facebookexternalhit", "facebookcatalog", "meta-externalagent", "meta-externalfetcher", "meta-webindexer"),
+    *("twitterbot", "linkedinbot", "slackbot", "discordbot"),
     *("telegrambot", "pinterestbot", "skypeuripreview"),
 )
 LIBRARIES = (

@@ -208,7 +208,7 @@ def _names(body: Body) -> dict[str, str]:
 
 def _money(body: Body) -> tuple[Decimal | None, str | None]:
     amount, currency = body.get("valueAmount"), _optional(body, "currency", 3)
-    if amount is None:
+    if amount is None or (isinstance(amount, str) and not amount.strip()):
         return None, None
     try:
         if isinstance(amount, bool):

@@ -14,7 +14,7 @@ from connectors.transport import Policy, Transport
 from touchledger.settings import Settings
 
 # the job itself is tried again later, so one try is one request; well under the ten minutes a job may take
-PATIENCE = Policy(attempts=1, connect_timeout=5, read_timeout=60, whole_timeout=120, largest_body=2**16)
+PATIENCE = Policy(attempts=1, connect_timeout=5, read_timeout=120, whole_timeout=120, largest_body=2**16)
 LONGEST_NAME = 64
 
 

@@ -17,7 +17,7 @@ from api.guard import public
 from api.hooks.chat_messages import Opened, is_for, is_signed, opened
 from api.http import Blueprint
 from api.models import Connection, Profile
-from api.v1.events.ingest import accept
+from api.v1.events.ingest import accept, keep_refused
 from api.warehouse_ids import uuid_v8
 from api.writing import unkeyed
 from connectors.chatapp import PROVIDER
@@ -128,8 +128,11 @@ def _keep(session: Session, connection: Connection, found: list[Opened]) -> None
         for _, talk in talks
     ]
     # what came before stays as it was: a delivery is repeated until it is answered
-    accept(session, profile_id=profile_id, dataset="ad_referrals", records=referrals)
-    accept(session, profile_id=profile_id, dataset="conversions", records=outcomes)
+    for dataset, records in (("ad_referrals", referrals), ("conversions", outcomes)):
+        rejected = accept(session, profile_id=profile_id, dataset=dataset, records=records).rejected
+        # those of nobody are of somebody erased
+        refused = [one for one in rejected if one.record.get("phone")]
+        keep_refused(session, profile_id=profile_id, dataset=dataset, refused=refused)
 
 
 def _talk(connection: Connection, one: Opened) -> dict[str, Any]:

@@ -92,10 +92,11 @@ def _cancel_at(about: Mapping[str, Any], item: Mapping[str, Any]) -> int | None:
 
 
 def _invoice(about: Mapping[str, Any]) -> dict[str, Any]:
-    details = (about.get("parent") or {}).get("subscription_details") or {}
+    # older versions of the processor's interface had both on the invoice itself
+    details = (about.get("parent") or about).get("subscription_details") or {}
     return {
         **_marks(details.get("metadata")),
-        "subscription_ref": _id(details.get("subscription")),
+        "subscription_ref": _id(details.get("subscription", about.get("subscription"))),
         "customer_ref": _id(about.get("customer")),
     }
 

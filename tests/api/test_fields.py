@@ -35,6 +35,7 @@ def test_a_time_is_taken_with_its_offset(text: str) -> None:
     ("text", "told"),
     [
         ("2026-03-01T00:00:00 01:00", "a \\+ is written %2B"),
+        ("2026-03-01T00:00:00 01", "a \\+ is written %2B"),
         ("2026-03-01 00:00", "needs its offset"),
         ("2026-03-01", "like 2026-01-31T09:30:00"),
         ("2026-02-30T00:00:00Z", "not a time that exists"),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from api.click_ids import CLICK_IDS as OF_EVENTS
 from connectors import shopify_graph
-from connectors.attributes import carried, pairs
+from connectors.attributes import CLICK_IDS, carried, pairs
 from connectors.errors import Malformed, Refused, Revoked, Throttled
 from connectors.shopify import FULFILLMENT, Shopify, payment_ref
 from connectors.store import Store
@@ -200,6 +202,26 @@ def test_attributes_are_known_hidden_prefixed_or_plain() -> None:
         {"key": "gclid", "value": "g"}, {"key": "gift", "value": "yes"}, {"key": "utm_source", "value": None},
     ])  # fmt: skip
     assert carried(given) == {"anonymous_id": "a1", "ad_id": "7", "click_id_type": "gclid", "click_id": "g"}
+
+
+def test_of_several_click_ids_the_one_counts_that_an_event_would_keep() -> None:
+    assert tuple(name for name in CLICK_IDS if name in OF_EVENTS) == OF_EVENTS
+    for names in itertools.combinations(OF_EVENTS, 2):
+        assert carried(dict.fromkeys(reversed(names), "x")) == {"click_id_type": names[0], "click_id": "x"}
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ({}, ("fbc", "fb.1.1772000000000.abc")),
+        ({"fbclid": "abc"}, ("fbc", "fb.1.1772000000000.abc")),
+        ({"fbclid": "another"}, ("fbclid", "another")),
+        ({"gclid": "g"}, ("gclid", "g")),
+    ],
+)
+def test_metas_cookie_dates_its_own_click_alone(given: dict[str, str], kept: tuple[str, str]) -> None:
+    found = carried({**given, "fbc": "fb.1.1772000000000.abc"})
+    assert (found["click_id_type"], found["click_id"]) == kept
 
 
 @pytest.mark.parametrize(

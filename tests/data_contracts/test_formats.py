@@ -7,7 +7,7 @@ from email_validator import EmailNotValidError, validate_email
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from data_contracts.formats import Refused, currency_digits, email
+from data_contracts.formats import Refused, currency_digits, email, phone
 
 LOCALS = st.text('aZ9._+-\u00e9 "', min_size=1, max_size=66)
 DOMAINS = st.sampled_from(
@@ -53,3 +53,14 @@ def test_an_address_is_judged_as_the_library_judges_it(address: str) -> None:
 @pytest.mark.parametrize(("code", "digits"), [("JPY", 0), ("USD", 2), ("KWD", 3)])
 def test_currencies_know_their_decimal_places(code: str, digits: int) -> None:
     assert currency_digits()[code] == digits
+
+
+@pytest.mark.parametrize("written", ["+5215512345678", "+52 1 55 1234 5678", "+52 55 1234 5678"])
+def test_a_mobile_number_of_mexico_is_one_with_and_without_the_1_it_had(written: str) -> None:
+    assert phone(written) == "+525512345678"
+
+
+@pytest.mark.parametrize("other", ["+52155123456789", "+5225512345678"])
+def test_another_number_that_is_too_long_is_refused(other: str) -> None:
+    with pytest.raises(Refused):
+        phone(other)

@@ -23,6 +23,9 @@ def test_the_good_record_of_each_set_is_accepted(dataset: str) -> None:
         "2026-11-01 10:00:00Z",
         "2026-11-01T10:00Z",
         "2026-11-01T10:00:00.000000000+0000",
+        # as PostgreSQL and DuckDB write them
+        "2026-11-01 11:00:00+01",
+        "2026-11-01 05:00:00.000-05",
         datetime(2026, 11, 1, 10, tzinfo=UTC),
         datetime(2026, 11, 1, 5, tzinfo=timezone(timedelta(hours=-5))),
     ],

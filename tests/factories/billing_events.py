@@ -43,6 +43,15 @@ def invoice(number: str, at: datetime, of: dict[str, str], *, is_paid: bool, sub
     return event(number, kind, at, id=f"in_{number}", parent=parent, customer="cus_1", customer_email="pat@example.com")
 
 
+def older_invoice(number: str, at: datetime, of: dict[str, str], *, is_paid: bool, sub: str = "sub_1") -> Event:
+    """The same from an endpoint whose version of the interface is older than 2025-03-31."""
+    told = invoice(number, at, of, is_paid=is_paid)
+    about = told["data"]["object"]
+    del about["parent"]
+    about |= {"subscription": sub, "subscription_details": {"metadata": of}}
+    return told
+
+
 def trialing(url: str, plan: str = "growth") -> Workspace:
     made = factory.workspace(url)
     with db.transaction(url) as session:

@@ -51,6 +51,14 @@ def test_a_key_of_days_is_compared_as_days_and_a_wrong_one_as_nothing(lake: Lake
     assert corrected(lake, "ad_delivery") == [True, False, False]
 
 
+def test_a_key_of_identifiers_is_compared_in_their_normal_form(lake: Lake) -> None:
+    said = {"kind_a": "email", "value_a": "Ann@Example.com", "kind_b": "phone", "value_b": "+1 415 555 0100"}
+    odd = {**said, "value_b": "555 0100"}
+    land(lake, [{**one, "observed_at": "soon"} for one in (said, odd)], "1", dataset="identities")
+    land(lake, [{**said, "observed_at": "2026-03-01T09:00:00Z"}], "2", dataset="identities")
+    assert corrected(lake, "identities") == [True, False]
+
+
 def test_however_much_is_in_quarantine_little_of_it_is_held_at_once(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,6 +70,19 @@ def test_every_form_of_a_file_gives_the_same_rows(tmp_path: Path) -> None:
     assert all(one == read[0] for one in read)
 
 
+def test_a_file_that_withdraws_needs_only_the_key(tmp_path: Path) -> None:
+    withdrawn = {"touch_key": "t1", "_deleted": True}
+    pq.write_table(pa.Table.from_pylist([withdrawn]), tmp_path / "t.parquet")
+    paths = [
+        written(tmp_path, "t.csv", "touch_key,_deleted\nt1,true\n"),
+        written(tmp_path, "t.jsonl", json.dumps(withdrawn)),
+        tmp_path / "t.parquet",
+    ]
+    assert [[(row["touch_key"], row["_deleted"]) for row in rows(path)] for path in paths] == [[("t1", True)]] * 3
+    keyless = written(tmp_path, "keyless.csv", "_deleted\ntrue\n")
+    assert told(keyless) == "keyless.csv: required columns are missing: touch_key"
+
+
 def test_columns_come_in_any_order_and_a_cell_may_hold_a_line_break(tmp_path: Path) -> None:
     path = written(tmp_path, "t.csv", f'x_note,{HEADER}\n"two\nlines, ""quoted""",{ROW}\n\n')
     (row,) = rows(path)

@@ -70,6 +70,16 @@ def accept(session: Session, *, profile_id: str, dataset: str, records: Iterable
     return outcome
 
 
+def keep_refused(session: Session, *, profile_id: str, dataset: str, refused: Iterable[Rejected]) -> None:
+    """Keep records that `accept` rejected, where their sender cannot mend them, within the caller's transaction.
+
+    Their landing judges them again: they lie in quarantine with their reason, and a replay may take them.
+    """
+    contract = inbound()[dataset]
+    if entries := [_entry(contract, one.record, one.line, one.record) for one in refused]:
+        _insert(session, profile_id, dataset, entries)
+
+
 def withdraw(session: Session, *, profile_id: str, dataset: str, keys: Mapping[str, str], at: datetime) -> None:
     """Take a record back, within the caller's transaction: the next build no longer knows it.
 
@@ -83,6 +93,9 @@ def withdraw(session: Session, *, profile_id: str, dataset: str, keys: Mapping[s
 
 def _entry(contract: Contract, row: Mapping[str, Any], line: int, record: Mapping[str, Any]) -> _Entry:
     parts = [str(row[name]) for name in contract.keys]
+    if row.get("confidence") == "certain":
+        # else who typed an address first would never be known for certain
+        parts.append("certain")
     key = parts[0] if len(parts) == 1 else json.dumps(parts)
     if len(key) > 255:
         key = hashlib.sha256(key.encode()).hexdigest()

@@ -46,6 +46,13 @@ def test_an_event_that_a_goal_names_is_a_conversion_and_never_cash(
         assert judge(inbound()["conversions"], found).rejected == []
 
 
+@pytest.mark.parametrize("blank", ["", "  ", None])
+def test_an_amount_that_is_blank_is_none_as_in_every_other_field(tell: Tell, became: Became, blank: Any) -> None:
+    assert tell(eventName="lead_submitted", valueAmount=blank, currency="").status_code == 202
+    (lead,) = became("conversions")
+    assert "value" not in lead and "currency" not in lead
+
+
 def test_a_profiles_own_goals_count_its_browsers_events_and_none_of_them_is_cash(
     tell: Tell, became: Became, settings: Settings, profile: Profile
 ) -> None:
@@ -159,6 +166,17 @@ def test_what_somebody_typed_is_an_identity_and_nothing_else(client: FlaskClient
     ]  # fmt: skip
     assert judge(inbound()["identities"], became("identities")).rejected == []
     assert (became("touches"), became("conversions")) == ([], [])
+
+
+def test_who_typed_an_address_and_is_identified_by_it_later_is_known_for_certain(
+    client: FlaskClient, key: str, tell: Tell, became: Became
+) -> None:
+    browser = tracked.event(key)["anonymousId"]
+    tracked.send(client, signal(key, anonymousId=browser), "identity-signal")
+    for _ in range(2):
+        tell(eventName="identify", identify={"email": "ann@example.com"})
+    tracked.send(client, signal(key, anonymousId=browser), "identity-signal")
+    assert [row["confidence"] for row in became("identities")] == ["typed", "certain"]
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,10 @@ from tests.factories import accounts, tracked
 from tests.factories.deployments import application, settings_of
 from touchledger.settings import Settings
 
+CHROME = (
+    "Mozilla/5.0 (Linux; Android 6.0.1; Nexus 5X) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36"
+)
+
 
 def kept(url: str) -> int:
     with db.transaction(url) as session:
@@ -60,6 +64,15 @@ def test_a_page_may_ask_beforehand_and_shows_no_key_for_it(client: FlaskClient, 
         ({"trackingKey": 7}, {}, (401, "unauthorized", None)),
         ({"trackingKey": tracked.UNKNOWN_KEY}, {}, (401, "unauthorized", None)),
         ({}, {"User-Agent": "Mozilla/5.0 (compatible; Googlebot/2.1)"}, (403, "forbidden", "automated_visitor")),
+        ({}, {"User-Agent": f"{CHROME} (compatible; GoogleOther)"}, (403, "forbidden", "automated_visitor")),
+        ({}, {"User-Agent": f"{CHROME} (compatible; TikTokSpider)"}, (403, "forbidden", "automated_visitor")),
+        ({}, {"User-Agent": f"{CHROME} (compatible; Claude-User/1.0)"}, (403, "forbidden", "automated_visitor")),
+        (
+            {},
+            {"User-Agent": f"{CHROME} (YandexMetrika; +http://yandex.com/bots)"},
+            (403, "forbidden", "automated_visitor"),
+        ),
+        ({}, {"User-Agent": "meta-webindexer/1.1"}, (403, "forbidden", "automated_visitor")),
         ({}, {"User-Agent": ""}, (403, "forbidden", "automated_visitor")),
         ({"eventId": None}, {}, (422, "validation_error", None)),
         ({"eventId": "e" * 129}, {}, (422, "validation_error", None)),

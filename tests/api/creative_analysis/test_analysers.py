@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
 
-from api.creative_analysis.analysers import Remote, analyser
+from api.creative_analysis import analysers
+from api.creative_analysis.analysers import PATIENCE, Remote, analyser
 from api.creative_analysis.catalogue import HOOK_TYPES
 from api.creative_analysis.findings import Creative
 from api.creative_analysis.rules import Rules
@@ -36,12 +39,14 @@ class Elsewhere:
     def __init__(self) -> None:
         self.answer: tuple[int, bytes] = (200, json.dumps(GOOD).encode())
         self.asked: list[tuple[str | None, Any]] = []
+        self.thinks = 0.0
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 outer.asked.append((self.headers["Authorization"], json.loads(body)))
+                time.sleep(outer.thinks)
                 status, sent = outer.answer
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(sent)))
@@ -119,6 +124,14 @@ def test_a_service_that_is_down_may_be_asked_again(elsewhere: Elsewhere) -> None
     with pytest.raises(Transient):
         Remote(elsewhere.url, None).analyse(CREATIVE)
     assert len(elsewhere.asked) == 1
+
+
+def test_a_service_may_think_for_all_of_its_two_minutes(elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert PATIENCE.whole_timeout == 120
+    hundredth = {name: getattr(PATIENCE, name) / 100 for name in ("read_timeout", "whole_timeout")}
+    monkeypatch.setattr(analysers, "PATIENCE", replace(PATIENCE, **hundredth))
+    elsewhere.thinks = 0.8
+    assert Remote(elsewhere.url, None).analyse(CREATIVE).analyzer == "vision/3"
 
 
 def test_settings_choose_the_analyser(settings: Settings) -> None:

@@ -115,3 +115,4 @@ def test_the_page_lists_the_words_of_the_catalogue() -> None:
     assert list(sections) == list(known)
     for name, words in known.items():
         assert re.findall(r"^- `(\w+)`: (.+)$", sections[name], re.MULTILINE) == list(words.items())
+    assert f"`language` {', '.join(f'`{one}`' for one in LANGUAGES)} or null" in page

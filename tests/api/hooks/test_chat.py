@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -20,14 +21,18 @@ from api.http import Application
 from api.models import Connection, IngestedRecord, Profile
 from data_contracts.contract import inbound
 from data_contracts.judge import judge
+from orchestration.ingested import land_ingested
+from orchestration.lake import Lake
 from sandbox.chat_messages import delivery, message
 from sandbox.chatapp import ACCOUNT
 from tests.factories import accounts
+from tests.factories.erasures import forget
 from tests.fixtures.sandbox import RunningSandbox, served
 from touchledger.settings import Settings
 
 SECRET, WORD = "the-apps-secret", "a-word-both-know"
 AT = 1_772_323_200
+SETS = ("ad_referrals", "conversions")
 UNKNOWN = "01900000-0000-7000-8000-000000000000"
 
 Deliver = Callable[..., Any]
@@ -96,6 +101,38 @@ def test_what_comes_again_changes_nothing_and_another_click_is_another_conversat
     outcomes = kept(settings, "conversions")
     assert [one["occurred_at"][11:19] for one in outcomes] == ["00:00:00", "00:01:30"]
     assert len({one["conversation_id"] for one in kept(settings, "ad_referrals")}) == 2
+
+
+def test_somebody_in_mexico_is_known_by_the_number_of_today(deliver: Deliver, settings: Settings) -> None:
+    # the chat app goes on to name mobiles there by the 1 that was abolished in 2019
+    assert deliver(message("1", "5215512345678", AT, ad_id="120")) == 200
+    landing = [*kept(settings, "ad_referrals"), *kept(settings, "conversions")]
+    phones = [judge(inbound()[name], [one]).rows[0]["phone"] for name, one in zip(SETS, landing, strict=True)]
+    assert phones == ["+525512345678"] * 2
+
+
+def test_a_number_that_is_not_known_to_be_possible_goes_to_quarantine_and_is_not_lost(
+    deliver: Deliver, settings: Settings, home: Path
+) -> None:
+    one = message("1", "99912345678", AT, ad_id="120")
+    for _ in range(2):
+        assert deliver(one) == 200
+    lake = Lake(home / "lake")
+    lake.prepare()
+    landings = land_ingested(settings.operational_url, lake)
+    assert sorted((one.dataset, one.rows_in, one.rows_quarantined) for one in landings) == [
+        ("ad_referrals", 1, 1), ("conversions", 1, 1),
+    ]  # fmt: skip
+    (bad,) = landings[0].bad_rows(10)
+    assert bad == {"row": 1, "field": "phone", "reason": "not a phone number with its country code"}
+
+
+def test_a_message_of_an_erased_number_is_nobodys_and_in_no_quarantine(
+    deliver: Deliver, settings: Settings, profile: Profile
+) -> None:
+    forget(settings, profile.id, ("phone", "+14155550123"))
+    assert deliver(message("1", "14155550123", AT, ad_id="120")) == 200
+    assert kept(settings, "ad_referrals") == []
 
 
 def test_other_messages_and_other_news_are_answered_and_not_kept(deliver: Deliver, settings: Settings) -> None:

@@ -29,6 +29,7 @@ from tests.factories.billing_events import (
     handoff,
     invoice,
     marks,
+    older_invoice,
     trialing,
 )
 from tests.factories.deployments import application
@@ -168,6 +169,22 @@ def test_a_subscription_walks_through_its_states(post: Callable[..., TestRespons
         assert now_on(url, workspace) == ("starter", "canceled")
         post(checkout("evt_8", db.now(), marks(workspace, "agency"), sub="sub_2"))
         assert now_on(url, workspace) == ("agency", "active")
+
+
+def test_an_invoice_of_an_older_version_of_the_interface_moves_its_subscription(
+    post: Callable[..., TestResponse], selling: Settings
+) -> None:
+    url = selling.operational_url
+    with time_machine.travel(START, tick=False) as clock:
+        workspace = trialing(url)
+        of = marks(workspace)
+        post(checkout("evt_1", START, of))
+        clock.move_to(START + MONTH)
+        post(older_invoice("evt_2", db.now(), of, is_paid=False))
+        assert now_on(url, workspace) == ("growth", "past_due")
+        clock.move_to(START + MONTH + UNPAID)
+        post(older_invoice("evt_3", db.now(), of, is_paid=True))
+        assert now_on(url, workspace) == ("growth", "active")
 
 
 def test_a_checkout_ends_as_its_session_did(post: Callable[..., TestResponse], selling: Settings) -> None:

@@ -177,6 +177,18 @@ def test_what_waits_here_loses_the_person_at_once_and_nobody_else(
     assert [mark for mark in ("bob@example.com", "click-of-bob", "/bob") if mark not in text] == []
 
 
+def test_who_was_typed_and_known_for_certain_is_erased_from_both_statements(
+    partner: Caller, person: str, settings: Settings, profile: Profile
+) -> None:
+    said = {"kind_a": "anonymous_id", "value_a": "b1", "kind_b": "email", "value_b": EMAIL}
+    for confidence in ("typed", "certain"):
+        stated = {**said, "observed_at": "2026-03-01T09:00:00Z", "confidence": confidence}
+        assert send(settings, profile, "identities", stated).accepted == 1
+    assert ask(partner, email=EMAIL).status_code == 202
+    left = kept(settings)
+    assert EMAIL not in left and left.count("@erased.example") == 4
+
+
 def test_a_person_who_was_only_just_sent_is_erased_too(partner: Caller, settings: Settings, profile: Profile) -> None:
     send(settings, profile, "touches", visit("a", email="fresh@example.com"))
     assert ask(partner, email="fresh@example.com").status_code == 202

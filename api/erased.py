@@ -138,9 +138,11 @@ class Person:
     def renamed(self, record: Mapping[str, Any], known: Collection[str] | None = None) -> dict[str, Any]:
         """The record without the person: names, free text and unknown columns empty, everything else renamed.
 
-        `known` are the columns of its contract; others are emptied in records about the person.
+        `known` are the columns of its contract; others are emptied in records about the person, which a record is too
+        where one of those others names the person: a file may call its columns what it likes.
         """
-        out, about, others = dict(record), self.speaks(record), set()
+        out, others = dict(record), set()
+        about = self.speaks(record) or (known is not None and self._is_named_beside(record, known))
         for column, kind, value in identifiers(record):
             if self.owns(kind, value):
                 out[column] = self.name(kind, value)
@@ -156,6 +158,10 @@ class Person:
             else self._other(column, value, own=about)
             for column, value in out.items()
         }
+
+    def _is_named_beside(self, record: Mapping[str, Any], known: Collection[str]) -> bool:
+        beside = {name: value for name, value in record.items() if _is_unknown(name, known)}
+        return any(self._other(name, value, own=False) != value for name, value in beside.items())
 
     def _other(self, column: str, value: Any, *, own: bool, depth: int = 0) -> Any:
         if depth > DEEPEST:
@@ -240,7 +246,11 @@ def _is_address(kind: str, value: str) -> bool:
 def _is_free(column: str, known: Collection[str] | None) -> bool:
     if column in FREE or column.startswith("x_") or column == "_extra":
         return True
-    return known is not None and column not in known and not column.startswith("_")
+    return known is not None and _is_unknown(column, known)
+
+
+def _is_unknown(column: str, known: Collection[str]) -> bool:
+    return column not in known and not column.startswith(("_", "x_"))
 
 
 def stripped(record: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:

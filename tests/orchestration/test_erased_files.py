@@ -146,3 +146,24 @@ def test_a_rejected_file_with_a_key_twice_loses_the_value_that_nobody_reads(sett
     assert ADA.encode() not in path.read_bytes()
     assert b"p2" in path.read_bytes()
     assert waiting_files(settings) == []
+
+
+FOREIGN = {
+    "semicolons.csv": f"email;first_name\n{ADA};Augusta\nbob@example.com;Robert\n",
+    "own names.csv": f"E-Mail,Vorname\n{ADA},Augusta\nbob@example.com,Robert\n",
+    "no header.csv": f"bob@example.com,Robert\n{ADA},Augusta\n",
+    "own names.jsonl": f'{{"mail": "{ADA}", "name": "Augusta"}}\n{{"mail": "bob@example.com", "name": "Robert"}}\n',
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_rejected_file_whose_columns_nobody_knows_loses_all_that_stands_beside_the_address(
+    settings: Settings, lake: Lake, name: str
+) -> None:
+    path = drop(settings, name, FOREIGN[name].encode())
+    assert [one.status for one in scan_inbox(settings, lake)] == ["rejected"]
+    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    left = path.read_text()
+    assert [word for word in (ADA, "Augusta") if word in left] == []
+    assert "Robert" in left
+    assert waiting_files(settings) == []

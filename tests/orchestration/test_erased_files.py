@@ -167,3 +167,25 @@ def test_a_rejected_file_whose_columns_nobody_knows_loses_all_that_stands_beside
     assert [word for word in (ADA, "Augusta") if word in left] == []
     assert "Robert" in left
     assert waiting_files(settings) == []
+
+
+@pytest.mark.parametrize("place", ["stray.csv", "people/2026/more.csv", "no such set/more.csv"])
+def test_a_file_that_lies_where_none_is_read_is_rewritten_like_the_others(settings: Settings, place: str) -> None:
+    path = settings.inbox / PROFILE / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"email,name\n{ADA},Augusta\nbob@example.com,Robert\n")
+    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    left = path.read_text()
+    assert [word for word in (ADA, "Augusta") if word in left] == []
+    assert "Robert" in left
+
+
+def test_a_file_named_after_the_person_gets_another_name_and_stays_the_import_it_was(
+    settings: Settings, lake: Lake
+) -> None:
+    path = drop(settings, "list of Ada@example.com.csv", b"person_key,email\np2,bob@example.com\n")
+    (loaded,) = scan_inbox(settings, lake)
+    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    (left,) = path.parent.iterdir()
+    assert (left.name, left.read_bytes()) == (ada().text(loaded.file_name), b"person_key,email\np2,bob@example.com\n")
+    assert waiting_files(settings) == []

@@ -72,7 +72,8 @@ class Person:
     """Somebody to be erased: the ids of the identifiers, those of them that nobody else uses, and what to rename.
 
     `links` holds values of the columns `LINKS`; `texts` are lower-case texts that tell the person wherever they stand;
-    `names` are the (kind, random name) pairs given so far; `moved` are the ids of random names by the id they replace.
+    `spelt` are the same as they were told, since what is spelt otherwise may be another key; `names` are the (kind,
+    random name) pairs given so far; `moved` are the ids of random names by the id they replace.
     """
 
     profile_id: str
@@ -81,6 +82,7 @@ class Person:
     own: frozenset[str] = frozenset()
     links: dict[str, set[str]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+    spelt: dict[str, str] = field(default_factory=dict)
     names: set[tuple[str, str]] = field(default_factory=set)
     moved: dict[str, str] = field(default_factory=dict)
     _pattern: re.Pattern[str] | None = None
@@ -110,9 +112,11 @@ class Person:
         if len(value) < TELLING or RENAMED.fullmatch(value):
             return
         self._pattern = None
-        self.texts[value.lower()] = self.name(kind, value)
+        told = {value: self.name(kind, value)}
         if kind == "phone":
-            self.texts[value.removeprefix("+")] = self.name(kind, value).removeprefix("+")
+            told[value.removeprefix("+")] = told[value].removeprefix("+")
+        self.spelt |= told
+        self.texts |= {text.lower(): name for text, name in told.items()}
 
     def move(self, kind: str, value: str) -> None:
         """Let what names the identifier by its id follow its random name."""
@@ -193,14 +197,18 @@ class Person:
         return pattern.sub(partial(self._fresh, own=own), value)
 
     def _fresh(self, found: re.Match[str], *, own: bool) -> str:
-        told = found[0].lower()
-        while told not in self.texts and (plain := unquote(told)) != told:
+        told = found[0]
+        while told.lower() not in self.texts and (plain := unquote(told)) != told:
             told = plain
-        # letters that only the pattern takes for equal, as a long s for an s, spell no text that was learnt
-        name = self.texts.get(told) or self.name("text", told)
+        name = self.spelt.get(told) or self._spelt_otherwise(told)
         if not own and not _stands_alone(found, name):
             return found[0]
-        return name if told == found[0].lower() else quote(name, safe="")
+        return name if told == found[0] else quote(name, safe="")
+
+    def _spelt_otherwise(self, told: str) -> str:
+        # letters that only the pattern takes for equal, as a long s for an s, spell no text that was learnt
+        learnt = self.texts.get(told.lower(), "")
+        return self.name("email" if "@" in learnt else "text", told)
 
     @property
     def pattern(self) -> re.Pattern[str]:

@@ -199,6 +199,18 @@ def test_a_key_that_holds_the_address_is_renamed_beside_an_identifier_nobody_kne
     assert "fresh@" not in kept(settings)
 
 
+def test_somebody_sent_under_keys_that_differ_in_their_capitals_alone_is_erased(
+    partner: Caller, settings: Settings, profile: Profile
+) -> None:
+    keys = (EMAIL, EMAIL.title())
+    send(settings, profile, "touches", *(visit(f"visit of {key}", email=EMAIL) for key in keys))
+    send(settings, profile, "people", *({"person_key": key, "email": EMAIL} for key in keys))
+    assert ask(partner, email=EMAIL).status_code == 202
+    with db.transaction(settings.operational_url) as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(IngestedRecord)) == 4
+    assert EMAIL not in kept(settings).lower()
+
+
 def test_answers_kept_for_replay_lose_the_person_with_their_key(
     client: FlaskClient, settings: Settings, profile: Profile, partner: Caller
 ) -> None:

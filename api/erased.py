@@ -261,10 +261,17 @@ def _is_unknown(column: str, known: Collection[str]) -> bool:
     return column not in known and not column.startswith(("_", "x_"))
 
 
-def stripped(record: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
+def stripped(record: Mapping[str, Any], refused: Collection[str], *, key: bytes) -> dict[str, Any]:
     """A record at the door, whose columns `refused` name somebody erased: without them and without free text.
 
-    A record that is nothing but a statement about the person lacks what its contract requires then, and is rejected.
+    Where else they stand in it, as in its key, they get a name under the deployment's `key`: the same one each time
+    that the record comes. One that is nothing but a statement about the person lacks what its contract requires then,
+    and is rejected.
     """
     gone = {*refused, "value_a", "value_b"} if "value_a" in record else set(refused)
-    return {name: None if name in gone or _is_free(name, None) else value for name, value in record.items()}
+    someone = Person("", hmac.digest(key, b"sent again", "sha256"), frozenset())
+    for column, kind, value in identifiers(record):
+        if column in refused:
+            someone.learn(kind, value)
+    left = {name: None if name in gone or _is_free(name, None) else value for name, value in record.items()}
+    return someone.renamed(left)

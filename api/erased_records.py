@@ -58,11 +58,11 @@ def refused(record: Mapping[str, Any], *, profile_id: str, key: bytes, erased: C
 def admitted(
     records: Iterable[Mapping[str, Any]], *, profile_id: str, key: bytes, erased: Collection[str]
 ) -> list[Mapping[str, Any]]:
-    """The records as they may come in: identifiers of erased people are dropped, with the free text beside them."""
+    """The records as they may come in: identifiers of erased people are gone, with the free text beside them."""
     found = []
     for record in records:
         columns = refused(record, profile_id=profile_id, key=key, erased=erased)
-        found.append(stripped(record, columns) if columns else record)
+        found.append(stripped(record, columns, key=key) if columns else record)
     return found
 
 

@@ -45,7 +45,7 @@ def _admitted(
             if not named:
                 yield record
             else:
-                yield {**stripped(record, named), **known.get(_key(contract, record), {})}
+                yield {**stripped(record, named, key=key), **known.get(_key(contract, record), {})}
 
 
 def _key(contract: Contract, record: Record) -> tuple[str, ...]:

@@ -267,6 +267,23 @@ def test_the_erased_cannot_be_erased_again_or_sent_again(
     assert [mark for mark in (EMAIL, "crm-77", "/private", "Annabel", "+14155550199") if mark in text] == []
 
 
+def test_whoever_was_erased_is_in_no_key_and_no_label_that_is_sent_later(
+    partner: Caller, person: str, settings: Settings, profile: Profile
+) -> None:
+    assert ask(partner, email=EMAIL).status_code == 202
+    who = {"email": "Ann@example.com", "anonymous_id": "new-device"}
+    late = visit(f"visit of {EMAIL}", utm_content="to=ann%40example.com", utm_term="joann@example.com", **who)
+    outcomes = [send(settings, profile, "touches", late) for _ in range(2)]
+    # sent again it is the same
+    assert [(one.accepted, one.duplicates, one.rejected) for one in outcomes] == [(1, 0, []), (0, 1, [])]
+    with db.transaction(settings.operational_url) as session:
+        (row,) = session.scalars(sa.select(IngestedRecord).where(IngestedRecord.record.is_not(None)))
+    assert row.record_key == row.record["touch_key"]
+    assert (row.record["anonymous_id"], row.record["utm_term"]) == ("new-device", "joann@example.com")
+    text = repr((row.record_key, {**row.record, "utm_term": None})).lower()
+    assert [mark for mark in ("ann@", "ann%40") if mark in text] == []
+
+
 def test_only_keyed_hashes_are_kept_and_the_trail_names_nobody(
     partner: Caller, person: str, settings: Settings, profile: Profile
 ) -> None:

@@ -23,6 +23,8 @@ from data_contracts.formats import FORMATS, Refused
 IDENTIFIERS = ("person_key", "external_id", "payment_customer_id", "email", "phone", "anonymous_id")
 # what ties rows of one person together and came from that person's browser or conversation
 LINKS = ("click_id", "session_id", "conversation_id")
+# columns that name a payment, and what stands before that in the name it goes by
+PAYMENTS = {"payment_ref": "", "refunds_payment_ref": "", "order_ref": "order:", "order_id": "store:"}
 FREE = ("first_name", "last_name", "answer_text")
 # holds the id of an identifier instead of the identifier
 BY_ID = "linked_identifier_id"
@@ -73,7 +75,8 @@ class Person:
 
     `links` holds values of the columns `LINKS`; `texts` are lower-case texts that tell the person wherever they stand;
     `spelt` are the same as they were told, since what is spelt otherwise may be another key; `names` are the (kind,
-    random name) pairs given so far; `moved` are the ids of random names by the id they replace.
+    random name) pairs given so far; `moved` are the ids of random names by the id they replace; `payments` are the
+    names of the person's payments.
     """
 
     profile_id: str
@@ -85,6 +88,7 @@ class Person:
     spelt: dict[str, str] = field(default_factory=dict)
     names: set[tuple[str, str]] = field(default_factory=set)
     moved: dict[str, str] = field(default_factory=dict)
+    payments: set[str] = field(default_factory=set)
     _pattern: re.Pattern[str] | None = None
 
     def owns(self, kind: str, value: str) -> bool:
@@ -132,7 +136,8 @@ class Person:
             self.follow(record)
 
     def follow(self, record: Mapping[str, Any]) -> None:
-        """Learn from a record about the person the values that tie it to other records."""
+        """Learn from a record about the person the values that tie it to other records, and what is paid in it."""
+        self.payments |= {f"{prefix}{record[column]}" for column, prefix in PAYMENTS.items() if record.get(column)}
         for column in LINKS:
             linked = str(record.get(column) or "").strip()
             if linked and not RENAMED.fullmatch(linked):

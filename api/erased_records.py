@@ -149,7 +149,9 @@ def _rename_payments(session: Session, person: Person) -> None:
     for payer in session.scalars(sa.select(PaymentPayer).where(PaymentPayer.profile_id == person.profile_id)):
         payer.payment_ref = person.text(payer.payment_ref)
     for refund in session.scalars(sa.select(ManualRefund).where(ManualRefund.profile_id == person.profile_id)):
-        refund.payment_ref, refund.note = person.text(refund.payment_ref), refund.note and person.text(refund.note)
+        is_theirs = refund.payment_ref in person.payments
+        refund.note = refund.note and (None if is_theirs else person.text(refund.note))
+        refund.payment_ref = person.text(refund.payment_ref)
 
 
 def _forget_answers(session: Session, person: Person) -> None:

@@ -28,6 +28,8 @@ from data_contracts.contract import Contract, inbound, internal
 from data_contracts.records import as_json
 
 AT_ONCE = 2_000
+# a random name may be longer than what it stands for: as much is kept as the column holds
+LONGEST_NAME, LONGEST_TEXT = 255, 500
 # a database takes conditions nested so deep only
 TEXTS_AT_ONCE = 200
 # asked with every event: built once, and without objects
@@ -79,8 +81,8 @@ def redact_records(session: Session, person: Person) -> int:
     _rename_payments(session, person)
     _forget_answers(session, person)
     for imported in session.scalars(sa.select(Import).where(Import.profile_id == person.profile_id)):
-        imported.file_name = person.text(imported.file_name)
-        imported.reason = imported.reason and person.text(imported.reason)
+        imported.file_name = person.text(imported.file_name)[:LONGEST_NAME]
+        imported.reason = imported.reason and person.text(imported.reason)[:LONGEST_TEXT]
     session.flush()
     return changed
 
@@ -150,7 +152,7 @@ def _rename_payments(session: Session, person: Person) -> None:
         payer.payment_ref = person.text(payer.payment_ref)
     for refund in session.scalars(sa.select(ManualRefund).where(ManualRefund.profile_id == person.profile_id)):
         is_theirs = refund.payment_ref in person.payments
-        refund.note = refund.note and (None if is_theirs else person.text(refund.note))
+        refund.note = refund.note and (None if is_theirs else person.text(refund.note)[:LONGEST_TEXT])
         refund.payment_ref = person.text(refund.payment_ref)
 
 

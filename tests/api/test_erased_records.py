@@ -10,9 +10,10 @@ import sqlalchemy as sa
 from api import db
 from api.erased import Person
 from api.erased_records import redact_records
-from api.models import ManualRefund, Profile
+from api.models import Import, ManualRefund, Profile
 from api.v1.events.ingest import accept
 from api.warehouse_ids import identifier_id
+from tests.factories import accounts
 from touchledger.settings import Settings
 
 EMAIL = "ann@example.com"
@@ -45,3 +46,27 @@ def test_what_was_noted_of_the_persons_refund_goes_and_of_others_stays(
     with db.transaction(settings.operational_url) as session:
         left = {one.payment_ref: one.note for one in session.scalars(sa.select(ManualRefund))}
     assert left == {ref: None, "bank:another": "As Ann wished"}
+
+
+def test_a_text_that_grows_with_the_random_name_still_fits_its_column(database_url: str) -> None:
+    profile = accounts.profile(database_url)
+    person = Person(profile.id, b"secret", frozenset({identifier_id(profile.id, "email", EMAIL)}))
+    person.learn("email", EMAIL)
+    told = f"list of {EMAIL}".ljust(255, "-")
+    with db.transaction(database_url) as session:
+        session.add(
+            Import(
+                profile_id=profile.id, scope=profile.id, dataset="people", sha256="5e", status="rejected",
+                file_name=told, reason=f"{told}: ".ljust(500, "-"),
+            )
+        )  # fmt: skip
+        entered = ManualRefund(profile_id=profile.id, payment_ref="bank:1", amount=1, currency="USD")
+        entered.note, entered.refunded_at = f"{EMAIL} wrote".ljust(500, "-"), db.now()
+        session.add(entered)
+    with db.transaction(database_url) as session:
+        redact_records(session, person)
+    with db.transaction(database_url) as session:
+        imported, entered = session.scalars(sa.select(Import)).one(), session.scalars(sa.select(ManualRefund)).one()
+    lengths = [len(str(text)) for text in (imported.file_name, imported.reason, entered.note)]
+    assert lengths == [255, 500, 500]
+    assert EMAIL not in f"{imported.file_name} {imported.reason} {entered.note}"

@@ -133,17 +133,18 @@ def complete_erasures(settings: Settings) -> list[str]:
 
 def compact(url: str) -> None:
     """Write the database anew, so that no free page or log holds what was there before."""
-    connection = engine_for(url).raw_connection()
-    try:
-        if url.startswith("sqlite"):
-            connection.cursor().execute("vacuum")
-            connection.cursor().execute("pragma wal_checkpoint(truncate)")
-        else:
-            connection.autocommit = True  # type: ignore[attr-defined]
+    if not url.startswith("sqlite"):
+        # outside of any transaction, where alone Postgres does it
+        with engine_for(url).connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             for table in COMPACTED:
-                connection.cursor().execute(f"vacuum full {table}")
+                connection.exec_driver_sql(f"vacuum full {table}")
+        return
+    raw = engine_for(url).raw_connection()
+    try:
+        raw.cursor().execute("vacuum")
+        raw.cursor().execute("pragma wal_checkpoint(truncate)")
     finally:
-        connection.close()
+        raw.close()
 
 
 def _mark(settings: Settings, erasures: Sequence[Erasure], status: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -13,7 +14,7 @@ from api.erased import digest
 from api.models import ErasedIdentifier, Erasure
 from api.warehouse_ids import identifier_id
 from data_contracts.contract import landed
-from orchestration.erasure import _found, complete_erasures, drop_warehouse
+from orchestration.erasure import _found, compact, complete_erasures, drop_warehouse
 from orchestration.lake import Lake
 from orchestration.raw_rows import RawRows
 from tests.factories import accounts, served
@@ -94,3 +95,25 @@ def test_a_person_is_found_among_many_of_whom_few_are_held_at_once(
         tracemalloc.stop()
     assert found.values == {"email": ["7@example.com"], "external_id": ["7@example.com"]}
     assert most < 2_000_000
+
+
+def test_the_database_is_written_anew_without_what_was_there(database_url: str) -> None:
+    profile, at = accounts.profile(database_url), db.now()
+    with db.transaction(database_url) as session:
+        session.add(Erasure(profile_id=profile.id, reason="other", counts={}, due_at=at, secret="trace-of-ann"))
+    with db.transaction(database_url) as session:
+        session.scalars(sa.select(Erasure)).one().secret = None
+    assert b"trace-of-ann" in bytes_of(database_url, "erasures")
+    compact(database_url)
+    assert b"trace-of-ann" not in bytes_of(database_url, "erasures")
+
+
+def bytes_of(url: str, table: str) -> bytes:
+    """The bytes that the database keeps of a table, or of everything where all is in one file."""
+    if url.startswith("sqlite"):
+        file = Path(url.removeprefix("sqlite:///"))
+        return b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
+    with db.engine_for(url).connect() as connection:
+        connection.execute(sa.text("checkpoint"))
+        read = sa.text("select pg_read_binary_file(pg_relation_filepath(:name))")
+        return bytes(connection.execute(read, {"name": table}).scalar_one())

@@ -37,7 +37,7 @@ log = structlog.get_logger(__name__)
 OPEN = ("received", "processing", "failed")
 COMPACTED = (
     "ingested_records", "events", "collected_events", "imports", "erasures", "erased_identifiers", "manual_refunds",
-    "payment_payers", "audience_exclusions", "idempotency_records",
+    "payment_payers", "audience_exclusions", "idempotency_records", "store_deliveries",
 )  # fmt: skip
 PEOPLE = [
     "build",

@@ -11,13 +11,13 @@ import sqlalchemy as sa
 
 from api import db
 from api.erased import digest
-from api.models import ErasedIdentifier, Erasure
+from api.models import ErasedIdentifier, Erasure, StoreDelivery
 from api.warehouse_ids import identifier_id
 from data_contracts.contract import landed
 from orchestration.erasure import _found, compact, complete_erasures, drop_warehouse
 from orchestration.lake import Lake
 from orchestration.raw_rows import RawRows
-from tests.factories import accounts, served
+from tests.factories import accounts, exports, served
 from touchledger.settings import Settings
 
 SPILLED = "duckdb_temp_1_0_storage_DEFAULT-0.tmp"
@@ -106,6 +106,17 @@ def test_the_database_is_written_anew_without_what_was_there(database_url: str) 
     assert b"trace-of-ann" in bytes_of(database_url, "erasures")
     compact(database_url)
     assert b"trace-of-ann" not in bytes_of(database_url, "erasures")
+
+
+def test_the_hashes_that_a_store_told_go_from_the_database_with_its_free_pages(database_url: str) -> None:
+    store = exports.connection(database_url, accounts.profile(database_url))
+    of = {"connection_id": store.id, "profile_id": store.profile_id, "delivery_id": "1", "topic": "customers/redact"}
+    with db.transaction(database_url) as session:
+        session.add(StoreDelivery(**of, occurred_at=db.now(), facts={"identifiers": ["trace-of-ann"]}))
+    with db.transaction(database_url) as session:
+        session.scalars(sa.select(StoreDelivery)).one().facts = {}
+    compact(database_url)
+    assert b"trace-of-ann" not in bytes_of(database_url, "store_deliveries")
 
 
 def bytes_of(url: str, table: str) -> bytes:

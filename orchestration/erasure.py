@@ -25,7 +25,7 @@ from orchestration import database_files, durable
 from orchestration.app_sets import land_payers
 from orchestration.dbt_manifest import run_dbt
 from orchestration.erased_files import rewrite_inbox
-from orchestration.erased_lake import rewrite_lake
+from orchestration.erased_lake import rewrite_lake, told_beside
 from orchestration.lake import Lake
 from orchestration.publish import prune
 from orchestration.raw_rows import spill_folder
@@ -164,6 +164,7 @@ def _resolve(settings: Settings) -> None:
 def _erase(settings: Settings, lake: Lake, erasure: Erasure) -> None:
     url = settings.operational_url
     found = _found(settings, erasure)
+    _take_rejected(settings, lake, found)
     with transaction(url) as session:
         ids = found.person.ids
         remember(session, settings.signing_key(), profile_id=erasure.profile_id, erasure_id=erasure.id, ids=ids)
@@ -202,10 +203,25 @@ def _found(settings: Settings, erasure: Erasure) -> Found:
         )
     )
     for kind, value, _ in theirs:
-        found.values[kind].append(value)
-        found.person.learn(kind, value)
-        found.person.move(kind, value)
+        _add(found, kind, value)
     return found
+
+
+def _take_rejected(settings: Settings, lake: Lake, found: Found) -> None:
+    """Take for the person's what rejected records alone tell beside the person's own identifiers."""
+    person, beside = found.person, told_beside(lake, found.person)
+    with duckdb.connect(str(settings.warehouse), read_only=True) as connection:
+        values = sorted({value for _, value in beside})
+        told = connection.execute(f"{RESOLVED} and list_contains(?, i.value)", [person.profile_id, values]).fetchall()
+    for kind, value in sorted(beside - {(kind, value) for kind, value, _, _ in told}):
+        person.ids |= {identifier_id(person.profile_id, kind, value)}
+        _add(found, kind, value)
+
+
+def _add(found: Found, kind: str, value: str) -> None:
+    found.values[kind].append(value)
+    found.person.learn(kind, value)
+    found.person.move(kind, value)
 
 
 def _digests(settings: Settings, erasure: Erasure) -> frozenset[str]:

@@ -21,7 +21,7 @@ from api.erased_records import redact_records, remember, rename_payers
 from api.models import ErasedIdentifier, Erasure
 from api.warehouse_ids import identifier_id
 from api.webhooks.telling import customer_erased
-from orchestration import database_files, durable
+from orchestration import database_files, durable, spark
 from orchestration.app_sets import land_payers
 from orchestration.dbt_manifest import run_dbt
 from orchestration.erased_files import rewrite_inbox
@@ -29,7 +29,6 @@ from orchestration.erased_lake import rewrite_lake, told_beside
 from orchestration.lake import Lake
 from orchestration.publish import prune
 from orchestration.raw_rows import spill_folder
-from orchestration.spark import building
 from touchledger.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -103,10 +102,12 @@ def erase_waiting(settings: Settings, lake: Lake) -> list[Erasure]:
 
 def drop_warehouse(settings: Settings) -> None:
     """Remove the warehouse's file, whose pages keep what was deleted, and all that killed builds and checks left."""
-    files = [path for name in (settings.warehouse, building(settings)) for path in database_files.whole(name)]
+    files = [path for name in (settings.warehouse, spark.building(settings)) for path in database_files.whole(name)]
     # not the folder: a database that has spilled into it once does not make it again
     spilled = spill_folder(settings).glob("*")
     durable.remove(settings.home / "warehouse.base", settings.home / "warehouse.built", *files, *spilled)
+    # what another engine's run leaves is else cleared by the next one of that engine, if there ever is one
+    spark.clear(settings)
 
 
 def complete_erasures(settings: Settings) -> list[str]:

@@ -36,6 +36,14 @@ def test_nothing_that_a_killed_build_left_outlives_the_warehouse(settings: Setti
     assert list(settings.home.glob(f"{name}*")) == []
 
 
+def test_what_a_killed_run_on_spark_left_goes_though_duckdb_builds_now(settings: Settings) -> None:
+    left = settings.spark_run / "warehouse" / "int_person_identifiers" / "part-0.parquet"
+    left.parent.mkdir(parents=True)
+    left.write_text("ann@example.com")
+    drop_warehouse(settings)
+    assert not settings.spark_run.exists()
+
+
 def test_what_a_killed_check_spilled_goes_and_later_checks_still_have_their_folder(settings: Settings) -> None:
     Lake(settings.lake).prepare()
     spilled = settings.home / "raw.tmp" / SPILLED

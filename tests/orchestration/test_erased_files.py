@@ -189,3 +189,15 @@ def test_a_file_named_after_the_person_gets_another_name_and_stays_the_import_it
     (left,) = path.parent.iterdir()
     assert (left.name, left.read_bytes()) == (ada().text(loaded.file_name), b"person_key,email\np2,bob@example.com\n")
     assert waiting_files(settings) == []
+
+
+@pytest.mark.parametrize("name", [".0123456789abcdef.part", ".people.csv.Xy12Zq"])
+def test_what_a_broken_copy_left_goes_too_and_what_is_being_copied_stays(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = drop(settings, name, f"person_key,email\np1,{ADA}\n".encode())
+    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 0
+    assert path.exists()
+    monkeypatch.setattr("orchestration.erased_files.BEING_COPIED_SECONDS", 0)
+    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    assert not path.exists()

@@ -23,6 +23,8 @@ from data_contracts.formats import FORMATS, Refused
 IDENTIFIERS = ("person_key", "external_id", "payment_customer_id", "email", "phone", "anonymous_id")
 # what ties rows of one person together and came from that person's browser or conversation
 LINKS = ("click_id", "session_id", "conversation_id")
+# columns that name a payment, and what stands before that in the name it goes by
+PAYMENTS = {"payment_ref": "", "refunds_payment_ref": "", "order_ref": "order:", "order_id": "store:"}
 FREE = ("first_name", "last_name", "answer_text")
 # holds the id of an identifier instead of the identifier
 BY_ID = "linked_identifier_id"
@@ -72,7 +74,9 @@ class Person:
     """Somebody to be erased: the ids of the identifiers, those of them that nobody else uses, and what to rename.
 
     `links` holds values of the columns `LINKS`; `texts` are lower-case texts that tell the person wherever they stand;
-    `names` are the (kind, random name) pairs given so far; `moved` are the ids of random names by the id they replace.
+    `spelt` are the same as they were told, since what is spelt otherwise may be another key; `names` are the (kind,
+    random name) pairs given so far; `moved` are the ids of random names by the id they replace; `payments` are the
+    names of the person's payments.
     """
 
     profile_id: str
@@ -81,8 +85,10 @@ class Person:
     own: frozenset[str] = frozenset()
     links: dict[str, set[str]] = field(default_factory=dict)
     texts: dict[str, str] = field(default_factory=dict)
+    spelt: dict[str, str] = field(default_factory=dict)
     names: set[tuple[str, str]] = field(default_factory=set)
     moved: dict[str, str] = field(default_factory=dict)
+    payments: set[str] = field(default_factory=set)
     _pattern: re.Pattern[str] | None = None
 
     def owns(self, kind: str, value: str) -> bool:
@@ -110,9 +116,11 @@ class Person:
         if len(value) < TELLING or RENAMED.fullmatch(value):
             return
         self._pattern = None
-        self.texts[value.lower()] = self.name(kind, value)
+        told = {value: self.name(kind, value)}
         if kind == "phone":
-            self.texts[value.removeprefix("+")] = self.name(kind, value).removeprefix("+")
+            told[value.removeprefix("+")] = told[value].removeprefix("+")
+        self.spelt |= told
+        self.texts |= {text.lower(): name for text, name in told.items()}
 
     def move(self, kind: str, value: str) -> None:
         """Let what names the identifier by its id follow its random name."""
@@ -128,7 +136,8 @@ class Person:
             self.follow(record)
 
     def follow(self, record: Mapping[str, Any]) -> None:
-        """Learn from a record about the person the values that tie it to other records."""
+        """Learn from a record about the person the values that tie it to other records, and what is paid in it."""
+        self.payments |= {f"{prefix}{record[column]}" for column, prefix in PAYMENTS.items() if record.get(column)}
         for column in LINKS:
             linked = str(record.get(column) or "").strip()
             if linked and not RENAMED.fullmatch(linked):
@@ -138,9 +147,11 @@ class Person:
     def renamed(self, record: Mapping[str, Any], known: Collection[str] | None = None) -> dict[str, Any]:
         """The record without the person: names, free text and unknown columns empty, everything else renamed.
 
-        `known` are the columns of its contract; others are emptied in records about the person.
+        `known` are the columns of its contract; others are emptied in records about the person, which a record is too
+        where one of those others names the person: a file may call its columns what it likes.
         """
-        out, about, others = dict(record), self.speaks(record), set()
+        out, others = dict(record), set()
+        about = self.speaks(record) or (known is not None and self._is_named_beside(record, known))
         for column, kind, value in identifiers(record):
             if self.owns(kind, value):
                 out[column] = self.name(kind, value)
@@ -156,6 +167,10 @@ class Person:
             else self._other(column, value, own=about)
             for column, value in out.items()
         }
+
+    def _is_named_beside(self, record: Mapping[str, Any], known: Collection[str]) -> bool:
+        beside = {name: value for name, value in record.items() if _is_unknown(name, known)}
+        return any(self._other(name, value, own=False) != value for name, value in beside.items())
 
     def _other(self, column: str, value: Any, *, own: bool, depth: int = 0) -> Any:
         if depth > DEEPEST:
@@ -187,14 +202,18 @@ class Person:
         return pattern.sub(partial(self._fresh, own=own), value)
 
     def _fresh(self, found: re.Match[str], *, own: bool) -> str:
-        told = found[0].lower()
-        while told not in self.texts and (plain := unquote(told)) != told:
+        told = found[0]
+        while told.lower() not in self.texts and (plain := unquote(told)) != told:
             told = plain
-        # letters that only the pattern takes for equal, as a long s for an s, spell no text that was learnt
-        name = self.texts.get(told) or self.name("text", told)
+        name = self.spelt.get(told) or self._spelt_otherwise(told)
         if not own and not _stands_alone(found, name):
             return found[0]
-        return name if told == found[0].lower() else quote(name, safe="")
+        return name if told == found[0] else quote(name, safe="")
+
+    def _spelt_otherwise(self, told: str) -> str:
+        # letters that only the pattern takes for equal, as a long s for an s, spell no text that was learnt
+        learnt = self.texts.get(told.lower(), "")
+        return self.name("email" if "@" in learnt else "text", told)
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -240,13 +259,24 @@ def _is_address(kind: str, value: str) -> bool:
 def _is_free(column: str, known: Collection[str] | None) -> bool:
     if column in FREE or column.startswith("x_") or column == "_extra":
         return True
-    return known is not None and column not in known and not column.startswith("_")
+    return known is not None and _is_unknown(column, known)
 
 
-def stripped(record: Mapping[str, Any], refused: Collection[str]) -> dict[str, Any]:
+def _is_unknown(column: str, known: Collection[str]) -> bool:
+    return column not in known and not column.startswith(("_", "x_"))
+
+
+def stripped(record: Mapping[str, Any], refused: Collection[str], *, key: bytes) -> dict[str, Any]:
     """A record at the door, whose columns `refused` name somebody erased: without them and without free text.
 
-    A record that is nothing but a statement about the person lacks what its contract requires then, and is rejected.
+    Where else they stand in it, as in its key, they get a name under the deployment's `key`: the same one each time
+    that the record comes. One that is nothing but a statement about the person lacks what its contract requires then,
+    and is rejected.
     """
     gone = {*refused, "value_a", "value_b"} if "value_a" in record else set(refused)
-    return {name: None if name in gone or _is_free(name, None) else value for name, value in record.items()}
+    someone = Person("", hmac.digest(key, b"sent again", "sha256"), frozenset())
+    for column, kind, value in identifiers(record):
+        if column in refused:
+            someone.learn(kind, value)
+    left = {name: None if name in gone or _is_free(name, None) else value for name, value in record.items()}
+    return someone.renamed(left)

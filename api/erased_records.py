@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -26,6 +28,10 @@ from data_contracts.contract import Contract, inbound, internal
 from data_contracts.records import as_json
 
 AT_ONCE = 2_000
+# a random name may be longer than what it stands for: as much is kept as the column holds
+LONGEST_NAME, LONGEST_TEXT = 255, 500
+# a database takes conditions nested so deep only
+TEXTS_AT_ONCE = 200
 # asked with every event: built once, and without objects
 _DIGESTS = sa.select(cast(sa.Table, ErasedIdentifier.__table__).c.digest).where(
     ErasedIdentifier.profile_id == sa.bindparam("profile_id")
@@ -54,11 +60,11 @@ def refused(record: Mapping[str, Any], *, profile_id: str, key: bytes, erased: C
 def admitted(
     records: Iterable[Mapping[str, Any]], *, profile_id: str, key: bytes, erased: Collection[str]
 ) -> list[Mapping[str, Any]]:
-    """The records as they may come in: identifiers of erased people are dropped, with the free text beside them."""
+    """The records as they may come in: identifiers of erased people are gone, with the free text beside them."""
     found = []
     for record in records:
         columns = refused(record, profile_id=profile_id, key=key, erased=erased)
-        found.append(stripped(record, columns) if columns else record)
+        found.append(stripped(record, columns, key=key) if columns else record)
     return found
 
 
@@ -70,12 +76,13 @@ def redact_records(session: Session, person: Person) -> int:
         person.read(event.body or {})
     changed = sum(_redact(record, person) for record in _records(session, person))
     changed += sum(_redact_event(event, person) for event in _collected(session, person))
+    _rename_events(session, person)
     _forget_visits(session, person)
     _rename_payments(session, person)
     _forget_answers(session, person)
     for imported in session.scalars(sa.select(Import).where(Import.profile_id == person.profile_id)):
-        imported.file_name = person.text(imported.file_name)
-        imported.reason = imported.reason and person.text(imported.reason)
+        imported.file_name = person.text(imported.file_name)[:LONGEST_NAME]
+        imported.reason = imported.reason and person.text(imported.reason)[:LONGEST_TEXT]
     session.flush()
     return changed
 
@@ -114,6 +121,22 @@ def _redact_event(event: CollectedEvent, person: Person) -> bool:
     return True
 
 
+def _rename_events(session: Session, person: Person) -> None:
+    """Give events whose id tells the person another one, landed long ago or not.
+
+    Sent again, such an event is not known any more, as no record of such a key is.
+    """
+    texts = sorted({spelling for text in person.texts for spelling in (text, quote(text, safe=""))})
+    for start in range(0, len(texts), TEXTS_AT_ONCE):
+        some = texts[start : start + TEXTS_AT_ONCE]
+        told = sa.or_(*(CollectedEvent.event_id.icontains(text, autoescape=True) for text in some))
+        chosen = sa.select(CollectedEvent).where(CollectedEvent.profile_id == person.profile_id, told)
+        for event in session.scalars(chosen.execution_options(yield_per=AT_ONCE)):
+            if person.text(event.event_id, own=event.visitor in person.ids) != event.event_id:
+                # in the lake it is renamed, which may make it longer than an id is here
+                event.event_id = f"erased-{secrets.token_hex(16)}"
+
+
 def _forget_visits(session: Session, person: Person) -> None:
     """Leave of the person's events, landed long ago or not, only that there was one."""
     ids = sorted(person.ids)
@@ -128,7 +151,9 @@ def _rename_payments(session: Session, person: Person) -> None:
     for payer in session.scalars(sa.select(PaymentPayer).where(PaymentPayer.profile_id == person.profile_id)):
         payer.payment_ref = person.text(payer.payment_ref)
     for refund in session.scalars(sa.select(ManualRefund).where(ManualRefund.profile_id == person.profile_id)):
-        refund.payment_ref, refund.note = person.text(refund.payment_ref), refund.note and person.text(refund.note)
+        is_theirs = refund.payment_ref in person.payments
+        refund.note = refund.note and (None if is_theirs else person.text(refund.note)[:LONGEST_TEXT])
+        refund.payment_ref = person.text(refund.payment_ref)
 
 
 def _forget_answers(session: Session, person: Person) -> None:

@@ -79,6 +79,16 @@ def configure(level: str = "INFO", stream: TextIO | None = None) -> None:
     logging.raiseExceptions = False
 
 
+def guard_console() -> None:
+    """Redact what our loggers print in a process in which nobody calls `configure`, as those of Dagster are."""
+    if structlog.is_configured():
+        return
+    # without this the printer shows a failure by itself, with the values of its variables
+    told: list[Any] = [structlog.processors.format_exc_info, take_out_secrets]
+    *shared, printed = structlog.get_config()["processors"]
+    structlog.configure(processors=[*shared, *told, printed])
+
+
 def take_out_secrets(_logger: Any, _method: str, event: Any) -> Any:
     """The structlog processor: every text of the event, and every value under a sensitive name."""
     return {name: HIDDEN if _is_sensitive(str(name)) else clean(value) for name, value in event.items()}

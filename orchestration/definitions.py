@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dagster as dg
 
+from api import logs
 from orchestration.assets.erasures import erasures
 from orchestration.assets.published import published
 from orchestration.assets.raw_ad_platform import landing_ad_platform
@@ -18,6 +19,9 @@ from orchestration.jobs import JOBS
 from orchestration.resources import Deployment, Warehouse, dbt
 from orchestration.schedules import SCHEDULES
 from orchestration.sensors import SENSORS
+
+# Dagster keeps what its processes print, and no erasure reaches that
+logs.guard_console()
 
 defs = dg.Definitions(
     assets=[

@@ -26,16 +26,16 @@ def admitted(
     A record that names somebody erased takes over the random names of the row that it delivers again, so that a
     provider's whole list moves no credit; a new one arrives without the person.
     """
-    if profile_id is None:
-        return records
+    return records if profile_id is None else _admitted(url, lake, contract, profile_id, records)
+
+
+def _admitted(url: str, lake: Lake, contract: Contract, profile_id: str, records: Iterable[Record]) -> Iterator[Record]:
+    # asked once the lake is held: an erasure that came before is over with what had landed
     with transaction(url) as session:
         erased = erased_digests(session, profile_id)
-    return _admitted(lake, contract, profile_id, records, erased) if erased else records
-
-
-def _admitted(
-    lake: Lake, contract: Contract, profile_id: str, records: Iterable[Record], erased: frozenset[str]
-) -> Iterator[Record]:
+    if not erased:
+        yield from records
+        return
     key = load().signing_key()
     for chunk in chunks(records):
         columns = [refused(record, profile_id=profile_id, key=key, erased=erased) for record in chunk]
@@ -45,7 +45,7 @@ def _admitted(
             if not named:
                 yield record
             else:
-                yield {**stripped(record, named), **known.get(_key(contract, record), {})}
+                yield {**stripped(record, named, key=key), **known.get(_key(contract, record), {})}
 
 
 def _key(contract: Contract, record: Record) -> tuple[str, ...]:

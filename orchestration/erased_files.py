@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import time
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -29,6 +30,8 @@ from orchestration.text_lines import LONGEST_RECORD
 log = structlog.get_logger(__name__)
 
 Known = Mapping[str, Any]
+# since a hidden file was last written
+BEING_COPIED_SECONDS = 3600
 # zlib's number for data with the head of a gzip file
 GZIP = 31
 # the heads of gzip data and of text of two bytes a letter: such bytes have zeros, and are looked at all the same
@@ -42,21 +45,48 @@ UNREADABLE = (
 
 
 def rewrite_inbox(url: str, inbox: Path, person: Person) -> int:
-    """Rename the person in the profile's files; gives how many were rewritten.
+    """Rename the person in the profile's files, and in their names; gives how many were rewritten.
 
-    A file that cannot be read is removed where it holds the person's bytes, or where its bytes do not tell: no build
-    reads it either. Of files that are equal without the person one stays, with its import.
+    Those that lie where no build looks are among them, and what a broken copy left. A file that cannot be read is
+    removed where it holds the person's bytes, or where its bytes do not tell: no build reads it either. Of files that
+    are equal without the person one stays, with its import.
     """
-    changed = 0
-    for path in sorted((inbox / person.profile_id).glob("*/*")):
-        if path.is_file() and not path.name.startswith("."):
-            changed += _rewrite(url, path, person)
+    changed, folder = 0, inbox / person.profile_id
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not _is_being_copied(path):
+            changed += _rewrite(url, path, person, _known(path.relative_to(folder))) | _rename(path, person)
     return changed
 
 
-def _rewrite(url: str, path: Path, person: Person) -> bool:
+def _is_being_copied(path: Path) -> bool:
+    """Whether a hidden file may be half of one that is on its way; of a copy that broke, nobody removes it."""
+    if not path.name.startswith("."):
+        return False
+    try:
+        return path.stat().st_ctime > time.time() - BEING_COPIED_SECONDS
+    except FileNotFoundError:
+        # it is whole now, under its own name
+        return True
+
+
+def _known(place: Path) -> Known:
+    """The columns of the files there; none where no build reads them."""
+    dataset = place.parts[0]
+    return inbound()[dataset].column if len(place.parts) == 2 and dataset in inbound() else {}
+
+
+def _rename(path: Path, person: Person) -> bool:
+    name = person.text(path.name)
+    if name == path.name or not path.exists():
+        return False
+    while path.with_name(name).exists():
+        name = f"also {name}"
+    durable.put_in_place(path, path.with_name(name))
+    return True
+
+
+def _rewrite(url: str, path: Path, person: Person, known: Known) -> bool:
     dataset, packed = path.parent.name, path.suffix.lower() == ".gz"
-    known = inbound()[dataset].column if dataset in inbound() else {}
     change = CHANGES.get(Path(path.name.lower().removesuffix(".gz")).suffix)
     content = path.read_bytes()
     try:

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from api.erased import ENTITIES, IDENTIFIERS, LINKS, Person
+from api.erased import ENTITIES, IDENTIFIERS, LINKS, Person, identifiers
 from data_contracts.contract import Contract, inbound, internal
 from data_contracts.records import as_json
 from orchestration import durable
@@ -43,6 +43,28 @@ def rewrite_lake(lake: Lake, person: Person, values: Values) -> Counter[str]:
         for dataset, path in _files(lake.quarantine, person.profile_id):
             changed[dataset] += _rewrite_quarantine(dataset, path, person)
     return changed
+
+
+def told_beside(lake: Lake, person: Person) -> set[tuple[str, str]]:
+    """(kind, value) of what quarantined records name beside the person's own identifiers, and no others of them name.
+
+    No model reads such records, so it is not among what is known to be the person's.
+    """
+    beside: set[tuple[str, str]] = set()
+    elsewhere: set[tuple[str, str]] = set()
+    for _, path in _files(lake.quarantine, person.profile_id):
+        for table in _parts(path):
+            for record in map(_read, table["record"].to_pylist()):
+                named = {(kind, value) for _, kind, value in identifiers(record) if not person.owns(kind, value)}
+                (beside if person.speaks(record) else elsewhere).update(named)
+    return beside - elsewhere
+
+
+def _read(record: str) -> dict[str, Any]:
+    try:
+        return dict(json.loads(record))
+    except ValueError:
+        return {"x_unreadable": record}
 
 
 def _files(root: Path, profile_id: str) -> Iterator[tuple[str, Path]]:
@@ -135,10 +157,7 @@ def _renamed_records(table: pa.Table, person: Person, known: Mapping[str, Any]) 
     """The quarantined records without the person, and how many of them changed."""
     rows, changed = table.to_pylist(), 0
     for row in rows:
-        try:
-            before = json.loads(row["record"])
-        except ValueError:
-            before = {"x_unreadable": row["record"]}
+        before = _read(row["record"])
         after = person.renamed(before, known)
         if after != before:
             row["record"], changed = as_json(after), changed + 1

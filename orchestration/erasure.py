@@ -21,15 +21,14 @@ from api.erased_records import redact_records, remember, rename_payers
 from api.models import ErasedIdentifier, Erasure
 from api.warehouse_ids import identifier_id
 from api.webhooks.telling import customer_erased
-from orchestration import database_files, durable
+from orchestration import database_files, durable, spark
 from orchestration.app_sets import land_payers
 from orchestration.dbt_manifest import run_dbt
 from orchestration.erased_files import rewrite_inbox
-from orchestration.erased_lake import rewrite_lake
+from orchestration.erased_lake import rewrite_lake, told_beside
 from orchestration.lake import Lake
 from orchestration.publish import prune
 from orchestration.raw_rows import spill_folder
-from orchestration.spark import building
 from touchledger.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -37,7 +36,7 @@ log = structlog.get_logger(__name__)
 OPEN = ("received", "processing", "failed")
 COMPACTED = (
     "ingested_records", "events", "collected_events", "imports", "erasures", "erased_identifiers", "manual_refunds",
-    "payment_payers", "audience_exclusions", "idempotency_records",
+    "payment_payers", "audience_exclusions", "idempotency_records", "store_deliveries",
 )  # fmt: skip
 PEOPLE = [
     "build",
@@ -103,10 +102,12 @@ def erase_waiting(settings: Settings, lake: Lake) -> list[Erasure]:
 
 def drop_warehouse(settings: Settings) -> None:
     """Remove the warehouse's file, whose pages keep what was deleted, and all that killed builds and checks left."""
-    files = [path for name in (settings.warehouse, building(settings)) for path in database_files.whole(name)]
+    files = [path for name in (settings.warehouse, spark.building(settings)) for path in database_files.whole(name)]
     # not the folder: a database that has spilled into it once does not make it again
     spilled = spill_folder(settings).glob("*")
     durable.remove(settings.home / "warehouse.base", settings.home / "warehouse.built", *files, *spilled)
+    # what another engine's run leaves is else cleared by the next one of that engine, if there ever is one
+    spark.clear(settings)
 
 
 def complete_erasures(settings: Settings) -> list[str]:
@@ -133,17 +134,18 @@ def complete_erasures(settings: Settings) -> list[str]:
 
 def compact(url: str) -> None:
     """Write the database anew, so that no free page or log holds what was there before."""
-    connection = engine_for(url).raw_connection()
-    try:
-        if url.startswith("sqlite"):
-            connection.cursor().execute("vacuum")
-            connection.cursor().execute("pragma wal_checkpoint(truncate)")
-        else:
-            connection.autocommit = True  # type: ignore[attr-defined]
+    if not url.startswith("sqlite"):
+        # outside of any transaction, where alone Postgres does it
+        with engine_for(url).connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
             for table in COMPACTED:
-                connection.cursor().execute(f"vacuum full {table}")
+                connection.exec_driver_sql(f"vacuum full {table}")
+        return
+    raw = engine_for(url).raw_connection()
+    try:
+        raw.cursor().execute("vacuum")
+        raw.cursor().execute("pragma wal_checkpoint(truncate)")
     finally:
-        connection.close()
+        raw.close()
 
 
 def _mark(settings: Settings, erasures: Sequence[Erasure], status: str) -> None:
@@ -163,6 +165,7 @@ def _resolve(settings: Settings) -> None:
 def _erase(settings: Settings, lake: Lake, erasure: Erasure) -> None:
     url = settings.operational_url
     found = _found(settings, erasure)
+    _take_rejected(settings, lake, found)
     with transaction(url) as session:
         ids = found.person.ids
         remember(session, settings.signing_key(), profile_id=erasure.profile_id, erasure_id=erasure.id, ids=ids)
@@ -201,10 +204,25 @@ def _found(settings: Settings, erasure: Erasure) -> Found:
         )
     )
     for kind, value, _ in theirs:
-        found.values[kind].append(value)
-        found.person.learn(kind, value)
-        found.person.move(kind, value)
+        _add(found, kind, value)
     return found
+
+
+def _take_rejected(settings: Settings, lake: Lake, found: Found) -> None:
+    """Take for the person's what rejected records alone tell beside the person's own identifiers."""
+    person, beside = found.person, told_beside(lake, found.person)
+    with duckdb.connect(str(settings.warehouse), read_only=True) as connection:
+        values = sorted({value for _, value in beside})
+        told = connection.execute(f"{RESOLVED} and list_contains(?, i.value)", [person.profile_id, values]).fetchall()
+    for kind, value in sorted(beside - {(kind, value) for kind, value, _, _ in told}):
+        person.ids |= {identifier_id(person.profile_id, kind, value)}
+        _add(found, kind, value)
+
+
+def _add(found: Found, kind: str, value: str) -> None:
+    found.values[kind].append(value)
+    found.person.learn(kind, value)
+    found.person.move(kind, value)
 
 
 def _digests(settings: Settings, erasure: Erasure) -> frozenset[str]:

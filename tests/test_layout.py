@@ -23,6 +23,7 @@ MAY_IMPORT = {
         "api.erased",
         "api.erased_records",
         "api.goals",
+        "api.logs",
         "api.purge",
         "api.warehouse_ids",
         "api.webhooks",

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from orchestration import spark
+from orchestration.inbox import not_loaded
 from orchestration.pipeline import WITHOUT_MODELS, Outcome, run_job
 from touchledger.output import Output
 from touchledger.progress import STAGES, showing, stage_of
@@ -39,8 +40,9 @@ def run_shown(
         )
     for connection, reason in failed_connections(outcome).items():
         output.warn(f"{connection} was not pulled: {reason}")
-    for file, reason in (outcome.assets.get("landing/files", {}).get("files not loaded") or {}).items():
-        output.warn(f"{file} of the inbox is not loaded: {reason}")
+    # the run tells them too, without addresses and numbers
+    for one in not_loaded(settings) if "landing/files" in outcome.assets else ():
+        output.warn(f"{one.file} of the inbox is not loaded: {one.reason}")
     return outcome
 
 

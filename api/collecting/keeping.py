@@ -130,7 +130,8 @@ class _Keeping:
         is_known = left.get("anonymous_id") is not None
         row = {
             "profile_id": site.profile_id,
-            "event_id": event.event_id,
+            # of somebody erased it is told without the person
+            "event_id": left["event_id"],
             "event_name": event.name,
             "conversion_type": conversion_type,
             "occurred_at": event.occurred_at,

@@ -6,6 +6,7 @@ from typing import Any
 
 import dagster as dg
 
+from api.logs import clean
 from api.models import Import
 from orchestration.lake import Landing
 from orchestration.pulls import Pull
@@ -62,13 +63,26 @@ def sync_metadata(pulls: Sequence[Pull], started: float) -> dict[str, Any]:
 
 def imports_metadata(imports: Sequence[Import], started: float) -> dict[str, Any]:
     """The same for files: what was loaded, and why a file was rejected."""
+    # a reason begins with the name, for whoever reads it alone
+    rejected = [(one.file_name, one.reason.removeprefix(f"{one.file_name}: ")) for one in imports if one.reason]
     return {
         "files": len(imports),
         "dagster/row_count": sum(one.rows_loaded for one in imports),
         "quarantined": sum(one.rows_quarantined for one in imports),
-        "rejected files": dg.JsonMetadataValue(
-            # a reason begins with the name, for whoever reads it alone
-            {one.file_name: one.reason.removeprefix(f"{one.file_name}: ") for one in imports if one.reason}
-        ),
+        "rejected files": files_metadata(rejected),
         "seconds": round(time.monotonic() - started, 2),
     }
+
+
+def files_metadata(reasons: Iterable[tuple[str, str]]) -> dg.JsonMetadataValue:
+    """What is wrong with files, by name: without addresses and numbers, for no erasure reaches the history of runs.
+
+    The header of a file that has none is its first row, which a reason may quote.
+    """
+    told: dict[str, str] = {}
+    for name, reason in reasons:
+        shown = clean(name)
+        while shown in told:
+            shown = f"another {shown}"
+        told[shown] = clean(reason)
+    return dg.JsonMetadataValue(told)

@@ -4,7 +4,7 @@ import time
 
 import dagster as dg
 
-from orchestration.assets.landing_metadata import imports_metadata
+from orchestration.assets.landing_metadata import files_metadata, imports_metadata
 from orchestration.inbox import not_loaded, scan_inbox
 from orchestration.resources import Deployment
 
@@ -14,7 +14,7 @@ def landing_files(deployment: Deployment) -> dg.MaterializeResult[None]:
     """Files of `inbox/<profile id>/<data set>/`, each judged by its contract; the same bytes load once."""
     started = time.monotonic()
     imports = scan_inbox(deployment.settings, deployment.lake)
-    left = {one.file: one.reason for one in not_loaded(deployment.settings)}
+    left = [(one.file, one.reason) for one in not_loaded(deployment.settings)]
     return dg.MaterializeResult(
-        metadata={**imports_metadata(imports, started), "files not loaded": dg.JsonMetadataValue(left)}
+        metadata={**imports_metadata(imports, started), "files not loaded": files_metadata(left)}
     )

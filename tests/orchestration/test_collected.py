@@ -117,3 +117,23 @@ def test_the_erased_leave_landed_events_waiting_events_and_the_digests_beside_th
         left = session.execute(sa.select(CollectedEvent.visitor, CollectedEvent.visit).order_by(CollectedEvent.id))
         bob = identifier_id(PROFILE, "anonymous_id", "browser-of-bob")
         assert [tuple(row) for row in left] == [(None, None), (None, None), (bob, "v")]
+
+
+def test_an_event_whose_id_tells_the_person_gets_another_here_too(sqlite_url: str, lake: Lake) -> None:
+    with_profile(sqlite_url)
+    shown = "ann@example.com"
+    ids = frozenset({identifier_id(PROFILE, "email", shown)})
+    ann = Person(PROFILE, b"secret", ids, ids)
+    ann.learn("email", shown)
+    told = [f"signup-{shown}", f"signup-{shown.title()}", "signup-ann%40example.com"]
+    others = ["signup-joann@example.com", "signup-4"]
+    for event_id in [*told, *others]:
+        kept(sqlite_url, event_id)
+    land_collected(sqlite_url, lake)
+    with transaction(sqlite_url) as session:
+        redact_records(session, ann)
+    with transaction(sqlite_url) as session:
+        left = set(session.scalars(sa.select(CollectedEvent.event_id)))
+    assert len(left) == 5
+    assert [one for one in told if one in left] == []
+    assert {*others} <= left

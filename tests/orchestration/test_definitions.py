@@ -121,3 +121,18 @@ def test_the_ranker_reads_only_what_is_made_here(defs: dg.Definitions) -> None:
     read = graph.get(dg.AssetKey(["ranking", "model"])).parent_keys
     assert len(read) == 8
     assert not read & graph.external_asset_keys
+
+
+def test_what_dagsters_processes_log_holds_no_address_and_no_token(home: Path) -> None:
+    asked = (
+        "import structlog, orchestration.definitions;"
+        "log = structlog.get_logger('orchestration.inbox');"
+        "log.warning('not imported', file='of ada@example.com.csv', error='access_token=canary-1');"
+        "secret = 'canary-2';"
+        "\ntry: 1 / 0"
+        "\nexcept ZeroDivisionError as error: log.exception('failed', token=secret, exc_info=error)"
+    )
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=120)
+    said = done.stdout + done.stderr
+    assert ("not imported" in said, "ZeroDivisionError" in said) == (True, True)
+    assert [mark for mark in ("ada@", "canary") if mark in said] == []

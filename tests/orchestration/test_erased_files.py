@@ -146,3 +146,58 @@ def test_a_rejected_file_with_a_key_twice_loses_the_value_that_nobody_reads(sett
     assert ADA.encode() not in path.read_bytes()
     assert b"p2" in path.read_bytes()
     assert waiting_files(settings) == []
+
+
+FOREIGN = {
+    "semicolons.csv": f"email;first_name\n{ADA};Augusta\nbob@example.com;Robert\n",
+    "own names.csv": f"E-Mail,Vorname\n{ADA},Augusta\nbob@example.com,Robert\n",
+    "no header.csv": f"bob@example.com,Robert\n{ADA},Augusta\n",
+    "own names.jsonl": f'{{"mail": "{ADA}", "name": "Augusta"}}\n{{"mail": "bob@example.com", "name": "Robert"}}\n',
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_rejected_file_whose_columns_nobody_knows_loses_all_that_stands_beside_the_address(
+    settings: Settings, lake: Lake, name: str
+) -> None:
+    path = drop(settings, name, FOREIGN[name].encode())
+    assert [one.status for one in scan_inbox(settings, lake)] == ["rejected"]
+    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    left = path.read_text()
+    assert [word for word in (ADA, "Augusta") if word in left] == []
+    assert "Robert" in left
+    assert waiting_files(settings) == []
+
+
+@pytest.mark.parametrize("place", ["stray.csv", "people/2026/more.csv", "no such set/more.csv"])
+def test_a_file_that_lies_where_none_is_read_is_rewritten_like_the_others(settings: Settings, place: str) -> None:
+    path = settings.inbox / PROFILE / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"email,name\n{ADA},Augusta\nbob@example.com,Robert\n")
+    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    left = path.read_text()
+    assert [word for word in (ADA, "Augusta") if word in left] == []
+    assert "Robert" in left
+
+
+def test_a_file_named_after_the_person_gets_another_name_and_stays_the_import_it_was(
+    settings: Settings, lake: Lake
+) -> None:
+    path = drop(settings, "list of Ada@example.com.csv", b"person_key,email\np2,bob@example.com\n")
+    (loaded,) = scan_inbox(settings, lake)
+    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    (left,) = path.parent.iterdir()
+    assert (left.name, left.read_bytes()) == (ada().text(loaded.file_name), b"person_key,email\np2,bob@example.com\n")
+    assert waiting_files(settings) == []
+
+
+@pytest.mark.parametrize("name", [".0123456789abcdef.part", ".people.csv.Xy12Zq"])
+def test_what_a_broken_copy_left_goes_too_and_what_is_being_copied_stays(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = drop(settings, name, f"person_key,email\np1,{ADA}\n".encode())
+    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 0
+    assert path.exists()
+    monkeypatch.setattr("orchestration.erased_files.BEING_COPIED_SECONDS", 0)
+    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    assert not path.exists()

@@ -6,7 +6,7 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from orchestration.erased_lake import rewrite_lake
+from orchestration.erased_lake import rewrite_lake, told_beside
 from orchestration.lake import Lake
 from tests.orchestration.test_erased_files import ADA, ada
 from tests.orchestration.test_importer import PROFILE
@@ -39,3 +39,10 @@ def test_a_batch_of_which_no_row_is_good_hinders_nobody(lake: Lake) -> None:
     assert rewrite_lake(lake, ada(), {"email": [ADA]}) == {"touches": 1}
     assert landed.quarantine is not None
     assert ADA not in pq.read_table(landed.quarantine)["record"][0].as_py()
+
+
+def test_what_only_rejected_records_tell_of_the_person_is_found_and_what_others_have_too_is_not(lake: Lake) -> None:
+    hers = {"email": ADA, "phone": "+1 415 555 0123", "external_id": "crm-ada", "anonymous_id": "undefined"}
+    others = touches("b", email=OTHER, phone="+14155550199", anonymous_id="undefined", **BAD)
+    land(lake, [*touches("a", **hers, **BAD), *others], profile_id=PROFILE)
+    assert told_beside(lake, ada()) == {("phone", "+14155550123"), ("external_id", "crm-ada")}

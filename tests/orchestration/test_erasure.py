@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -10,13 +11,14 @@ import sqlalchemy as sa
 
 from api import db
 from api.erased import digest
-from api.models import ErasedIdentifier, Erasure
+from api.erased_records import remember
+from api.models import ErasedIdentifier, Erasure, StoreDelivery
 from api.warehouse_ids import identifier_id
 from data_contracts.contract import landed
-from orchestration.erasure import _found, complete_erasures, drop_warehouse
+from orchestration.erasure import _found, _take_rejected, compact, complete_erasures, drop_warehouse
 from orchestration.lake import Lake
 from orchestration.raw_rows import RawRows
-from tests.factories import accounts, served
+from tests.factories import accounts, exports, served
 from touchledger.settings import Settings
 
 SPILLED = "duckdb_temp_1_0_storage_DEFAULT-0.tmp"
@@ -32,6 +34,14 @@ def test_nothing_that_a_killed_build_left_outlives_the_warehouse(settings: Setti
         path.write_text("ann@example.com")
     drop_warehouse(settings)
     assert list(settings.home.glob(f"{name}*")) == []
+
+
+def test_what_a_killed_run_on_spark_left_goes_though_duckdb_builds_now(settings: Settings) -> None:
+    left = settings.spark_run / "warehouse" / "int_person_identifiers" / "part-0.parquet"
+    left.parent.mkdir(parents=True)
+    left.write_text("ann@example.com")
+    drop_warehouse(settings)
+    assert not settings.spark_run.exists()
 
 
 def test_what_a_killed_check_spilled_goes_and_later_checks_still_have_their_folder(settings: Settings) -> None:
@@ -65,22 +75,31 @@ def test_an_erasure_is_completed_only_once_no_older_snapshot_is_left(settings: S
     assert complete_erasures(settings) == []
 
 
+def people_of(settings: Settings, profile_id: str, known: str) -> None:
+    """A warehouse that knows these people: `known` selects kind, value and person of each identifier."""
+    with duckdb.connect(str(settings.warehouse)) as connection:
+        connection.execute("create schema intermediate")
+        connection.execute(
+            "create table intermediate.int_profiles as select 1 as profile_key, ? as profile_id", [profile_id]
+        )
+        connection.execute(
+            "create table intermediate.int_person_identifiers as"
+            f" select 1 as profile_key, *, false as is_shared from ({known}) as told(kind, value, person_key)"
+        )
+
+
 def test_a_person_is_found_among_many_of_whom_few_are_held_at_once(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("orchestration.erasure.ROWS_AT_ONCE", 100)
     url, profile = settings.operational_url, accounts.profile(settings.operational_url)
     ann = digest(settings.signing_key(), identifier_id(profile.id, "email", "7@example.com"))
-    with duckdb.connect(str(settings.warehouse)) as connection:
-        connection.execute("create schema intermediate")
-        connection.execute(
-            "create table intermediate.int_profiles as select 1 as profile_key, ? as profile_id", [profile.id]
-        )
-        connection.execute(
-            "create table intermediate.int_person_identifiers as select 1 as profile_key, kind, range as person_key,"
-            " range || '@example.com' as value, false as is_shared"
-            " from range(20000), unnest(['email', 'external_id']) as kinds(kind)"
-        )
+    people_of(
+        settings,
+        profile.id,
+        "select kind, range || '@example.com' as value, range as person_key"
+        " from range(20000), unnest(['email', 'external_id']) as kinds(kind)",
+    )
     erasure = Erasure(profile_id=profile.id, reason="other", counts={}, due_at=db.now(), secret="5e" * 32)
     with db.transaction(url) as session:
         session.add(erasure)
@@ -94,3 +113,58 @@ def test_a_person_is_found_among_many_of_whom_few_are_held_at_once(
         tracemalloc.stop()
     assert found.values == {"email": ["7@example.com"], "external_id": ["7@example.com"]}
     assert most < 2_000_000
+
+
+def test_an_identifier_that_only_a_rejected_record_tells_is_taken_for_the_persons_unless_somebody_has_it(
+    settings: Settings,
+) -> None:
+    url, profile = settings.operational_url, accounts.profile(settings.operational_url)
+    lake = Lake(settings.lake)
+    lake.prepare()
+    rejected = {"touch_key": "t", "email": "ann@example.com", "phone": "+14155550123", "external_id": "crm-bob"}
+    lake.land(dataset="touches", profile_id=profile.id, source="file", batch="b", records=[rejected])
+    people_of(settings, profile.id, "values ('email', 'ann@example.com', 1), ('external_id', 'crm-bob', 2)")
+    erasure = Erasure(profile_id=profile.id, reason="other", counts={}, due_at=db.now(), secret="5e" * 32)
+    with db.transaction(url) as session:
+        session.add(erasure)
+        session.flush()
+        ann = identifier_id(profile.id, "email", "ann@example.com")
+        remember(session, settings.signing_key(), profile_id=profile.id, erasure_id=erasure.id, ids=[ann])
+    found = _found(settings, erasure)
+    _take_rejected(settings, lake, found)
+    assert found.values == {"email": ["ann@example.com"], "phone": ["+14155550123"]}
+    assert found.person.owns("phone", "+14155550123")
+    assert not found.person.owns("external_id", "crm-bob")
+
+
+def test_the_database_is_written_anew_without_what_was_there(database_url: str) -> None:
+    profile, at = accounts.profile(database_url), db.now()
+    with db.transaction(database_url) as session:
+        session.add(Erasure(profile_id=profile.id, reason="other", counts={}, due_at=at, secret="trace-of-ann"))
+    with db.transaction(database_url) as session:
+        session.scalars(sa.select(Erasure)).one().secret = None
+    assert b"trace-of-ann" in bytes_of(database_url, "erasures")
+    compact(database_url)
+    assert b"trace-of-ann" not in bytes_of(database_url, "erasures")
+
+
+def test_the_hashes_that_a_store_told_go_from_the_database_with_its_free_pages(database_url: str) -> None:
+    store = exports.connection(database_url, accounts.profile(database_url))
+    of = {"connection_id": store.id, "profile_id": store.profile_id, "delivery_id": "1", "topic": "customers/redact"}
+    with db.transaction(database_url) as session:
+        session.add(StoreDelivery(**of, occurred_at=db.now(), facts={"identifiers": ["trace-of-ann"]}))
+    with db.transaction(database_url) as session:
+        session.scalars(sa.select(StoreDelivery)).one().facts = {}
+    compact(database_url)
+    assert b"trace-of-ann" not in bytes_of(database_url, "store_deliveries")
+
+
+def bytes_of(url: str, table: str) -> bytes:
+    """The bytes that the database keeps of a table, or of everything where all is in one file."""
+    if url.startswith("sqlite"):
+        file = Path(url.removeprefix("sqlite:///"))
+        return b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
+    with db.engine_for(url).connect() as connection:
+        connection.execute(sa.text("checkpoint"))
+        read = sa.text("select pg_read_binary_file(pg_relation_filepath(:name))")
+        return bytes(connection.execute(read, {"name": table}).scalar_one())

@@ -211,6 +211,18 @@ def test_a_key_that_holds_the_address_is_renamed_beside_an_identifier_nobody_kne
     assert "fresh@" not in kept(settings)
 
 
+def test_somebody_sent_under_keys_that_differ_in_their_capitals_alone_is_erased(
+    partner: Caller, settings: Settings, profile: Profile
+) -> None:
+    keys = (EMAIL, EMAIL.title())
+    send(settings, profile, "touches", *(visit(f"visit of {key}", email=EMAIL) for key in keys))
+    send(settings, profile, "people", *({"person_key": key, "email": EMAIL} for key in keys))
+    assert ask(partner, email=EMAIL).status_code == 202
+    with db.transaction(settings.operational_url) as session:
+        assert session.scalar(sa.select(sa.func.count()).select_from(IngestedRecord)) == 4
+    assert EMAIL not in kept(settings).lower()
+
+
 def test_answers_kept_for_replay_lose_the_person_with_their_key(
     client: FlaskClient, settings: Settings, profile: Profile, partner: Caller
 ) -> None:
@@ -265,6 +277,23 @@ def test_the_erased_cannot_be_erased_again_or_sent_again(
     text = kept(settings)
     assert "late" in text and "new-device" in text
     assert [mark for mark in (EMAIL, "crm-77", "/private", "Annabel", "+14155550199") if mark in text] == []
+
+
+def test_whoever_was_erased_is_in_no_key_and_no_label_that_is_sent_later(
+    partner: Caller, person: str, settings: Settings, profile: Profile
+) -> None:
+    assert ask(partner, email=EMAIL).status_code == 202
+    who = {"email": "Ann@example.com", "anonymous_id": "new-device"}
+    late = visit(f"visit of {EMAIL}", utm_content="to=ann%40example.com", utm_term="joann@example.com", **who)
+    outcomes = [send(settings, profile, "touches", late) for _ in range(2)]
+    # sent again it is the same
+    assert [(one.accepted, one.duplicates, one.rejected) for one in outcomes] == [(1, 0, []), (0, 1, [])]
+    with db.transaction(settings.operational_url) as session:
+        (row,) = session.scalars(sa.select(IngestedRecord).where(IngestedRecord.record.is_not(None)))
+    assert row.record_key == row.record["touch_key"]
+    assert (row.record["anonymous_id"], row.record["utm_term"]) == ("new-device", "joann@example.com")
+    text = repr((row.record_key, {**row.record, "utm_term": None})).lower()
+    assert [mark for mark in ("ann@", "ann%40") if mark in text] == []
 
 
 def test_only_keyed_hashes_are_kept_and_the_trail_names_nobody(

@@ -11,10 +11,11 @@ from marshmallow import ValidationError
 from sqlalchemy.orm import Session
 
 from api import db, errors
-from api.models import IngestedRecord, ManualRefund, Profile
+from api.models import AuditEntry, IngestedRecord, ManualRefund, Profile
 from api.scopes import Scope
 from api.v1.payments import refunds
 from api.v1.payments.schemas import RefundBody
+from api.warehouse_ids import identifier_id, uuid_v8
 from tests.api.conftest import Caller
 from tests.factories import accounts, served
 from tests.fixtures.at_once import one_behind_the_other
@@ -113,3 +114,26 @@ def test_a_refund_entered_before_its_payment_got_another_name_is_shown_held_to_a
     assert (again.status_code, again.json["error"]["code"]) == (422, "manual_refund_exists")
     assert clerk("DELETE", "/payments/stripe:1/refund").json["data"] == {"deleted": True}
     assert clerk.get("/payments").json["data"][0]["manual_refund"] is None
+
+
+def test_the_trail_names_a_payment_without_the_address_in_its_reference(
+    caller_with: Callable[..., Caller], settings: Settings, profile: Profile
+) -> None:
+    clerk = caller_with(scopes=[Scope.CUSTOMERS_READ, Scope.ATTRIBUTION_WRITE])
+    facts = {"profile_key": 1, "profile_id": profile.id, "time_zone": "UTC", "currency": "USD", "settings_version": "v"}
+    ids = {"profile_key": 1, "identifier_id": identifier_id(profile.id, "email", "ann@example.com")}
+    person = uuid_v8(profile.id, "person", "email:ann@example.com")
+    sold = {"profile_key": 1, "ts": 1, "value": "20", "refunded": "0", "refunded_by_hand": "0", "currency": "USD"}
+    tables = {
+        "profiles": [facts],
+        "payments": [{**sold, "payment_ref": "bank:7 of ann@example.com"}],
+        "person_identifiers": [{**ids, "person_ref": person, "alias_ref": person}],
+    }
+    served.publish(settings.published, tables)
+    path = "/payments/bank:7%20of%20ann%40example.com"
+    assert clerk.post(f"{path}/refund", json={"amount": "5.00", "currency": "USD"}).status_code == 201
+    assert clerk("DELETE", f"{path}/refund").json["data"] == {"deleted": True}
+    assert clerk("PUT", f"{path}/payer", json={"email": "ann@example.com"}).status_code == 200
+    with db.transaction(settings.operational_url) as session:
+        told = [entry.details["target"]["id"] for entry in session.scalars(sa.select(AuditEntry))]
+    assert told == ["bank:7 of [redacted]"] * 3

@@ -1,0 +1,72 @@
+"""A person taken out of the operational database: what was entered about their payments goes with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from api import db
+from api.erased import Person
+from api.erased_records import redact_records
+from api.models import Import, ManualRefund, Profile
+from api.v1.events.ingest import accept
+from api.warehouse_ids import identifier_id
+from tests.factories import accounts
+from touchledger.settings import Settings
+
+EMAIL = "ann@example.com"
+
+
+@pytest.mark.parametrize(
+    ("dataset", "record", "ref"),
+    [
+        ("conversions", {"conversion_key": "s1", "payment_ref": "bank:771"}, "bank:771"),
+        ("conversions", {"conversion_key": "s1", "order_ref": "#1001"}, "order:#1001"),
+        ("orders", {"connection_ref": "shop", "order_id": "5610", "order_ref": "#1"}, "store:5610"),
+    ],
+)
+def test_what_was_noted_of_the_persons_refund_goes_and_of_others_stays(
+    settings: Settings, profile: Profile, dataset: str, record: dict[str, Any], ref: str
+) -> None:
+    sale = {"conversion_type": "payment_received", "occurred_at": "2026-03-01T09:00:00Z", "value": "9.00"}
+    order = {"created_at": sale["occurred_at"], "updated_at": sale["occurred_at"], "financial_status": "paid"}
+    more = sale if dataset == "conversions" else {**order, "total": "9.00"}
+    given = {**more, **record, "currency": "USD", "email": EMAIL}
+    with db.transaction(settings.operational_url) as session:
+        assert not accept(session, profile_id=profile.id, dataset=dataset, records=[given]).rejected
+        for of in (ref, "bank:another"):
+            entered = ManualRefund(profile_id=profile.id, payment_ref=of, amount=1, currency="USD")
+            entered.note, entered.refunded_at = "As Ann wished", db.now()
+            session.add(entered)
+    ids = frozenset({identifier_id(profile.id, "email", EMAIL)})
+    with db.transaction(settings.operational_url) as session:
+        redact_records(session, Person(profile.id, b"secret", ids))
+    with db.transaction(settings.operational_url) as session:
+        left = {one.payment_ref: one.note for one in session.scalars(sa.select(ManualRefund))}
+    assert left == {ref: None, "bank:another": "As Ann wished"}
+
+
+def test_a_text_that_grows_with_the_random_name_still_fits_its_column(database_url: str) -> None:
+    profile = accounts.profile(database_url)
+    person = Person(profile.id, b"secret", frozenset({identifier_id(profile.id, "email", EMAIL)}))
+    person.learn("email", EMAIL)
+    told = f"list of {EMAIL}".ljust(255, "-")
+    with db.transaction(database_url) as session:
+        session.add(
+            Import(
+                profile_id=profile.id, scope=profile.id, dataset="people", sha256="5e", status="rejected",
+                file_name=told, reason=f"{told}: ".ljust(500, "-"),
+            )
+        )  # fmt: skip
+        entered = ManualRefund(profile_id=profile.id, payment_ref="bank:1", amount=1, currency="USD")
+        entered.note, entered.refunded_at = f"{EMAIL} wrote".ljust(500, "-"), db.now()
+        session.add(entered)
+    with db.transaction(database_url) as session:
+        redact_records(session, person)
+    with db.transaction(database_url) as session:
+        imported, entered = session.scalars(sa.select(Import)).one(), session.scalars(sa.select(ManualRefund)).one()
+    lengths = [len(str(text)) for text in (imported.file_name, imported.reason, entered.note)]
+    assert lengths == [255, 500, 500]
+    assert EMAIL not in f"{imported.file_name} {imported.reason} {entered.note}"

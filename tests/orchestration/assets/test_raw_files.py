@@ -1,0 +1,42 @@
+"""The landing of files as Dagster keeps it: which were not loaded and why, and nothing that they hold of people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import dagster as dg
+import pytest
+
+from orchestration.assets.raw_files import landing_files
+from orchestration.lake import Lake
+from orchestration.resources import Deployment
+from tests.orchestration.test_importer import PROFILE
+from tests.orchestration.test_inbox import drop, lake
+from touchledger.settings import Settings
+
+__all__ = ["lake"]
+
+ADA = "ada@example.com"
+
+
+@pytest.fixture
+def instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
+    with dg.DagsterInstance.ephemeral() as instance:
+        yield instance
+
+
+def test_the_history_of_runs_tells_files_and_reasons_without_addresses_and_numbers(
+    settings: Settings, lake: Lake, instance: dg.DagsterInstance
+) -> None:
+    drop(settings, "no header.csv", f"{ADA},+14155550123\n")
+    drop(settings, "of ada@example.com.csv", "klicks\n1\n")
+    drop(settings, "of bob@example.com.csv", "klicks\n2\n")
+    drop(settings, "of ada@example.com.csv", "klicks\n1\n", dataset="touchs")
+    result = dg.materialize([landing_files], instance=instance, resources={"deployment": Deployment()})
+    (kept,) = result.asset_materializations_for_node("landing__files")
+    left, rejected = (kept.metadata[name].value for name in ("files not loaded", "rejected files"))
+    assert [len(left), len(rejected)] == [4, 3]
+    assert f"{PROFILE}/touches/no header.csv" in left
+    assert [reason for reason in rejected.values() if "klicks" in reason]
+    events = repr([dg.serialize_value(entry) for entry in instance.all_logs(result.run_id)])
+    assert [mark for mark in ("ada@", "bob@", "14155550123") if mark in events] == []

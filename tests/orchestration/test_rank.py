@@ -21,7 +21,6 @@ from orchestration.likelihoods import TOLD_FOR_DAYS, told_file, write_likelihood
 from orchestration.locks import only_writer
 from orchestration.rank import TIER, as_table, look, standings, tell, train
 from orchestration.ranking.evaluation import RECIPE
-from orchestration.ranking.hazard import FURTHEST
 from orchestration.ranking.lifespan import DAYS_LEFT
 from orchestration.ranking.likelihood import EPOCH, MEASURE
 from orchestration.ranking.standing import PROVEN, STALE_AFTER
@@ -134,16 +133,12 @@ def test_worn_ads_have_a_high_tier_and_no_chance(second: Settings) -> None:
 
 
 def test_days_of_life_stand_on_a_look_of_their_own(first: Settings, second: Settings) -> None:
-    waiting = [row for row in rows(first) if row["measure"] == DAYS_LEFT]
-    assert {(row["reason"], row["value"]) for row in waiting} == {("pending_confirmation", None)}
-    told = [row for row in rows(second) if row["measure"] == DAYS_LEFT]
-    assert {row["reason"] for row in told} >= {PROVEN, "already_fatigued"}
-    panel = WEAR.panel(1)
-    # an ad is known by the number of its row in the panel, and the scores are of its last day
-    age = panel.spend.shape[1] - 1 - panel.delivered.argmax(axis=1)
-    left = [row["value"] - age[row["entity_key"] - 1] for row in told if row["status"] == "served"]
-    assert left
-    assert 0 < min(left) < max(left) <= FURTHEST
+    assert {row["reason"] for row in rows(first) if row["measure"] == DAYS_LEFT} == {"pending_confirmation"}
+    told = {row["entity_key"]: row for row in rows(second) if row["measure"] == DAYS_LEFT}
+    assert {row["reason"] for row in told.values()} >= {PROVEN, "already_fatigued"}
+    age = WEAR.days - 1 - WEAR.panel(1).delivered.argmax(axis=1)
+    left = [row["value"] - age[ad - 1] for ad, row in told.items() if row["status"] == "served"]
+    assert 0 < min(left) < max(left) <= 90
 
 
 def test_a_profile_that_the_ranker_never_saw_has_no_rows(mine: Settings) -> None:
@@ -284,8 +279,7 @@ def deployed(mine: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Settin
 def test_the_asset_shows_its_looks_as_pictures_and_why_each_measure_stands_where_it_does(deployed: Settings) -> None:
     done = dg.materialize([ranker], resources={"deployment": Deployment()})
     assert done.success
-    pictures = done.asset_materializations_for_node("ranker")
-    by_key = {one.asset_key: one.metadata for one in pictures}
+    by_key = {one.asset_key: one.metadata for one in done.asset_materializations_for_node("ranker")}
     assert "data:image/png;base64," in str(by_key[LOOKS][MEASURE].value)
     assert by_key[TOLD]["standing"].value[MEASURE] == PROVEN
     assert by_key[TOLD]["day"].value == str(EPOCH + timedelta(days=FIRST_DAY + WEAR.days - 1))

@@ -67,4 +67,6 @@ def queue(
 
 def on_one_line(text: str) -> str:
     """Text for a header: names are other people's data, and a line break in one would begin a header of their own."""
-    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text).strip()[:LONGEST_SUBJECT]
+    line = re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text).strip()
+    # the start of an encoded word, which would be decoded with the line breaks in it
+    return line.replace("=?", "= ?")[:LONGEST_SUBJECT]

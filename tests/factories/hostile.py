@@ -33,6 +33,7 @@ HOSTILE = {
     "control characters": "a\x01b\x07c\x08d\x1b[2J\x1b]0;owned\x07\x7f\x9b31m",
     "line breaks": "one\ntwo\r\nthree\x0bfour\u2028five\u2029six\x85seven",
     "header of a mail": "x\r\nBcc: everybody@example.com\r\n\r\n<script>",
+    "encoded header of a mail": "=?utf-8?q?x=0D=0ABcc:_everybody@example.com=0D=0A=0D=0A<script>?=",
     "line of a log": 'x\n{"event": "login", "user": "root"}',
     "right to left": "\u202egpj.exe\u202c\u2066\u2067",
     "unseen": "a\u200bb\u2060c\ufeffd\u00ade\U000e0041f",

@@ -14,6 +14,7 @@ from pathlib import Path
 import matplotlib as mpl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from api.quoting import apart, straight
 from api.reports import pdf
 from api.reports.content import DEFAULT_COLORS, Cell, Content, filled
 from api.reports.figures import Figures
@@ -125,7 +126,9 @@ def _fonts() -> dict[str, bytes]:
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     loader = FileSystemLoader(Path(__file__).parent / "templates")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    made.filters |= {"apart": apart, "straight": straight}
+    return made
 
 
 def _data_uri(content: bytes, mime_type: str) -> str:

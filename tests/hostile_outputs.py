@@ -225,8 +225,9 @@ def mail(home: Path) -> Told:
         assert message.keys()[:6] == ["From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted"]
         assert set(message.keys()[6:]) == {"Content-Type", "Content-Transfer-Encoding", "MIME-Version"}
         assert message["Subject"] == on_one_line(name)
-        changed = "not decoded" if "=?" in name else "on one line, 200 characters"
-        told[label] = AS_IT_IS if on_one_line(name) == name else changed
+        changed = {"=?": "not decoded", "\u202e": "turns nothing"}
+        what = next((told_ for sign, told_ in changed.items() if sign in name), "on one line, 200 characters")
+        told[label] = AS_IT_IS if on_one_line(name) == name else what
     return told
 
 

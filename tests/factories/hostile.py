@@ -23,6 +23,7 @@ HOSTILE = {
     "formula behind a narrow blank": "\u2009=1+1",
     "full-width formula": "\uff1d1+1",
     "formula in the next cell": '",=1+1,"',
+    "formula behind a semicolon": "x;=1+cmd|' /C calc'!A0;",
     "formula in the next line": 'x"\n=1+1',
     "template": "{{ 7 * 7 }}{% include '/etc/passwd' %}{# #}",
     "template of dbt": "{{ env_var('HOME') }}{% do run_query('drop table entities') %}",

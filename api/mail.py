@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -10,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from api import context, errors
 from api.models import OutgoingMail, Workspace
+from api.quoting import within_a_line
 from touchledger.settings import Settings
 
 Queued = Literal["queued", "not_configured"]
@@ -67,4 +67,5 @@ def queue(
 
 def on_one_line(text: str) -> str:
     """Text for a header: names are other people's data, and a line break in one would begin a header of their own."""
-    return re.sub(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text).strip()[:LONGEST_SUBJECT]
+    # the start of an encoded word, which would be decoded with the line breaks in it
+    return within_a_line(text).replace("=?", "= ?")[:LONGEST_SUBJECT]

@@ -17,19 +17,21 @@ from api.models import App, Profile, Workspace
 from api.models.profile import LONGEST_NAME
 from api.scopes import DEFAULT_SCOPES, Scope
 from api.subscriptions import grant
-from data_contracts.formats import currency_digits, time_zones
+from data_contracts.formats import Refused, currency_digits, time_zones
+from data_contracts.values import clean_text
 from touchledger.settings import Settings
 
 OWN_WORKSPACE = "Touchledger"
+LONGEST_KEY_NAME = 80
 
 
 def create_profile(settings: Settings, *, name: str, timezone: str, currency: str) -> str:
     """A new profile in the deployment's own workspace; gives its id.
 
-    Raises BadParameter for a name of no length or over 120 characters, and for an unknown time zone or currency.
+    Raises BadParameter for a name of no length, over 120 characters or of no text, and for an unknown time zone or
+    currency.
     """
-    if not 0 < len(name.strip()) <= LONGEST_NAME:
-        raise click.BadParameter(f"a name has 1 to {LONGEST_NAME} characters", param_hint="--name")
+    name = _written(name, LONGEST_NAME)
     if timezone not in time_zones():
         near = difflib.get_close_matches(timezone, sorted(time_zones()), n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
@@ -38,7 +40,7 @@ def create_profile(settings: Settings, *, name: str, timezone: str, currency: st
         raise click.BadParameter(f"{currency!r} is not an ISO 4217 currency", param_hint="--currency")
     with transaction(settings.operational_url) as session:
         workspace = _own_workspace(session)
-        profile = Profile(workspace_id=workspace.id, name=name.strip(), timezone=timezone, reporting_currency=currency)
+        profile = Profile(workspace_id=workspace.id, name=name, timezone=timezone, reporting_currency=currency)
         session.add(profile)
         session.flush()
         return profile.id
@@ -73,9 +75,10 @@ def _own_workspace(session: Session) -> Workspace:
 def mint_key(settings: Settings, *, profile_id: str, scopes: Sequence[str], name: str, app: str | None = None) -> str:
     """A new API key in plain text, which is kept nowhere; with the name of an `app` it is that app's partner key.
 
-    An app is made by its first key. Raises BadParameter for an unknown or archived profile, an unknown scope and a
-    suspended app.
+    An app is made by its first key. Raises BadParameter for a name of no length, over 80 characters or of no text, an
+    unknown or archived profile, an unknown scope and a suspended app.
     """
+    name = _written(name, LONGEST_KEY_NAME)
     unknown = [scope for scope in scopes if scope not in set(Scope)]
     if unknown:
         raise click.BadParameter(f"{', '.join(unknown)}: known are {', '.join(Scope)}", param_hint="--scope")
@@ -88,6 +91,16 @@ def mint_key(settings: Settings, *, profile_id: str, scopes: Sequence[str], name
             session, profile_id=profile_id, scopes=scopes or DEFAULT_SCOPES, name=name, app_id=app_id
         )
         return secret
+
+
+def _written(name: str, longest: int) -> str:
+    try:
+        text = clean_text(name)
+    except Refused as refused:
+        raise click.BadParameter(f"the name {refused}", param_hint="--name") from None
+    if not 0 < len(text) <= longest:
+        raise click.BadParameter(f"a name has 1 to {longest} characters", param_hint="--name")
+    return text
 
 
 def _app_named(session: Session, name: str) -> App:

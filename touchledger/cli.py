@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from orchestration.garbage import search_seldom
 from touchledger.ends import Commands
-from touchledger.output import Output, speaking
+from touchledger.output import Output, speaking, spelt
 from touchledger.settings import Settings, WrongSettingError, load
 
 # libraries that take seconds to import are imported by the commands that need them
@@ -66,7 +66,8 @@ def create_profile(output: Output, name: str, timezone: str, currency: str) -> N
     from touchledger.accounts import create_profile as create
 
     profile_id = create(_prepared(), name=name, timezone=timezone, currency=currency.upper())
-    output.result(profile_id, {"profile_id": profile_id}, f"Profile {escape(name)} was created: [bold]{profile_id}[/]")
+    shown = f"Profile {escape(spelt(name))} was created: [bold]{profile_id}[/]"
+    output.result(profile_id, {"profile_id": profile_id}, shown)
 
 
 @main.group()
@@ -83,7 +84,7 @@ def set_plan(output: Output, workspace_id: str, plan: str) -> None:
     from touchledger.accounts import grant_plan
 
     data = grant_plan(_prepared(), workspace_id=workspace_id, plan=plan)
-    output.result(data["plan"], data, f"Workspace {escape(data['name'])} is on [bold]{data['plan']}[/].")
+    output.result(data["plan"], data, f"Workspace {escape(spelt(data['name']))} is on [bold]{data['plan']}[/].")
 
 
 @main.group()

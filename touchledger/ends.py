@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from touchledger.entry import STOPPED
+from touchledger.output import spelt
 
 
 class Commands(click.Group):
@@ -22,7 +23,9 @@ class Commands(click.Group):
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             click.echo("stopped; what was served before still is", err=True)
             raise SystemExit(STOPPED) from None
-        except click.ClickException:
+        except click.ClickException as refusal:
+            # it may name a file, a column or an account as somebody else named it
+            refusal.message = "\n".join(map(spelt, refusal.message.split("\n")))  # type: ignore[misc]
             raise
         except Exception as error:
             told = told_in_a_line(error)

@@ -17,7 +17,7 @@ from api.served import MODELS, ProfileFacts, Reader, profile_facts
 from api.snapshot import snapshots
 from api.v1.conversions import queries, rows
 from api.v1.conversions.split import shares, values
-from touchledger.output import Output
+from touchledger.output import Output, spelt
 from touchledger.settings import Settings
 
 Row = Mapping[str, Any]
@@ -134,9 +134,8 @@ def _weights(data: Mapping[str, Any]) -> Table:
     for touch in data["touches"]:
         when = datetime.fromisoformat(touch["occurred_at"]).strftime("%Y-%m-%d %H:%M:%S")
         weights = (_weight(touch["weights"][model]) for model in MODELS)
-        table.add_row(
-            str(touch["position"]), when, touch["channel"], Text(touch["to"]), _days(touch["age_seconds"]), *weights
-        )
+        to, age = Text(spelt(touch["to"])), _days(touch["age_seconds"])
+        table.add_row(str(touch["position"]), when, touch["channel"], to, age, *weights)
     sums = (f"{sum(touch['weights'][model] for touch in data['touches']):g}" for model in MODELS)
     table.add_row("", "", "", "sum", "", *sums, style="bold")
     return table
@@ -145,7 +144,7 @@ def _weights(data: Mapping[str, Any]) -> Table:
 def _money(profile: ProfileFacts, data: Mapping[str, Any]) -> Table:
     table = _table(f"Money, {profile.currency}", ("credit goes to",))
     for part in data["destinations"]:
-        table.add_row(Text(part["to"]), *(_plain(part["cents"][model], profile) for model in MODELS))
+        table.add_row(Text(spelt(part["to"])), *(_plain(part["cents"][model], profile) for model in MODELS))
     sums = (_plain(sum(part["cents"][model] for part in data["destinations"]), profile) for model in MODELS)
     table.add_row("sum", *sums, style="bold")
     return table

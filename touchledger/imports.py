@@ -15,7 +15,7 @@ from api.models import Import
 from orchestration.importer import CannotImportError, import_file
 from orchestration.lake import Lake
 from orchestration.readers import legible
-from touchledger.output import Output
+from touchledger.output import Output, spelt
 from touchledger.settings import Settings
 
 
@@ -24,7 +24,7 @@ def run(output: Output, settings: Settings, *, dataset: str, files: Sequence[Pat
     lake, imports = Lake(settings.lake), []
     for path in files:
         try:
-            with output.working(f"Import {escape(legible(path.name))}"):
+            with output.working(f"Import {escape(spelt(legible(path.name)))}"):
                 imports.append(
                     import_file(settings.operational_url, lake, dataset=dataset, path=path, profile_id=profile_id)
                 )
@@ -48,5 +48,5 @@ def _table(imports: list[Import]) -> Table:
         table.add_column(heading, justify="right")
     for one in imports:
         counts = (f"{count:,}" for count in (one.rows_in, one.rows_loaded, one.rows_quarantined))
-        table.add_row(Text(one.file_name), one.status, *counts)
+        table.add_row(Text(spelt(one.file_name)), one.status, *counts)
     return table

@@ -6,6 +6,7 @@ import functools
 import itertools
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,13 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 # more than any table needs: what goes into a file or a pipe has no width that it must keep to
 UNBOUND = 10_000
 ROWS_AT_ONCE = 1000
+# controls, line ends, and what turns the direction of all that follows
+_OBEYED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+def spelt(text: str) -> str:
+    """Other people's text for a terminal: what it would obey instead of showing is written as an escape (`\\x1b`)."""
+    return _OBEYED.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
 
 
 def _console() -> Console:
@@ -50,9 +58,9 @@ class Output:
     def warn(self, text: str) -> None:
         """What did not go well, to whoever reads: a script finds it beside its result, on standard error."""
         if self.is_bare:
-            click.echo(text, err=True)
+            click.echo(spelt(text), err=True)
         else:
-            self.console.print(f"[yellow]{escape(text)}[/]")
+            self.console.print(f"[yellow]{escape(spelt(text))}[/]")
 
     def result(self, bare: str, data: Any, *shown: RenderableType) -> None:
         """The command's result: bare for --quiet, `data` for --json, else `shown` (or the bare text).

@@ -23,7 +23,7 @@ from orchestration.ingested import waiting
 from orchestration.lake import Lake
 from orchestration.quarantine import counted, rows
 from orchestration.raw_rows import RawRows
-from touchledger.output import Output
+from touchledger.output import Output, spelt
 from touchledger.settings import Settings
 
 
@@ -133,4 +133,4 @@ def _cell(value: Any) -> Text:
         return Text("-")
     if isinstance(value, datetime):
         return Text(f"{value:%Y-%m-%d %H:%M} UTC")
-    return Text(f"{value:,}" if isinstance(value, int) else str(value))
+    return Text(f"{value:,}" if isinstance(value, int) else spelt(str(value)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -12,6 +13,7 @@ from flask import Blueprint, Response, request
 from sqlalchemy.orm import Session
 
 from api import audit, context, reach
+from api.body_fields import UUID
 from api.db import now
 from api.guard import public
 from api.models import Membership, OAuthAuthorization, Profile, User, Workspace
@@ -183,7 +185,9 @@ def _profiles(session: Session, person: User) -> Sequence[Any]:
 
 
 def _chosen(session: Session, person: User) -> tuple[Profile, Workspace] | tuple[None, None]:
-    wanted = request.form.get("profile_id")
+    wanted = request.form.get("profile_id", "")
+    if not re.fullmatch(UUID, wanted):
+        return None, None
     # nobody archives it before the consent is kept, which then ends with it
     session.execute(sa.select(Profile.id).where(Profile.id == wanted).with_for_update(read=True))
     return next(

@@ -13,6 +13,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError
 from api import context, db, errors, passwords, sign_in
 from api.guard import public
 from api.pages import browser
+from api.pages.sign_in import OF_PASSWORDS
 from api.v1.credentials import by_code, people
 from api.v1.credentials.resetting_schemas import AddressBody, NewPasswordBody, TokenOfMailBody
 
@@ -103,13 +104,14 @@ def _posted(template: str, schema: Schema, act: Callable[[dict[str, str]], Respo
         if refusal.code.code not in TOLD:
             raise
         # the page is there, only the code is not: 404 would say otherwise
-        response = _form(template, max(refusal.code.status, 422), TOLD[refusal.code.code])
+        at = "new_password" if refusal.code.code in OF_PASSWORDS else "token"
+        response = _form(template, max(refusal.code.status, 422), TOLD[refusal.code.code], at=at)
         if "Retry-After" in refusal.headers:
             response.headers["Retry-After"] = refusal.headers["Retry-After"]
         return response
-    except ValidationError:
-        return _form(template, 422, "Check what you typed.")
+    except ValidationError as refusal:
+        return _form(template, 422, "Check what you typed.", at=next(iter(refusal.messages_dict)))
 
 
-def _form(template: str, status: int = 200, problem: str = "") -> Response:
-    return browser.page(template, status, typed=request.form, problem=problem, shortest=passwords.SHORTEST)
+def _form(template: str, status: int = 200, problem: str = "", *, at: str = "") -> Response:
+    return browser.page(template, status, typed=request.form, problem=problem, at=at, shortest=passwords.SHORTEST)

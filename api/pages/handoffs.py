@@ -12,6 +12,7 @@ from api.guard import public
 from api.models import Handoff, User, Workspace
 from api.pages import browser
 from api.pages.sign_in import way_in
+from api.quoting import straight
 from api.v1.billing.handoffs import told
 
 NOUNS = {"checkout": "payment", "plan_selection": "choice of a plan", "connect": "connection"}
@@ -70,7 +71,8 @@ def _shown(handoff: Handoff, workspace: Workspace) -> Response:
 def _success(kind: str, workspace: Workspace, result: dict[str, object]) -> str:
     if kind == "connect":
         return f"The connection stands; accounts found: {result.get('accounts_found', 0)}. Go on where you began."
-    return f"{workspace.name} is on the plan {result.get('plan', workspace.plan)} now. You can close this page."
+    name = straight(workspace.name)
+    return f"{name} is on the plan {result.get('plan', workspace.plan)} now. You can close this page."
 
 
 def _written(page_id: str) -> str:

@@ -68,7 +68,8 @@ def _accepted(person: User, token: str) -> Response:
 
 
 def _form(person: User | None, status: int = 200, problem: str = "") -> Response:
-    return browser.page("invitation.html", status, policy=SCRIPTED, person=person, problem=problem)
+    typed = request.form.get("token", "")
+    return browser.page("invitation.html", status, policy=SCRIPTED, person=person, problem=problem, typed=typed)
 
 
 def _url() -> str:

@@ -26,10 +26,11 @@ class Reason:
 
 @dataclass(frozen=True)
 class Ad:
-    """One line of the ranking, in words; `score` is the number behind `shown_score`."""
+    """One line of the ranking, in words; `score` is behind `shown_score`, `profile` is empty on a page of one."""
 
     name: str
-    of: str
+    profile: str
+    campaign: str
     tags: Sequence[str]
     score: float | None
     shown_score: str
@@ -65,7 +66,8 @@ def _ad(row: Row, currency: str, words: Words, *, named: bool) -> Ad:
     result, note = _result(row, currency, words)
     return Ad(
         name=row["ad_name"] or words("nameless", row["ad_external_id"]),
-        of=" · ".join(_of(row, words, named=named)),
+        profile=row["profile_name"] if named else "",
+        campaign=row["campaign_name"] or "",
         tags=[_plain(row["platform"]), _plain(row["creative_format"] or row["cohort_format"])],
         score=row["composite_score"],
         shown_score=words.number(row["composite_score"], 1),
@@ -79,11 +81,6 @@ def _ad(row: Row, currency: str, words: Words, *, named: bool) -> Ad:
         outlook=_outlook(row, words),
         reasons=[_reason(one, words) for one in row["reason_codes"]],
     )
-
-
-def _of(row: Row, words: Words, *, named: bool) -> list[str]:
-    parts = [row["profile_name"]] if named else []
-    return [*parts, words("in_campaign", row["campaign_name"])] if row["campaign_name"] else parts
 
 
 def _result(row: Row, currency: str, words: Words) -> tuple[str, str]:

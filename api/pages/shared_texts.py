@@ -31,7 +31,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "why": ("Why it ranks so", "Por qué ocupa este puesto"),
     "no_reason": ("No layer stands out", "Ninguna capa destaca"),
     "nameless": ("Ad {0}", "Anuncio {0}"),
-    "in_campaign": ("in {0}", "en {0}"),
+    "in_campaign": ("in", "en"),
     "stage_cold": ("Too little data", "Faltan datos"),
     "stage_early": ("Early", "Incipiente"),
     "stage_mature": ("Settled", "Asentado"),

@@ -23,6 +23,8 @@ TOLD = {
     "compromised_password": "This password is known from breaches. Choose another one.",
     "invalid_state": "There is an account with this address already. Sign in instead.",
 }
+# a problem of the password, and not of the field before it
+OF_PASSWORDS = ("weak_password", "compromised_password")
 
 bp = Blueprint("people_pages", __name__, template_folder="templates")
 
@@ -104,17 +106,26 @@ def _entered(token: str) -> Response:
     return response
 
 
-def _form(template: str = "sign_in.html", status: int = 200, problem: str = "") -> Response:
+def _form(template: str = "sign_in.html", status: int = 200, problem: str = "", *, at: str = "") -> Response:
     after = way_in(_next()).removeprefix("/sign-in")
-    return browser.page(template, status, after=after, typed=request.form, problem=problem, shortest=passwords.SHORTEST)
+    least = passwords.SHORTEST
+    return browser.page(template, status, after=after, typed=request.form, problem=problem, at=at, shortest=least)
 
 
 def _refused(refusal: errors.ApiError | ValidationError, template: str, otherwise: str, status: int) -> Response:
     code = refusal.code if isinstance(refusal, errors.ApiError) else None
-    response = _form(template, code.status if code else status, TOLD.get(code.code if code else "", otherwise))
+    told = TOLD.get(code.code if code else "", otherwise)
+    response = _form(template, code.status if code else status, told, at=_field_of(refusal))
     if isinstance(refusal, errors.ApiError) and "Retry-After" in refusal.headers:
         response.headers["Retry-After"] = refusal.headers["Retry-After"]
     return response
+
+
+def _field_of(refusal: errors.ApiError | ValidationError) -> str:
+    """The field to go to, where the problem is told to whoever does not see the page."""
+    if isinstance(refusal, ValidationError):
+        return next(iter(refusal.messages_dict))
+    return "password" if refusal.code.code in OF_PASSWORDS else "email"
 
 
 def _next() -> str:

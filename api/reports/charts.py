@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+import unicodedata
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.ft2font import FT2Font
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 INK, FAINT = "#3c4652", "#d9dee4"
@@ -32,6 +36,16 @@ Number = Callable[[float], str]
 Series = Sequence[float]
 
 
+def written(name: str) -> str:
+    """What the charts' font writes of a name, signs left out that it has none for; empty when letters would be."""
+    seen = "".join(sign if sign.isprintable() else " " for sign in name if not "\ufe00" <= sign <= "\ufe0f")
+    lacking = {sign for sign in seen if ord(sign) not in _glyphs()}
+    # an emoji may be missing from a name, a letter may not
+    if any(unicodedata.category(sign)[0] in "LMN" for sign in lacking):
+        return ""
+    return " ".join("".join(sign for sign in seen if sign not in lacking).split())
+
+
 def days(
     labels: Sequence[str], bars: tuple[str, Series], line: tuple[str, Series], colors: tuple[str, str], number: Number
 ) -> bytes:
@@ -51,7 +65,7 @@ def days(
 
 
 def ranking(names: Sequence[str], values: Series, color: str, number: Number) -> bytes:
-    """A bar per name, best on top."""
+    """A bar per name, best on top; the names are such as `written` gives."""
 
     def draw(axes: Any) -> None:
         places = range(len(names))
@@ -112,5 +126,9 @@ def _values(axis: Any, number: Number) -> None:
 
 
 def _short(name: str) -> str:
-    printable = "".join(sign if sign.isprintable() else " " for sign in name)
-    return printable if len(printable) <= LONGEST_NAME else printable[: LONGEST_NAME - 1] + "…"
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+
+
+@lru_cache(maxsize=1)
+def _glyphs() -> frozenset[int]:
+    return frozenset(FT2Font(str(Path(mpl.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf")).get_charmap())

@@ -85,11 +85,13 @@ def _performance_summary(figures: Figures, words: Words, colors: tuple[str, str]
 
 def _creative_review(figures: Figures, words: Words, colors: tuple[str, str]) -> Content:
     amount = _amount(figures, words)
-    best = [row for row in figures.entities if row["outcome_value"] > 0][:MOST_IN_CHART]
+    best = [one for one in enumerate(figures.entities, start=1) if one[1]["outcome_value"] > 0][:MOST_IN_CHART]
+    names = {place: charts.written(row["campaign_name"] or ABSENT) for place, row in best}
     pictures = []
     if best:
-        names, values = [row["campaign_name"] or ABSENT for row in best], [row["outcome_value"] for row in best]
-        pictures = [(words("best_ads"), charts.ranking(names, values, colors[0], _short_money(words)))]
+        labels = [name or f"#{place}" for place, name in names.items()]
+        values = [row["outcome_value"] for _, row in best]
+        pictures = [(words("best_ads"), charts.ranking(labels, values, colors[0], _short_money(words)))]
     rows = [
         [row["campaign_name"] or ABSENT, row["parent_name"] or ABSENT, amount(row["spend"]),
          words.number(row["impressions"]), words.number(row["ctr"], 2, unit=" %"), amount(row["outcome_value"]),
@@ -102,6 +104,7 @@ def _creative_review(figures: Figures, words: Words, colors: tuple[str, str]) ->
              "score_date")  # fmt: skip
     scored = [{**row, **figures.scores.get(row["campaign_id"], UNSCORED)} for row in figures.entities]
     told = [words("scores", words.day(figures.scored_to))] if figures.scored_to else []
+    told += [words("numbered")] if "" in names.values() else []
     return Content(
         _headlines(figures, words),
         pictures,

@@ -14,6 +14,7 @@ from pathlib import Path
 import matplotlib as mpl
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from api.quoting import apart, straight
 from api.reports import pdf
 from api.reports.content import DEFAULT_COLORS, Cell, Content, filled
 from api.reports.figures import Figures
@@ -21,9 +22,11 @@ from api.reports.labels import Words
 
 COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
 # Excel reads full-width signs as the plain ones, and skips what nobody sees before them
-FORMULA = re.compile(
-    r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@|%\uff1d\uff0b\uff0d\uff20]|[\t\r\n]"
-)
+_UNSEEN = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*"
+_SIGN = r"[=+\-@|%\uff1d\uff0b\uff0d\uff20]"
+FORMULA = re.compile(rf"{_UNSEEN}{_SIGN}|[\t\r\n]")
+# where a comma is the decimal sign, Excel parts cells at semicolons, and sees no quotes around ours
+IN_THE_NEXT_CELL = re.compile(rf"([;\r\n]{_UNSEEN})(?={_SIGN})")
 FONTS = {"regular": "DejaVuSans.ttf", "bold": "DejaVuSans-Bold.ttf"}
 
 
@@ -78,7 +81,10 @@ def render(order: Order, figures: Figures) -> bytes:
 
 def neutral(cell: Cell) -> Cell:
     """A cell for a spreadsheet: text that a spreadsheet would take for a formula is marked as text."""
-    return f"'{cell}" if isinstance(cell, str) and FORMULA.match(cell) else cell
+    if not isinstance(cell, str):
+        return cell
+    text = IN_THE_NEXT_CELL.sub(r"\1'", cell)
+    return f"'{text}" if FORMULA.match(cell) else text
 
 
 def _csv(content: Content) -> bytes:
@@ -125,7 +131,9 @@ def _fonts() -> dict[str, bytes]:
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     loader = FileSystemLoader(Path(__file__).parent / "templates")
-    return Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    made = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    made.filters |= {"apart": apart, "straight": straight}
+    return made
 
 
 def _data_uri(content: bytes, mime_type: str) -> str:

@@ -66,6 +66,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "Las puntuaciones, de 0 a 100, son el puesto esperado entre anuncios comparables en los 28 días hasta el {0};"
         " 50 es la mitad. * Provisional: faltan datos para actuar.",
     ),
+    "numbered": (
+        "In the chart, # and a number stand for the row of an ad whose name it has no letters for.",
+        "En el gráfico, # y un número indican la fila de un anuncio cuyo nombre no puede escribir.",
+    ),
     "page": ("Page", "Página"),
     "of": ("of", "de"),
     "subject": ("{0}: {1}, {2}", "{0}: {1}, {2}"),

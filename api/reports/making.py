@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from api import db, logos, mail
 from api.models import Branding, OutgoingMail, Profile, Report, ReportSchedule, Workspace
+from api.quoting import within_a_line
 from api.reports import LEVELS, MIME, figures, pdf
 from api.reports.document import Brand, Order, render
 from api.reports.labels import Words
@@ -182,7 +183,8 @@ def _finish(settings: Settings, job: _Job, name: str, snapshot_id: str) -> bool:
 def _send(session: Session, settings: Settings, report: Report, order: Order) -> None:
     words = Words(report.locale)
     window, title = words.window(report.date_from, report.date_to), words(report.template)
-    said = words("mail", title, order.profile_name, window)
+    name, by = within_a_line(order.profile_name), within_a_line(order.brand.display_name)
+    said = words("mail", title, name, window)
     attachment = {
         "file_name": attachment_name(report, order.profile_name),
         "mime_type": MIME[report.format],
@@ -194,8 +196,8 @@ def _send(session: Session, settings: Settings, report: Report, order: Order) ->
             workspace_id=report.workspace_id,
             to=recipient,
             kind="report",
-            subject=words("subject", title, order.profile_name, window),
-            text=f"{said}\n\n{order.brand.display_name}\n",
+            subject=words("subject", title, name, window),
+            text=f"{said}\n\n{by}\n",
             attachments=[attachment],
             report_id=report.id,
             settings=settings,

@@ -96,6 +96,22 @@ def test_a_line_break_in_a_name_begins_no_header(posting: Settings, mailbox: Mai
     assert mailbox.recipients == ["ada@example.com"]
 
 
+@pytest.mark.parametrize(
+    "coding", ["q?Hi=0D=0AReply-To:_eve@example.com=0D=0A=0D=0AYour_account", "b?SGkNCkJjYzogYQ0KDQpZb3Vy"]
+)
+def test_a_name_that_looks_like_an_encoded_header_is_not_decoded(
+    posting: Settings, mailbox: Mailbox, coding: str
+) -> None:
+    # decoded, its line breaks began headers and a text of the name's own
+    name = f"=?utf-8?{coding}?="
+    put(posting, subject=f"Ada invites you to {name}")
+    assert mail_delivery.deliver(posting) == 1
+    (message,) = mailbox.arrived
+    assert message.keys()[:6] == ["From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted"]
+    assert message["Subject"] == f"Ada invites you to = ?utf-8?{coding}?="
+    assert message.get_body(("plain",)).get_content().strip() == "Come in"  # type: ignore[union-attr]
+
+
 def test_a_recipient_refused_for_now_is_tried_again_later_as_the_same_message(
     posting: Settings, mailbox: Mailbox
 ) -> None:

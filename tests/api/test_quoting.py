@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from api.quoting import quoted
+from api.quoting import apart, quoted, straight, within_a_line
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,13 @@ def test_ordinary_text_stays_as_it_is() -> None:
 @given(st.recursive(st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(), lambda one: st.lists(one)))
 def test_any_value_reads_back_the_same(value: object) -> None:
     assert json.loads(quoted(value)) == value
+
+
+def test_nothing_in_a_text_turns_what_follows_it() -> None:
+    text = "a\u202eb\u2069\u2067c\u2029d\u2028e – שלום\u200f (1)"
+    assert straight(text) == "abcde – שלום\u200f (1)"
+    assert apart(text) == f"\u2068{straight(text)}\u2069"
+
+
+def test_a_text_within_a_line_of_ours_ends_neither_it_nor_its_direction() -> None:
+    assert within_a_line(" a\r\n\u2029b\x1b[2J\u202ec\x85") == "a b [2Jc"

@@ -41,6 +41,20 @@ def test_a_person_signs_in_and_lets_an_agent_in(page: Page, place: Place) -> Non
     assert {"code", "state", "iss"} == set(answer)
 
 
+def test_what_was_unticked_stays_so_until_something_is_chosen(page: Page, place: Place) -> None:
+    page.goto(place.asking(place.register()))
+    sign_in(page)
+    boxes = page.get_by_role("checkbox")
+    for box in boxes.all():
+        box.uncheck()
+    page.get_by_role("button", name="Allow").click()
+    expect(page.get_by_role("alert")).to_contain_text("Choose at least one")
+    for box in boxes.all():
+        expect(box).not_to_be_checked()
+    expect(boxes.first).to_be_focused()
+    expect(boxes.first).to_have_accessible_description(re.compile("Choose at least one"))
+
+
 def test_denying_goes_back_too(page: Page, place: Place) -> None:
     page.goto(place.asking(place.register()))
     sign_in(page)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -62,7 +64,11 @@ def test_the_code_can_be_typed_where_the_link_was_cut(page: Page, place: Place) 
     page.get_by_label("Invitation code").fill("half of it")
     page.get_by_role("button", name="Accept the invitation").click()
     expect(page.get_by_role("alert")).to_contain_text("no such invitation")
-    page.get_by_label("Invitation code").fill(f" #{token}")
+    field = page.get_by_label("Invitation code")
+    expect(field).to_be_focused()
+    expect(field).to_have_accessible_description(re.compile("no such invitation.+behind the #"))
+    expect(field).to_have_value("half of it")
+    field.fill(f" #{token}")
     page.get_by_role("button", name="Accept the invitation").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Welcome to")
 

@@ -18,6 +18,18 @@ from tests.factories import shared
 pytestmark = pytest.mark.browser
 
 ANSWER = Path(__file__).resolve().parents[1] / "golden" / "top_performers" / "answers" / "profile.json"
+# each sign of an element, with how far from the left it is first seen
+PLACES = """(element) => {
+  const range = document.createRange(), found = {};
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode())
+    for (let at = 0; at < node.length; at++) {
+      range.setStart(node, at);
+      range.setEnd(node, at + 1);
+      found[node.data[at]] ??= range.getBoundingClientRect().left;
+    }
+  return found;
+}"""
 LONG = "Summer collection, thirty second story, version B, retargeting of women between 25 and 44 years of age"
 
 
@@ -46,6 +58,22 @@ def test_it_fits_a_phone_and_still_is_a_table_to_who_listens(page: Page, address
     expect(page.get_by_role("columnheader", name="Score")).to_be_attached()
     assert overflow(page) <= 0
     expect(page.get_by_text("</script><script>alert(1)</script>")).to_be_visible()
+
+
+def test_a_name_is_written_in_its_own_direction_and_turns_nothing_beside_it(page: Page, place: Place) -> None:
+    row = json.loads(ANSWER.read_text())[0]
+    hebrew = {"ad_name": "\u05de\u05d1\u05e6\u05e2 50%! (A)", "profile_id": "1", "profile_name": "A\u2069\u202eB"}
+    turned = {"ad_name": "A\u202eB", "campaign_name": "X\u202eY", "profile_id": "2", "profile_name": "A\u202eB"}
+    with db.transaction(place.settings.operational_url) as session:
+        profile = session.query(Profile).first()
+    told = [{**row, **hebrew}, {**row, **turned}]
+    _, token = shared.snapshot(place.settings.operational_url, [profile], rows=told)
+    page.goto(f"{place.address}/shared/{token}")
+    name = page.locator(".name").first.evaluate(PLACES)
+    assert name["A"] < name["!"] < name["5"] < name["\u05de"]
+    for of in page.locator(".of").all():
+        seen = of.evaluate(PLACES)
+        assert seen["A"] < seen["B"] < seen["i"] < seen["n"]
 
 
 @pytest.mark.parametrize("width", [320, 700, 961, 1280])

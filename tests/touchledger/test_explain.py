@@ -88,6 +88,18 @@ def test_brackets_in_the_name_of_a_campaign_are_printed_and_not_obeyed(told: Pat
     assert "Sale [/50 off] [bold] A" in money
 
 
+def test_signs_that_a_terminal_obeys_are_spelt_out(told: Path) -> None:
+    tables = served.from_csv(GOLDEN)
+    for row in tables["entities"]:
+        row["name"] = "a\x1b]0;owned\x1b\\b\x9b2J\u202ec\nd"
+    served.publish(load().published, tables)
+    printed = explain("sale-1", "--profile", PROFILE).stdout
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", printed)
+    shown = r"a\x1b]0;owned\x1b\b\x9b2J\u202ec\nd"
+    path, money = printed.split("Money, USD")
+    assert shown in path and shown in money
+
+
 def test_a_renewal_names_its_first_payment_and_keeps_that_ones_ages(told: Path) -> None:
     data = json.loads(explain("stripe:pi_2", "--json").stdout)
     assert [touch["age_seconds"] // 86_400 for touch in data["touches"]] == [9, 6, 3, 2, 1]

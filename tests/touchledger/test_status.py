@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from api.models import Profile
+from tests.factories import connected
 from tests.touchledger.test_cli import CREATE, TOUCHES, run
 from touchledger.settings import Settings
 
@@ -29,6 +32,24 @@ def test_rows_in_quarantine_are_printed_some_at_a_time_and_are_one_document_to_a
     assert run("status", "--rows", "touches", "--quiet").stdout == "5\n"
     assert json.loads(run("status", "--rows", "orders", "--json").stdout) == []
     assert run("status", "--rows", "orders").stdout == "orders in quarantine: none\n"
+
+
+def test_names_of_files_and_accounts_that_a_terminal_would_obey_are_spelt_out(
+    settings: Settings, tmp_path: Path
+) -> None:
+    profile_id, path = run(*CREATE).stdout.strip(), tmp_path / "t\x1b[2J.csv"
+    path.write_text(TOUCHES + "t2,yesterday,a1,web,web,true\n")
+    imported = run("import", "touches", str(path), "--profile", profile_id).stdout
+    path.write_text("nothing\x1b[8m\n")
+    refused = run("import", "touches", str(path), "--profile", profile_id, code=1)
+    name = "Shop\x1b]0;owned\x07\u202e"
+    connected.to_meta(settings.operational_url, Profile(id=profile_id), "http://127.0.0.1:9", display_name=name)
+    shown = run("status").stdout
+    listed = run("status", "--rows", "touches").stdout
+    for printed in (imported, refused.stdout, refused.stderr, shown, listed):
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", printed)
+    assert r"t\x1b[2J.csv" in imported and r"t\x1b[2J.csv" in listed
+    assert r"Shop\x1b]0;owned\x07\u202e" in shown
 
 
 @pytest.mark.parametrize("damage", ["cut", "footer"])

@@ -11,7 +11,8 @@ if (document.querySelector("[data-over]")) sessionStorage.removeItem(KEEP);
 const token = sessionStorage.getItem(KEEP);
 const field = document.getElementById("token");
 if (field && token) {
-  field.value = token;
+  // what was typed instead and refused stays as it was typed
+  field.value ||= token;
   // after a refusal it may be the code that was wrong
   document.getElementById("typed").hidden = !document.querySelector("[role=alert]");
 }

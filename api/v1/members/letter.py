@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 from api.models import Invitation, User, Workspace
+from api.quoting import within_a_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,8 @@ def write(*, invitation: Invitation, workspace: Workspace, sender: User, url: st
     """The mail that brings somebody the link to their invitation."""
     words = _WORDS.get(sender.locale, _WORDS["en"])
     facts = {
-        "who": sender.display_name,
-        "where": workspace.name,
+        "who": within_a_line(sender.display_name),
+        "where": within_a_line(workspace.name),
         "until": f"{invitation.expires_at:%Y-%m-%d %H:%M}",
     }
     said = {name: text.format(**facts) for name, text in words.items()}

@@ -17,7 +17,7 @@ from api.models import Branding, Profile, Report, ReportSchedule, SenderDomain, 
 from api.reading_across import opened
 from api.reports import MIME, SECTIONS, TEMPLATES, pdf, scheduling
 from api.reports.labels import Words
-from api.reports.names import attachment_name
+from api.reports.names import attachment, attachment_name
 from api.roles import Role
 from api.scopes import Scope
 from api.v1.reports import schedules
@@ -95,8 +95,7 @@ def report_file(report_id: str) -> Response:
     if path is None or not path.is_file():
         raise errors.NOT_FOUND()
     response = Response(path.read_bytes(), mimetype=MIME[report.format])
-    name = attachment_name(report, profile.name)
-    response.headers["Content-Disposition"] = f"attachment; filename={name}"
+    response.headers["Content-Disposition"] = attachment(attachment_name(report, profile.name))
     response.headers["Content-Security-Policy"] = SEALED
     response.headers["Cache-Control"] = "no-store"
     return response

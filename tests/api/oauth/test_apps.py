@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -14,19 +15,26 @@ from api.models import ApiKey, App, AppSecret, Membership, OAuthAuthorization, P
 from api.roles import Role
 from tests.api.oauth.walk import Walker, query_of, sign_in
 from tests.factories import accounts, people
+from tests.factories.deployments import application
+from touchledger.settings import Settings
 
 BACK = "https://app.example/back"
 PLAIN = {"code_challenge": None, "code_challenge_method": None, "scope": "analytics commerce"}
 
 
-@pytest.fixture
-def app(client: FlaskClient, url: str, ada: User) -> Walker:
+def asking(client: FlaskClient, url: str, ada: User) -> Walker:
     """An app that may ask for figures, people and products, with Ada signed in in the browser."""
     made = people.app(url, connect_scopes=["analytics", "analytics_pii", "commerce"])
     with db.transaction(url) as session:
         session.get_one(App, made.app.id).redirect_uris = [BACK]
     sign_in(client, people.session_of(url, ada))
     return Walker(client, made.app.client_id or "", BACK, auth={"Authorization": made.header})
+
+
+@pytest.fixture
+def app(client: FlaskClient, url: str, ada: User) -> Walker:
+    """The app in front of Ada's own deployment."""
+    return asking(client, url, ada)
 
 
 def connect(app: Walker, profile_id: str, *, asked: dict[str, str | None] | None = None) -> dict[str, str]:
@@ -89,6 +97,17 @@ def test_only_profiles_one_owns_or_administers_can_be_picked(
         assert refused.status_code == 400
         assert "Choose a profile" in refused.text
     assert exchanged(app, connect(app, second.id)["code"])["profile_id"] == second.id
+
+
+def test_what_is_no_id_of_a_profile_is_no_choice(home: Path, database_url: str) -> None:
+    settings = Settings(home=home, database_url=database_url)
+    ada = people.user(settings.operational_url)
+    people.member(settings.operational_url, ada, accounts.profile(settings.operational_url).workspace_id)
+    app = asking(application(settings).test_client(), settings.operational_url, ada)
+    # Postgres takes no NUL in a text
+    for wanted in ("\0", "x" * 500, "' or 1=1"):
+        refused = app.decide(asked=PLAIN, profile_id=wanted)
+        assert (refused.status_code, "Choose a profile" in refused.text) == (400, True)
 
 
 def test_two_profiles_keep_a_key_each_and_a_new_consent_replaces_its_own(

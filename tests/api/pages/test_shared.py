@@ -206,6 +206,6 @@ def test_one_address_opens_sixty_in_a_minute(client: FlaskClient, url: str, toke
 
 def test_rows_of_several_profiles_say_whose_they_are(client: FlaskClient, url: str, profile: Profile) -> None:
     rows = [ROWS[0], {**ROWS[1], "profile_name": "Bakery"}]
-    assert "Bakery · in" in page(client, shared.snapshot(url, [profile], rows=rows)[1]).text
+    assert "<bdi>Bakery</bdi> · in <bdi>" in page(client, shared.snapshot(url, [profile], rows=rows)[1]).text
     alone = shared.snapshot(url, [accounts.profile(url)], rows=[{**ROWS[1], "profile_name": "Bakery"}])[1]
     assert "Bakery" not in page(client, alone).text

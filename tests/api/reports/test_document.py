@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from api.quoting import apart
 from api.reports import TEMPLATES, pdf
 from api.reports.document import Brand, Order, neutral, render
 from api.windows import DateRange
@@ -147,6 +148,25 @@ def test_a_formula_in_a_name_is_text_in_a_spreadsheet(gather: Gather) -> None:
     assert [neutral(cell) for cell in ("-1+1", " =1", "+1", "@x", "\t=1", "a=1", -1.5, None)] == [
         "'-1+1", "' =1", "'+1", "'@x", "'\t=1", "a=1", -1.5, None,
     ]  # fmt: skip
+
+
+def test_a_formula_behind_a_semicolon_is_text_where_that_parts_the_cells() -> None:
+    # so it does in Spanish and German Excel, which opens this file without asking
+    told = [neutral(cell) for cell in ("a;=1+cmd|' /C calc'!A0;", "a; \u200b-1;+2", "a; b=1", ";=1", "=1;=2", "a\n=1")]
+    assert told == ["a;'=1+cmd|' /C calc'!A0;", "a; \u200b'-1;'+2", "a; b=1", ";'=1", "'=1;'=2", "a\n'=1"]
+
+
+def test_a_name_is_written_in_its_own_direction_and_does_not_turn_the_days_beside_it(gather: Gather) -> None:
+    hebrew = "\u05de\u05d1\u05e6\u05e2 50%! (A)"
+    order = replace(PLAIN, profile_name="Shop\u2069\u202e", brand=Brand("Agency\u202e"))
+    page = render(order, gather(name=hebrew)).decode()
+    assert "<bdi>Shop</bdi></strong> · Mar 1, 2026" in page
+    assert "<bdi>Agency</bdi>" in page
+    assert f'dir="auto">{hebrew}</td>' in page
+    if pdf.is_available():
+        # what writes PDF knows no `dir`, and heeds signs alone
+        plain, marked = (render(replace(order, format="pdf"), gather(name=one)) for one in (hebrew, apart(hebrew)))
+        assert plain == marked
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

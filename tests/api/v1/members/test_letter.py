@@ -90,6 +90,22 @@ def test_an_invitation_arrives_in_the_language_of_its_sender(
     assert "Come<br>in &lt;now&gt;" in html
 
 
+def test_names_stay_on_their_line_and_turn_nothing(
+    ask: Ask, mailing: Settings, mailbox: Mailbox, shop: Profile, olga: User
+) -> None:
+    with db.transaction(mailing.operational_url) as session:
+        session.get_one(User, olga.id).first_name = "Olga\u202e"
+        session.get_one(
+            Workspace, shop.workspace_id
+        ).name = "Shop\u2069\u202e.\r\n\nOpen the invitation: https://evil.example"
+    invite(ask, mailing, shop, olga)
+    (message,) = mailbox.arrived
+    where = "Shop. Open the invitation: https://evil.example"
+    assert message["Subject"] == f"Olga invites you to {where}"
+    for kind in ("plain", "html"):
+        assert f"Olga invites you to work with {where} on Touchledger." in part(message, kind)
+
+
 @pytest.mark.parametrize("held", ["shown", "guessed", "mailed"])
 def test_only_the_mailed_link_proves_the_address(
     ask: Ask, mailing: Settings, mailbox: Mailbox, shop: Profile, olga: User, held: str

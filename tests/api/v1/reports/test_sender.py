@@ -57,3 +57,24 @@ def test_other_mail_leaves_under_the_deployments_own_sender(
     mail_delivery.deliver(settings)
     assert mailbox.arrived[0]["From"] == "Touchledger <mail@deployment.example>"
     assert mailbox.arrived[0]["DKIM-Signature"] is None
+
+
+def test_a_file_carries_the_letters_of_its_profiles_name(
+    ask: Ask, settings: Settings, profile: Profile, mailbox: Mailbox
+) -> None:
+    with db.transaction(settings.operational_url) as session:
+        session.get_one(Profile, profile.id).name = "Peluquería 東京"
+    body = {"profile_ids": [profile.id], "template": "pacing", "date_from": "2026-03-01", "date_to": "2026-03-02"}
+    asked = ask(
+        "POST", "/reports/bulk-generate", json={**body, "format": "csv", "send": True, "recipients": ["a@b.com"]}
+    )
+    making.make_due(settings)
+    mail_delivery.deliver(settings)
+    (attached,) = mailbox.arrived[0].iter_attachments()
+    assert attached.get_filename() == "Peluquería-東京-pacing-2026-03-02.csv"
+    number = asked.get_json()["data"]["reports"][0]["report_id"]
+    told = ask("GET", f"/api/v1/reports/{number}/file").headers["Content-Disposition"]
+    assert told == (
+        "attachment; filename=Peluqueria-pacing-2026-03-02.csv;"
+        " filename*=UTF-8''Peluquer%C3%ADa-%E6%9D%B1%E4%BA%AC-pacing-2026-03-02.csv"
+    )

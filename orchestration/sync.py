@@ -144,12 +144,13 @@ def _attempt(pull: Pull) -> None:
 
 def _note(settings: Settings, pull: Pull, sync: ConnectionSync) -> None:
     with transaction(settings.operational_url) as session:
+        # as it is now, which nobody ends or connects anew meanwhile; before its sync, as whoever asks for one does
+        connection = session.get_one(Connection, pull.connection.id, with_for_update={"key_share": True})
         ended = session.get(ConnectionSync, sync.id)
         # the profile may have been purged while the provider was asked
         if ended is not None:
             ended.status, ended.finished_at = "failed" if pull.failure else "done", now()
             ended.error, ended.delivery_through = pull.failure.reason if pull.failure else None, pull.complete_through
-        connection = session.get_one(Connection, pull.connection.id)
         connection.synced_through = pull.through
         if pull.failure is None:
             connection.synced_at = now()

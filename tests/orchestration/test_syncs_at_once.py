@@ -1,0 +1,52 @@
+"""What becomes of a connection while a run begins or ends its pull, on SQLite and on Postgres."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from api import connections
+from api.db import transaction
+from api.models import Connection, ConnectionSync
+from orchestration.lake import Lake
+from orchestration.sync import sync_kind
+from tests.factories.deployments import settings_of
+from tests.fixtures.at_once import meanwhile
+from tests.fixtures.sandbox import RunningSandbox
+from tests.orchestration.test_sync import DAYS, connect, reload
+from touchledger.settings import Settings
+
+
+@pytest.fixture
+def settings(home: Path, database_url: str) -> Settings:
+    return settings_of(home, database_url)
+
+
+@pytest.fixture
+def lake(settings: Settings) -> Lake:
+    lake = Lake(settings.lake)
+    lake.prepare()
+    return lake
+
+
+def disconnect(settings: Settings, connection_id: str) -> None:
+    with transaction(settings.operational_url) as session:
+        held: Any = {"with_for_update": {"key_share": True}}
+        connections.end(session, settings, session.get_one(Connection, connection_id, **held))
+
+
+def test_what_a_pull_heard_of_a_dead_token_does_not_bring_a_disconnected_account_back(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    # on Postgres the run read the row, somebody disconnected it, and the run then wrote over that
+    first, _ = connect(settings, sandbox, token="dead")
+    # the first look is at which accounts there are, the second at what to note of this one
+    with meanwhile(settings.operational_url, "FROM connections", lambda: disconnect(settings, first), times=2):
+        sync_kind(settings, lake, "ad_platform", DAYS)
+    kept = reload(settings, first)
+    assert (kept.status, kept.token) == ("disconnected", "")
+    with transaction(settings.operational_url) as session:
+        assert set(session.scalars(sa.select(ConnectionSync.status))) == {"failed"}

@@ -104,6 +104,8 @@ def _begin(settings: Settings, connection: Connection) -> ConnectionSync:
     """The sync that this pull is: the one that waits, if any does. What a run that died left is failed."""
     own = sa.select(ConnectionSync).where(ConnectionSync.connection_id == connection.id)
     with transaction(settings.operational_url) as session:
+        # whoever asks for days holds it too: they come before this begins, or are for another sync after it
+        session.execute(sa.select(Connection.id).where(Connection.id == connection.id).with_for_update(key_share=True))
         for left in session.scalars(own.where(ConnectionSync.status == "running")):
             left.status, left.error, left.finished_at = "failed", "abandoned", now()
         old = (ConnectionSync.connection_id == connection.id, ConnectionSync.finished_at < now() - KEPT)

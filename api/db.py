@@ -164,6 +164,21 @@ def transaction(url: str, *, durable: bool = True) -> Iterator[Session]:
         yield session
 
 
+@contextmanager
+def outside_transactions(url: str) -> Iterator[sa.PoolProxiedConnection]:
+    """The driver's own connection, for what no transaction can hold; with an SQLite file it has the turn to write."""
+    engine = engine_for(url)
+    connection = engine.raw_connection()
+    try:
+        turn = turn_at(str(engine.url.database)) if engine.dialect.name == "sqlite" else None
+        if turn is not None and turn.take():
+            # passed on when the connection is given back
+            connection.info["turn"] = turn
+        yield connection
+    finally:
+        connection.close()
+
+
 class Kept:
     """The one connection, and session on it, with which this process admits requests to an SQLite file, in turn.
 

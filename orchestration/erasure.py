@@ -15,7 +15,7 @@ import duckdb
 import sqlalchemy as sa
 import structlog
 
-from api.db import engine_for, now, transaction
+from api.db import now, outside_transactions, transaction
 from api.erased import Person, digest
 from api.erased_records import redact_records, remember, rename_payers
 from api.models import ErasedIdentifier, Erasure
@@ -61,6 +61,10 @@ ROWS_AT_ONCE = 20_000
 
 class ErasureError(RuntimeError):
     """A person could not be taken out of everything; nothing is published before that is done."""
+
+
+class StillReadError(RuntimeError):
+    """Somebody reads the database as it was before, so its files still hold what was erased."""
 
 
 @dataclass
@@ -132,18 +136,28 @@ def complete_erasures(settings: Settings) -> list[str]:
 
 
 def compact(url: str) -> None:
-    """Write the database anew, so that no free page or log holds what was there before."""
-    connection = engine_for(url).raw_connection()
-    try:
+    """Write the database anew, so that no free page or log holds what was there before.
+
+    Raises StillReadError where SQLite's log could not be carried over to its file within the time that writers wait.
+    """
+    with outside_transactions(url) as connection:
         if url.startswith("sqlite"):
             connection.cursor().execute("vacuum")
-            connection.cursor().execute("pragma wal_checkpoint(truncate)")
+            _empty_log(connection)
         else:
             connection.autocommit = True  # type: ignore[attr-defined]
             for table in COMPACTED:
                 connection.cursor().execute(f"vacuum full {table}")
-    finally:
-        connection.close()
+
+
+def _empty_log(connection: sa.PoolProxiedConnection) -> None:
+    # told as a row, and not raised: while somebody reads what was before, both files keep it
+    is_busy, *_ = connection.cursor().execute("pragma wal_checkpoint(truncate)").fetchone()
+    if is_busy:
+        raise StillReadError(
+            "somebody, a backup perhaps, reads the operational database as it was before, so its files still hold what"
+            " was erased; the next build ends this"
+        )
 
 
 def _mark(settings: Settings, erasures: Sequence[Erasure], status: str) -> None:

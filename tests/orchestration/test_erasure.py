@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import tracemalloc
+from contextlib import closing
+from pathlib import Path
 
 import duckdb
 import pytest
@@ -13,7 +16,7 @@ from api.erased import digest
 from api.models import ErasedIdentifier, Erasure
 from api.warehouse_ids import identifier_id
 from data_contracts.contract import landed
-from orchestration.erasure import _found, complete_erasures, drop_warehouse
+from orchestration.erasure import StillReadError, _found, complete_erasures, drop_warehouse
 from orchestration.lake import Lake
 from orchestration.raw_rows import RawRows
 from tests.factories import accounts, served
@@ -94,3 +97,27 @@ def test_a_person_is_found_among_many_of_whom_few_are_held_at_once(
         tracemalloc.stop()
     assert found.values == {"email": ["7@example.com"], "external_id": ["7@example.com"]}
     assert most < 2_000_000
+
+
+def test_an_erasure_is_completed_only_once_nobody_reads_the_database_as_it_was(settings: Settings) -> None:
+    # the log was not carried over while a backup read, and the erasure was told as completed all the same
+    url, profile = settings.operational_url, accounts.profile(settings.operational_url)
+    asked = {"profile_id": profile.id, "reason": "other", "counts": {}, "due_at": db.now(), "secret": "5e"}
+    with db.transaction(url) as session:
+        session.add(Erasure(status="processing", rewritten_at=db.now(), reference="canary@example.com", **asked))
+    file = Path(url.removeprefix("sqlite:///"))
+    with closing(sqlite3.connect(file, isolation_level=None)) as backup:
+        backup.execute("begin")
+        backup.execute("select count(*) from erasures").fetchall()
+        with db.transaction(url) as session:
+            session.execute(sa.update(Erasure).values(reference=None))
+        with db.engine_for(url).connect() as connection:
+            # it is not to wait for ten seconds here
+            connection.exec_driver_sql("pragma busy_timeout = 100")
+        with pytest.raises(StillReadError):
+            complete_erasures(settings)
+    with db.transaction(url) as session:
+        assert session.scalars(sa.select(Erasure.status)).all() == ["processing"]
+    assert len(complete_erasures(settings)) == 1
+    kept = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
+    assert b"canary@example.com" not in kept

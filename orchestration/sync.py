@@ -153,7 +153,8 @@ def _note(settings: Settings, pull: Pull, sync: ConnectionSync) -> None:
         if ended is not None:
             ended.status, ended.finished_at = "failed" if pull.failure else "done", now()
             ended.error, ended.delivery_through = pull.failure.reason if pull.failure else None, pull.complete_through
-        connection.synced_through = pull.through
+        # another run may have landed more of it meanwhile
+        connection.synced_through = max(filter(None, (connection.synced_through, pull.through)), default=None)
         if pull.failure is None:
             connection.synced_at = now()
         # a token given meanwhile is not judged by what the old one was told

@@ -19,7 +19,7 @@ from orchestration.sync import sync_kind
 from tests.factories import accounts
 from tests.factories.deployments import application, settings_of
 from tests.fixtures.at_once import meanwhile
-from tests.fixtures.sandbox import RunningSandbox
+from tests.fixtures.sandbox import TODAY, RunningSandbox
 from tests.orchestration.test_sync import DAYS, connect, reload
 from touchledger.settings import Settings
 
@@ -54,6 +54,21 @@ def test_what_a_pull_heard_of_a_dead_token_does_not_bring_a_disconnected_account
     assert (kept.status, kept.token) == ("disconnected", "")
     with transaction(settings.operational_url) as session:
         assert set(session.scalars(sa.select(ConnectionSync.status))) == {"failed"}
+
+
+def test_a_pull_that_failed_takes_back_no_day_that_another_run_landed_meanwhile(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    # a sync by hand that was refused beside the night's run had the whole history pulled once more
+    first, _ = connect(settings, sandbox, token="dead", synced_through=None)
+
+    def land() -> None:
+        with transaction(settings.operational_url) as session:
+            session.get_one(Connection, first).synced_through = TODAY
+
+    with meanwhile(settings.operational_url, "FROM connections", land):
+        sync_kind(settings, lake, "ad_platform", DAYS)
+    assert reload(settings, first).synced_through == TODAY
 
 
 def test_days_asked_for_while_a_run_begins_are_pulled_by_it_or_by_the_next(

@@ -145,7 +145,6 @@ def compact(url: str) -> None:
             connection.cursor().execute("vacuum")
             _empty_log(connection)
         else:
-            connection.autocommit = True  # type: ignore[attr-defined]
             for table in COMPACTED:
                 connection.cursor().execute(f"vacuum full {table}")
 

@@ -13,13 +13,15 @@ import sqlalchemy as sa
 
 from api import db
 from api.erased import digest
-from api.models import ErasedIdentifier, Erasure
+from api.models import ErasedIdentifier, Erasure, Purge
 from api.warehouse_ids import identifier_id
 from data_contracts.contract import landed
 from orchestration.erasure import StillReadError, _found, complete_erasures, drop_warehouse
 from orchestration.lake import Lake
+from orchestration.purge import complete_purges
 from orchestration.raw_rows import RawRows
 from tests.factories import accounts, served
+from tests.factories.deployments import settings_of
 from touchledger.settings import Settings
 
 SPILLED = "duckdb_temp_1_0_storage_DEFAULT-0.tmp"
@@ -97,6 +99,24 @@ def test_a_person_is_found_among_many_of_whom_few_are_held_at_once(
         tracemalloc.stop()
     assert found.values == {"email": ["7@example.com"], "external_id": ["7@example.com"]}
     assert most < 2_000_000
+
+
+def test_an_erasure_and_a_purge_are_completed_on_either_database(home: Path, database_url: str) -> None:
+    # Postgres refused to write its tables anew within a transaction: every such run failed once it had published
+    settings, profile = settings_of(home, database_url), accounts.profile(database_url)
+    asked = {"profile_id": profile.id, "reason": "other", "counts": {}, "due_at": db.now(), "secret": "5e"}
+    with db.transaction(database_url) as session:
+        session.add(Erasure(status="processing", rewritten_at=db.now(), **asked))
+        session.add(Purge(profile_id=profile.id, requested_at=db.now(), files_removed_at=db.now()))
+    assert (len(complete_erasures(settings)), complete_purges(settings)) == (1, [profile.id])
+    with db.transaction(database_url) as session:
+        assert session.scalars(sa.select(Erasure.status)).all() == ["completed"]
+    # the connection goes back to the pool, where the next one who takes it begins transactions
+    with pytest.raises(ValueError, match="undone"), db.transaction(database_url) as session:
+        session.execute(sa.update(Erasure).values(status="failed"))
+        raise ValueError("undone")
+    with db.transaction(database_url) as session:
+        assert session.scalars(sa.select(Erasure.status)).all() == ["completed"]
 
 
 def test_an_erasure_is_completed_only_once_nobody_reads_the_database_as_it_was(settings: Settings) -> None:

@@ -22,6 +22,7 @@ from orchestration.purge import complete_purges
 from orchestration.raw_rows import RawRows
 from tests.factories import accounts, served
 from tests.factories.deployments import settings_of
+from tests.fixtures.postgres import create_database
 from touchledger.settings import Settings
 
 SPILLED = "duckdb_temp_1_0_storage_DEFAULT-0.tmp"
@@ -141,3 +142,24 @@ def test_an_erasure_is_completed_only_once_nobody_reads_the_database_as_it_was(s
     assert len(complete_erasures(settings)) == 1
     kept = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
     assert b"canary@example.com" not in kept
+
+
+def test_nobody_waits_behind_an_erasure_that_waits_for_a_dump_of_postgres(
+    home: Path, postgres_server: str, postgres_template: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # a dump holds every table to its end; whoever came to one after the erasure waited behind both
+    monkeypatch.setattr("orchestration.erasure.PATIENCE_MILLISECONDS", 200)
+    url = create_database(postgres_server, "dumped", template=postgres_template)
+    settings, profile = settings_of(home, url), accounts.profile(url)
+    asked = {"profile_id": profile.id, "reason": "other", "counts": {}, "due_at": db.now(), "secret": "5e"}
+    with db.transaction(url) as session:
+        session.add(Erasure(status="processing", rewritten_at=db.now(), **asked))
+    with db.transaction(url) as dump:
+        dump.execute(sa.text("lock table ingested_records in access share mode"))
+        with pytest.raises(StillReadError):
+            complete_erasures(settings)
+    with db.transaction(url) as session:
+        assert session.scalars(sa.select(Erasure.status)).all() == ["processing"]
+        assert session.scalar(sa.text("show lock_timeout")) == "0"
+    assert len(complete_erasures(settings)) == 1
+    db.close_engines(url)

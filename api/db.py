@@ -164,6 +164,25 @@ def transaction(url: str, *, durable: bool = True) -> Iterator[Session]:
         yield session
 
 
+@contextmanager
+def outside_transactions(url: str) -> Iterator[sa.PoolProxiedConnection]:
+    """The driver's own connection, for what no transaction can hold; with an SQLite file it has the turn to write."""
+    engine = engine_for(url)
+    connection = engine.raw_connection()
+    driver: Any = connection.driver_connection
+    try:
+        if engine.dialect.name != "sqlite":
+            driver.autocommit = True
+        elif (turn := turn_at(str(engine.url.database))).take():
+            # passed on when the connection is given back
+            connection.info["turn"] = turn
+        yield connection
+    finally:
+        if engine.dialect.name != "sqlite":
+            driver.autocommit = False
+        connection.close()
+
+
 class Kept:
     """The one connection, and session on it, with which this process admits requests to an SQLite file, in turn.
 

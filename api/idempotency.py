@@ -1,7 +1,7 @@
 """Doing a write once: an Idempotency-Key claims its request, and its answer is replayed for 24 hours.
 
-The effect and the stored answer are committed together, so a crash leaves both or neither. A claim older than a minute
-counts as abandoned; should its owner still finish, its effect is rolled back.
+The effect and the stored answer are committed together, so a crash leaves both or neither. A claim older than a minute,
+or than its request may take, counts as abandoned; should its owner still finish, its effect is rolled back.
 """
 
 from __future__ import annotations
@@ -58,11 +58,19 @@ def fingerprint(method: str, path: str, query: str, body: bytes) -> str:
     return hashlib.sha256(b"".join(len(part).to_bytes(8, "big") + part for part in parts)).hexdigest()
 
 
-def claim(session: Session, *, account: str, key: str, print_: str, at: datetime | None = None) -> Claim | Answer:
+def claim(
+    session: Session,
+    *,
+    account: str,
+    key: str,
+    print_: str,
+    at: datetime | None = None,
+    abandoned: timedelta = ABANDONED,
+) -> Claim | Answer:
     """Claim a key within the caller's short transaction, or get the answer to replay.
 
     409 idempotency_key_conflict when the key belongs to another request, idempotency_key_in_flight while the first
-    one runs.
+    one runs, which it does for at most `abandoned`.
     """
     at = at or now()
     _forget_old(session, account, at)
@@ -75,7 +83,7 @@ def claim(session: Session, *, account: str, key: str, print_: str, at: datetime
         raise errors.IDEMPOTENCY_KEY_CONFLICT()
     if record.finished_at is not None and record.status is not None:
         return Answer(record.status, record.body or "")
-    if at - record.started_at < ABANDONED:
+    if at - record.started_at < abandoned:
         raise errors.IDEMPOTENCY_KEY_IN_FLIGHT()
     record.started_at = at
     return Claim(account, key, at)

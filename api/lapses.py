@@ -37,19 +37,22 @@ class Leftover:
 
 def lapse(settings: Settings) -> None:
     """Note what has ended since, and end at the processor what nobody is given anything for."""
+    at = db.now()
     with db.transaction(settings.operational_url) as session:
-        connecting.end_abandoned(session, settings, db.now())
-        note(session, db.now())
+        connecting.end_abandoned(session, settings, at)
+    # not in one transaction: hand-offs come after their workspaces, which are held next
+    with db.transaction(settings.operational_url) as session:
+        note(session, at)
     if settings.billing_secret is not None:
         end_leftovers(settings)
 
 
 def note(session: Session, at: datetime) -> None:
-    """Store as expired what has expired, and put plans that ended into the audit trail."""
-    over = sa.update(Handoff).where(Handoff.status == "pending", Handoff.expires_at <= at)
-    session.execute(over.values(status="expired", reason="abandoned", ended_at=Handoff.expires_at))
+    """Put plans that ended into the audit trail, and store as expired what has expired."""
     ended = sa.select(Workspace, Subscription).join(Subscription, Subscription.workspace_id == Workspace.id)
-    for workspace, subscription in session.execute(ended.where(Workspace.plan_ends_at <= at)).all():
+    # whoever settles a payment holds the workspace too, before its hand-offs; what another worker noted is over no more
+    held = ended.where(Workspace.plan_ends_at <= at).order_by(Workspace.id)
+    for workspace, subscription in session.execute(held.with_for_update(of=Workspace, key_share=True)).all():
         before = {"plan": workspace.stated_plan}
         after = restate(workspace, subscription)
         details = {
@@ -58,6 +61,8 @@ def note(session: Session, at: datetime) -> None:
             "after": {"plan": after.plan, "status": after.status},
         }
         audit.record(session, audit.Actor("system", None, workspace.id), Attempt("plan.ended", details, "billing"))
+    over = sa.update(Handoff).where(Handoff.status == "pending", Handoff.expires_at <= at)
+    session.execute(over.values(status="expired", reason="abandoned", ended_at=Handoff.expires_at))
 
 
 def end_leftovers(settings: Settings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from functools import wraps
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -30,19 +31,22 @@ OF_FORM = (
 )
 
 
-def idempotent(*, once_shown: Sequence[str] = (), keyed: bool = True) -> Callable[[View], View]:
+def idempotent(
+    *, once_shown: Sequence[str] = (), keyed: bool = True, longest: timedelta = idempotency.ABANDONED
+) -> Callable[[View], View]:
     """Make a view a unit of work that honours Idempotency-Key; stands directly above `response`.
 
     Every POST, PUT, PATCH and DELETE needs it. `once_shown` names members of `data` that hold secrets: they are not
     stored, and a replay carries null in their place. Where nobody is known to keep a key for, and with `keyed=False`,
     a key must be well formed and is not kept: what is kept holds a quick hash of the body, which may be a password.
+    `longest` is how long a view may take that waits for others; until then nobody takes its key over.
     """
 
     def decorator(view: View) -> View:
         @wraps(view)
         def once(*args: Any, **kwargs: Any) -> Response:
             key = idempotency.read_key(request.headers.get("Idempotency-Key"))
-            claimed = _claim(key) if key and keyed and "principal" in g else None
+            claimed = _claim(key, longest) if key and keyed and "principal" in g else None
             if isinstance(claimed, Answer):
                 return _replay(claimed)
             with _settled(claimed):
@@ -120,11 +124,11 @@ def _settle_refusal(refusal: errors.ApiError, claimed: Claim) -> None:
             idempotency.finish(unit, claimed, Answer(refusal.code.status, body))
 
 
-def _claim(key: str) -> Claim | Answer:
+def _claim(key: str, longest: timedelta) -> Claim | Answer:
     query = urlencode(sorted(request.args.items(multi=True)))
     print_ = idempotency.fingerprint(request.method, request.path, query, _canonical_body())
     with db.transaction(_url(), durable=False) as unit:
-        return idempotency.claim(unit, account=auth.current().writer, key=key, print_=print_)
+        return idempotency.claim(unit, account=auth.current().writer, key=key, print_=print_, abandoned=longest)
 
 
 def _canonical_body() -> bytes:

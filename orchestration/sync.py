@@ -104,6 +104,8 @@ def _begin(settings: Settings, connection: Connection) -> ConnectionSync:
     """The sync that this pull is: the one that waits, if any does. What a run that died left is failed."""
     own = sa.select(ConnectionSync).where(ConnectionSync.connection_id == connection.id)
     with transaction(settings.operational_url) as session:
+        # whoever asks for days holds it too: they come before this begins, or are for another sync after it
+        session.execute(sa.select(Connection.id).where(Connection.id == connection.id).with_for_update(key_share=True))
         for left in session.scalars(own.where(ConnectionSync.status == "running")):
             left.status, left.error, left.finished_at = "failed", "abandoned", now()
         old = (ConnectionSync.connection_id == connection.id, ConnectionSync.finished_at < now() - KEPT)
@@ -144,13 +146,15 @@ def _attempt(pull: Pull) -> None:
 
 def _note(settings: Settings, pull: Pull, sync: ConnectionSync) -> None:
     with transaction(settings.operational_url) as session:
+        # as it is now, which nobody ends or connects anew meanwhile; before its sync, as whoever asks for one does
+        connection = session.get_one(Connection, pull.connection.id, with_for_update={"key_share": True})
         ended = session.get(ConnectionSync, sync.id)
         # the profile may have been purged while the provider was asked
         if ended is not None:
             ended.status, ended.finished_at = "failed" if pull.failure else "done", now()
             ended.error, ended.delivery_through = pull.failure.reason if pull.failure else None, pull.complete_through
-        connection = session.get_one(Connection, pull.connection.id)
-        connection.synced_through = pull.through
+        # another run may have landed more of it meanwhile
+        connection.synced_through = max(filter(None, (connection.synced_through, pull.through)), default=None)
         if pull.failure is None:
             connection.synced_at = now()
         # a token given meanwhile is not judged by what the old one was told

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 import tracemalloc
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -12,13 +14,23 @@ import sqlalchemy as sa
 from api import db
 from api.erased import digest
 from api.erased_records import remember
-from api.models import ErasedIdentifier, Erasure, StoreDelivery
+from api.models import ErasedIdentifier, Erasure, Purge, StoreDelivery
 from api.warehouse_ids import identifier_id
 from data_contracts.contract import landed
-from orchestration.erasure import _found, _take_rejected, compact, complete_erasures, drop_warehouse
+from orchestration.erasure import (
+    StillReadError,
+    _found,
+    _take_rejected,
+    compact,
+    complete_erasures,
+    drop_warehouse,
+)
 from orchestration.lake import Lake
+from orchestration.purge import complete_purges
 from orchestration.raw_rows import RawRows
 from tests.factories import accounts, exports, served
+from tests.factories.deployments import settings_of
+from tests.fixtures.postgres import create_database
 from touchledger.settings import Settings
 
 SPILLED = "duckdb_temp_1_0_storage_DEFAULT-0.tmp"
@@ -168,3 +180,66 @@ def bytes_of(url: str, table: str) -> bytes:
         connection.execute(sa.text("checkpoint"))
         read = sa.text("select pg_read_binary_file(pg_relation_filepath(:name))")
         return bytes(connection.execute(read, {"name": table}).scalar_one())
+
+
+def test_an_erasure_and_a_purge_are_completed_on_either_database(home: Path, database_url: str) -> None:
+    # Postgres refused to write its tables anew within a transaction: every such run failed once it had published
+    settings, profile = settings_of(home, database_url), accounts.profile(database_url)
+    asked = {"profile_id": profile.id, "reason": "other", "counts": {}, "due_at": db.now(), "secret": "5e"}
+    with db.transaction(database_url) as session:
+        session.add(Erasure(status="processing", rewritten_at=db.now(), **asked))
+        session.add(Purge(profile_id=profile.id, requested_at=db.now(), files_removed_at=db.now()))
+    assert (len(complete_erasures(settings)), complete_purges(settings)) == (1, [profile.id])
+    with db.transaction(database_url) as session:
+        assert session.scalars(sa.select(Erasure.status)).all() == ["completed"]
+    # the connection goes back to the pool, where the next one who takes it begins transactions
+    with pytest.raises(ValueError, match="undone"), db.transaction(database_url) as session:
+        session.execute(sa.update(Erasure).values(status="failed"))
+        raise ValueError("undone")
+    with db.transaction(database_url) as session:
+        assert session.scalars(sa.select(Erasure.status)).all() == ["completed"]
+
+
+def test_an_erasure_is_completed_only_once_nobody_reads_the_database_as_it_was(settings: Settings) -> None:
+    # the log was not carried over while a backup read, and the erasure was told as completed all the same
+    url, profile = settings.operational_url, accounts.profile(settings.operational_url)
+    asked = {"profile_id": profile.id, "reason": "other", "counts": {}, "due_at": db.now(), "secret": "5e"}
+    with db.transaction(url) as session:
+        session.add(Erasure(status="processing", rewritten_at=db.now(), reference="canary@example.com", **asked))
+    file = Path(url.removeprefix("sqlite:///"))
+    with closing(sqlite3.connect(file, isolation_level=None)) as backup:
+        backup.execute("begin")
+        backup.execute("select count(*) from erasures").fetchall()
+        with db.transaction(url) as session:
+            session.execute(sa.update(Erasure).values(reference=None))
+        with db.engine_for(url).connect() as connection:
+            # it is not to wait for ten seconds here
+            connection.exec_driver_sql("pragma busy_timeout = 100")
+        with pytest.raises(StillReadError):
+            complete_erasures(settings)
+    with db.transaction(url) as session:
+        assert session.scalars(sa.select(Erasure.status)).all() == ["processing"]
+    assert len(complete_erasures(settings)) == 1
+    kept = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
+    assert b"canary@example.com" not in kept
+
+
+def test_nobody_waits_behind_an_erasure_that_waits_for_a_dump_of_postgres(
+    home: Path, postgres_server: str, postgres_template: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # a dump holds every table to its end; whoever came to one after the erasure waited behind both
+    monkeypatch.setattr("orchestration.erasure.PATIENCE_MILLISECONDS", 200)
+    url = create_database(postgres_server, "dumped", template=postgres_template)
+    settings, profile = settings_of(home, url), accounts.profile(url)
+    asked = {"profile_id": profile.id, "reason": "other", "counts": {}, "due_at": db.now(), "secret": "5e"}
+    with db.transaction(url) as session:
+        session.add(Erasure(status="processing", rewritten_at=db.now(), **asked))
+    with db.transaction(url) as dump:
+        dump.execute(sa.text("lock table ingested_records in access share mode"))
+        with pytest.raises(StillReadError):
+            complete_erasures(settings)
+    with db.transaction(url) as session:
+        assert session.scalars(sa.select(Erasure.status)).all() == ["processing"]
+        assert session.scalar(sa.text("show lock_timeout")) == "0"
+    assert len(complete_erasures(settings)) == 1
+    db.close_engines(url)

@@ -89,7 +89,7 @@ def register_sender_domain(body: dict[str, Any], workspace_id: str) -> dict[str,
 
     Makes a key pair for it; publish the record of the answer in the domain's DNS, then verify.
     """
-    session().execute(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
+    _hold(workspace_id)
     plans.require(auth.current().workspace, "sender_domain")
     if of(session(), workspace_id) is not None:
         raise errors.INVALID_STATE("Remove the present domain first.", reason="domain_exists")
@@ -105,6 +105,7 @@ def register_sender_domain(body: dict[str, Any], workspace_id: str) -> dict[str,
 @bp.response(200, Deleted)
 def remove_sender_domain(workspace_id: str) -> dict[str, Any]:
     """Remove the sending domain and its key"""
+    _hold(workspace_id)
     row = of(session(), workspace_id)
     if row is not None:
         session().delete(row)
@@ -155,6 +156,11 @@ def shape(row: SenderDomain | None) -> dict[str, Any]:
         "checked_at": row.checked_at,
         "verified_at": row.verified_at,
     }
+
+
+def _hold(workspace_id: str) -> None:
+    # two who register or remove one at once do it one after the other
+    session().execute(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
 
 
 def _present(row: SenderDomain | None) -> SenderDomain:

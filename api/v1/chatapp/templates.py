@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 from api import audit, auth, chat_apps, context, db, errors
@@ -23,6 +24,8 @@ from connectors.errors import Refused
 bp = Blueprint("chatapp_templates", __name__, description="Message templates of the chat app.")
 
 SENDERS = frozenset({Kind.API_KEY, Kind.SESSION})
+# a sample is fetched first, and what was handed in is kept after
+LONGEST = timedelta(seconds=chat_apps.UPLOAD_SECONDS + 60)
 FORM = {
     "content": {
         "multipart/form-data": {
@@ -44,7 +47,7 @@ FORM = {
 @guarded(scope=Scope.CHATAPP, role=Role.ADMIN, kinds=SENDERS, max_body=samples.MOST_BYTES + MEBIBYTE)
 @bp.doc(requestBody=FORM)
 @bp.arguments(TemplateBody)
-@idempotent()
+@idempotent(longest=LONGEST)
 @bp.response(201, Created)
 def create_template(body: dict[str, Any]) -> dict[str, Any]:
     """Hand a template in for review

@@ -9,7 +9,7 @@ from flask import request
 from marshmallow import Schema, fields, validate
 from sqlalchemy.orm import Session
 
-from api import audit, auth, connections, context, db, errors, idempotency, writebacks
+from api import audit, auth, connections, context, db, errors, idempotency, under_way, writebacks
 from api.audit import Attempt
 from api.auth import Kind
 from api.bodies import Text
@@ -150,8 +150,12 @@ def _ended(unit: Session, kept: Writeback | None, how: str) -> None:
 def _asked(
     connection: Connection, profile: Profile, body: Mapping[str, Any], before: targets.Standing
 ) -> targets.Answer:
-    to = body["target"]
-    with connections.asking(context.settings(), connection, within=SECONDS, writes=True) as transport:
+    settings, to = context.settings(), body["target"]
+    with (
+        # of two that find no clean dataset each would make one
+        under_way.alone(settings.operational_url, f"datasets:{connection.id}"),
+        connections.asking(settings, connection, within=SECONDS, writes=True) as transport,
+    ):
         account = connection.external_account_id
         platform = MetaDatasets(connection.base_url, connection.token, account, transport)
         answer = targets.ask(platform, profile.name, body["dataset"], before, to)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from datetime import timedelta
 from typing import Any
 
+import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api import db
@@ -58,8 +59,13 @@ def erase(
     key = settings.signing_key()
     if any(digest(key, one) in erased_digests(session, profile_id) for one in ids):
         return None
-    erasure = _received(session, profile_id, reason, reference)
-    remember(session, key, profile_id=profile_id, erasure_id=erasure.id, ids=ids)
+    try:
+        with session.begin_nested():
+            erasure = _received(session, profile_id, reason, reference)
+            remember(session, key, profile_id=profile_id, erasure_id=erasure.id, ids=ids)
+    except sa.exc.IntegrityError:
+        # somebody asked for the same person at the same moment
+        return None
     person = Person(profile_id, bytes.fromhex(erasure.secret or ""), ids)
     redacted = redact_records(session, person)
     # records redacted now land under their new names: the build that finishes the erasure must find those too

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
@@ -71,6 +72,25 @@ def test_a_clean_dataset_is_made_once_and_destinations_are_turned_to_it(
     with db.transaction(url) as session:
         actions = session.scalars(sa.select(AuditEntry.action).order_by(AuditEntry.id)).all()
     assert actions[:2] == ["dataset_target.asked", "dataset_target.changed"]
+
+
+def test_of_two_who_choose_it_at_once_one_makes_it(key: Caller, via: Connection, sandbox: RunningSandbox) -> None:
+    # neither saw the other's in the platform's list, and a second one took a slot for good
+    sandbox.plan({"route": "/adspixels$", "method": "POST", "kind": "delay", "seconds": 1.0, "times": None})
+    asking = [Caller(key.client.application.test_client(), key.secret) for _ in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(lambda one: one.post(PATH, json={"target": "clean"}), asking))
+    assert sorted(one.status_code for one in answers) == [200, 429]
+    refused = next(one for one in answers if one.status_code == 429)
+    assert refusal(refused) == (429, "rate_limit_exceeded", "concurrency")
+    assert refused.headers["Retry-After"] == "1"
+    made = data(key.post(PATH, json={"target": "clean"}))
+    assert datasets_of(via) == [sandbox.pixel_id(), made["dataset_external_id"]]
+
+
+def datasets_of(via: Connection) -> list[str]:
+    with Transport() as transport:
+        return MetaDatasets(via.base_url, via.token, via.external_account_id, transport).datasets()
 
 
 def target_of(url: str, of: ExportDestination) -> str:
@@ -176,9 +196,7 @@ def test_no_slot_is_spent_on_a_dataset_that_an_answer_after_it_would_lose(
 ) -> None:
     sandbox.plan({"route": "/adsets$", "kind": "revoked"})
     assert refusal(key.post(PATH, json={"target": "clean"})) == (409, "connection_revoked", None)
-    with Transport() as transport:
-        there = MetaDatasets(via.base_url, via.token, via.external_account_id, transport).datasets()
-    assert there == [sandbox.pixel_id()]
+    assert datasets_of(via) == [sandbox.pixel_id()]
 
 
 def test_messaging_datasets_need_an_account_of_their_own(

@@ -1,0 +1,97 @@
+"""What becomes of a connection while a run begins or ends its pull, on SQLite and on Postgres."""
+
+from __future__ import annotations
+
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from api import connecting, connections
+from api.db import transaction
+from api.models import Connection, ConnectionSync, Profile
+from api.scopes import Scope
+from orchestration.lake import Lake
+from orchestration.sync import sync_kind
+from tests.factories import accounts
+from tests.factories.deployments import application, settings_of
+from tests.fixtures.at_once import meanwhile
+from tests.fixtures.sandbox import TODAY, RunningSandbox
+from tests.orchestration.test_sync import DAYS, connect, reload
+from touchledger.settings import Settings
+
+
+@pytest.fixture
+def settings(home: Path, database_url: str) -> Settings:
+    return settings_of(home, database_url)
+
+
+@pytest.fixture
+def lake(settings: Settings) -> Lake:
+    lake = Lake(settings.lake)
+    lake.prepare()
+    return lake
+
+
+def disconnect(settings: Settings, connection_id: str) -> None:
+    with transaction(settings.operational_url) as session:
+        held: Any = {"with_for_update": {"key_share": True}}
+        connections.end(session, settings, session.get_one(Connection, connection_id, **held))
+
+
+def test_what_a_pull_heard_of_a_dead_token_does_not_bring_a_disconnected_account_back(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    # on Postgres the run read the row, somebody disconnected it, and the run then wrote over that
+    first, _ = connect(settings, sandbox, token="dead")
+    # the first look is at which accounts there are, the second at what to note of this one
+    with meanwhile(settings.operational_url, "FROM connections", lambda: disconnect(settings, first), times=2):
+        sync_kind(settings, lake, "ad_platform", DAYS)
+    kept = reload(settings, first)
+    assert (kept.status, kept.token) == ("disconnected", "")
+    with transaction(settings.operational_url) as session:
+        assert set(session.scalars(sa.select(ConnectionSync.status))) == {"failed"}
+
+
+def test_a_pull_that_failed_takes_back_no_day_that_another_run_landed_meanwhile(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    # a sync by hand that was refused beside the night's run had the whole history pulled once more
+    first, _ = connect(settings, sandbox, token="dead", synced_through=None)
+
+    def land() -> None:
+        with transaction(settings.operational_url) as session:
+            session.get_one(Connection, first).synced_through = TODAY
+
+    with meanwhile(settings.operational_url, "FROM connections", land):
+        sync_kind(settings, lake, "ad_platform", DAYS)
+    assert reload(settings, first).synced_through == TODAY
+
+
+def test_days_asked_for_while_a_run_begins_are_pulled_by_it_or_by_the_next(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    # on Postgres the sync was looked up as queued, the run began it, and it then got days that nobody pulled
+    first, second = connect(settings, sandbox, token="dead")
+    disconnect(settings, second)
+    with transaction(settings.operational_url) as session:
+        profile = session.get_one(Profile, session.get_one(Connection, first).profile_id)
+        connecting.queue_sync(session, session.get_one(Connection, first))
+    key = accounts.secret(settings.operational_url, profile, scopes=[Scope.CONNECTIONS_WRITE])
+    asked = {"date_from": "2026-10-01", "date_to": "2026-10-02"}
+    run = partial(sync_kind, settings, lake, "ad_platform", DAYS)
+    with meanwhile(settings.operational_url, "FROM connection_syncs", run) as came:
+        answer = (
+            application(settings)
+            .test_client()
+            .post(f"/api/v1/connections/{first}/sync", json=asked, headers={"Authorization": f"Bearer {key}"})
+        )
+    assert answer.status_code == 202, answer.text
+    ((pull,),) = came
+    with transaction(settings.operational_url) as session:
+        waiting = sa.select(ConnectionSync.date_from).where(ConnectionSync.status == "queued")
+        days = [pull.days.first, *session.scalars(waiting)]
+    assert date(2026, 10, 1) in days

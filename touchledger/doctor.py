@@ -23,6 +23,7 @@ from orchestration.warehouse_state import DamagedWarehouseError, require_databas
 from touchledger.demo import MADE
 from touchledger.output import Output
 from touchledger.settings import REPOSITORY, Settings
+from touchledger.supervisor import PortTakenError, require_free
 
 ENOUGH_BYTES = 2 * 1024**3
 # the way out of a database that cannot be used
@@ -129,9 +130,14 @@ def ports(settings: Settings) -> Iterator[Finding]:
     """The ports of `touchledger up` are free, or ours are answering on them."""
     for name, host in (("api_port", settings.api_host), ("dagster_port", "127.0.0.1"), ("sandbox_port", "127.0.0.1")):
         port = getattr(settings, name)
+        setting = f"TOUCHLEDGER_{name.upper()}"
         if _answers(host, port):
-            way_out = f"if that is not this deployment, set TOUCHLEDGER_{name.upper()}"
-            yield Finding("port", "warn", f"{port} is in use", way_out)
+            yield Finding("port", "warn", f"{port} is in use", f"if that is not this deployment, set {setting}")
+            continue
+        try:
+            require_free(host, port, setting, host_setting="TOUCHLEDGER_API_HOST")
+        except PortTakenError as error:
+            yield Finding("port", "fail", str(error), "`touchledger serve` cannot begin there")
         else:
             yield Finding("port", "ok", f"{port} is free")
 
@@ -139,7 +145,7 @@ def ports(settings: Settings) -> Iterator[Finding]:
 def _answers(host: str, port: int) -> bool:
     try:
         socket.create_connection((host, port), timeout=1).close()
-    except OSError:
+    except (OSError, UnicodeError):
         return False
     return True
 

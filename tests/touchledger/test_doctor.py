@@ -32,6 +32,12 @@ def test_a_port_where_nobody_answers_is_free_whatever_the_kind_of_address(settin
     assert (finding.verdict, finding.subject) == ("ok", "port")
 
 
+def test_a_host_where_the_api_cannot_listen_is_told_before_it_is_served(settings: Settings) -> None:
+    finding = next(ports(settings.model_copy(update={"api_host": "no-such-host.invalid", "api_port": free_port()})))
+    assert (finding.verdict, finding.subject) == ("fail", "port")
+    assert finding.found.startswith("TOUCHLEDGER_API_HOST: no-such-host.invalid is no address of this machine")
+
+
 def test_a_port_that_is_taken_is_told(settings: Settings) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         there = {"api_host": "localhost", "api_port": listener.getsockname()[1]}

@@ -164,7 +164,7 @@ def lake(settings: Settings) -> Iterator[Finding]:
     for found, way_out in damaged:
         yield Finding("lake", "fail", found, way_out)
     if landed and not damaged:
-        yield Finding("lake", "ok", f"{len(landed):,} landed files can be read")
+        yield Finding("lake", "ok", f"{len(landed):,} landed files tell what they hold")
 
 
 def warehouse(settings: Settings) -> Iterator[Finding]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
+from types import SimpleNamespace
 
 import duckdb
 import pytest
 from pydantic import SecretStr
 
 from api.db import close_engines
+from api.operations import SPARE_BYTES
 from tests.end_to_end.command import Deployment, free_port
-from touchledger.doctor import database, ports, warehouse
+from touchledger.doctor import database, ports, state_folder, warehouse
 from touchledger.settings import Settings
 
 
@@ -36,6 +39,17 @@ def test_a_host_where_the_api_cannot_listen_is_told_before_it_is_served(settings
     finding = next(ports(settings.model_copy(update={"api_host": "no-such-host.invalid", "api_port": free_port()})))
     assert (finding.verdict, finding.subject) == ("fail", "port")
     assert finding.found.startswith("TOUCHLEDGER_API_HOST: no-such-host.invalid is no address of this machine")
+
+
+@pytest.mark.parametrize(
+    ("free", "verdict"), [(0, "fail"), (SPARE_BYTES, "fail"), (SPARE_BYTES + 1, "warn"), (2 * 1024**3, "ok")]
+)
+def test_a_disk_with_less_room_than_readyz_asks_for_is_no_mere_warning(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, free: int, verdict: str
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    found = {one.subject: one.verdict for one in state_folder(settings)}
+    assert found["disk"] == verdict
 
 
 def test_a_port_that_is_taken_is_told(settings: Settings) -> None:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Literal
 
 import duckdb
@@ -83,7 +84,7 @@ def _installed(name: str) -> str | None:
 
 def state_folder(settings: Settings) -> Iterator[Finding]:
     """The state folder can be written and has room."""
-    existing = next(path for path in (settings.home, *settings.home.parents) if path.exists())
+    existing = next(path for path in (settings.home, *settings.home.parents) if _is_there(path))
     probe = existing / ".touchledger-doctor"
     try:
         probe.write_text("")
@@ -97,6 +98,14 @@ def state_folder(settings: Settings) -> Iterator[Finding]:
     yield _disk(shutil.disk_usage(existing).free)
 
 
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        # in a folder that may not be entered, or longer than a name may be
+        return False
+
+
 def _disk(free: int) -> Finding:
     found = f"{free / 1024**3:.1f} GiB free"
     if free >= ENOUGH_BYTES:
@@ -108,7 +117,7 @@ def _disk(free: int) -> Finding:
 def database(settings: Settings) -> Iterator[Finding]:
     """The operational database answers and has this version's schema."""
     address = sa.make_url(settings.operational_url).render_as_string(hide_password=True)
-    if settings.database_url is None and not (settings.home / "operational.db").exists():
+    if settings.database_url is None and not _is_there(settings.home / "operational.db"):
         yield Finding("database", "warn", "not made yet", "`touchledger up` or any other command makes it")
         return
     try:
@@ -155,7 +164,7 @@ def _answers(host: str, port: int) -> bool:
 
 def lake(settings: Settings) -> Iterator[Finding]:
     """Every landed file tells of itself; nothing makes one anew."""
-    landed = sorted(settings.lake.glob("raw/*/*/*/*.parquet"))
+    landed = sorted(settings.lake.glob("raw/*/*/*/*.parquet")) if _is_there(settings.lake) else []
     damaged = []
     for path in landed:
         try:
@@ -206,7 +215,7 @@ def snapshot(settings: Settings) -> Iterator[Finding]:
 
 def sandbox(settings: Settings) -> Iterator[Finding]:
     """A demo's sandbox answers; only asked where there is a demo."""
-    if not (settings.home / MADE).exists():
+    if not _is_there(settings.home / MADE):
         return
     with socket.socket() as probe:
         probe.settimeout(1)

@@ -9,13 +9,15 @@ from types import SimpleNamespace
 
 import duckdb
 import pytest
+from click.testing import CliRunner
 from pydantic import SecretStr
 
 from api.db import close_engines
 from api.operations import SPARE_BYTES
 from tests.end_to_end.command import Deployment, free_port
+from touchledger.cli import main
 from touchledger.doctor import database, ports, state_folder, warehouse
-from touchledger.settings import Settings
+from touchledger.settings import Settings, load
 
 
 @pytest.fixture
@@ -82,3 +84,13 @@ def test_a_warehouse_that_is_no_database_is_told_with_the_way_out(settings: Sett
     (finding,) = warehouse(settings)
     assert (finding.verdict, finding.found) == ("fail", f"{settings.warehouse} is no DuckDB file")
     assert "remove it" in finding.way_out
+
+
+def test_a_state_folder_that_cannot_be_reached_is_told_by_the_doctor_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOUCHLEDGER_HOME", f"/tmp/{'x' * 300}")
+    load.cache_clear()
+    result = CliRunner().invoke(main, ["doctor", "--json"])
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert {"state folder", "database", "warehouse", "snapshot"} <= {
+        one["subject"] for one in json.loads(result.stdout)
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,7 +106,8 @@ def scan_inbox(settings: Settings, lake: Lake) -> list[Import]:
 
 def not_loaded(settings: Settings) -> list[NotLoaded]:
     """What lies in the inbox and is not loaded, by path; hidden and half-copied files are not looked at."""
-    paths = [path for level in ("*", "*/*", "*/*/*") for path in settings.inbox.glob(level)]
+    inside = [path for level in ("*", "*/*", "*/*/*") for path in settings.inbox.glob(level)]
+    paths = [settings.inbox, *inside] if settings.inbox.is_dir() else []
     # read before the transaction begins: that may take long
     files = {file.path: file for file in dropped(settings.inbox)}
     left = []
@@ -131,8 +133,12 @@ def _why(session: Session, file: Dropped) -> str | None:
 
 def _misplaced(path: Path, depth: int) -> str | None:
     """What is wrong with something that is no readable file in its place; None for the folders that files lie in."""
-    if path.is_dir():
-        return "is a folder, in which no file is looked at" if depth == 3 else None
+    if os.path.isdir(path):  # noqa: PTH112 - a Path raises where a folder may be listed and not entered
+        if depth == 3:
+            return "is a folder, in which no file is looked at"
+        return (
+            None if os.access(path, os.R_OK | os.X_OK) else "is a folder that cannot be opened; no file in it is loaded"
+        )
     return "cannot be read" if depth == 3 else f"lies in no folder <profile id or {SHARED}>/<data set>"
 
 

@@ -48,7 +48,27 @@ def read_facts(path: Path) -> Facts:
         # a damaged footer is told as OSError too; what the disk itself refuses has a number
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise DamagedRawFileError(f"{path} is damaged; put it back from the backup (docs/runbook.md)") from None
+        raise _damaged(path) from None
+
+
+def require_whole(path: Path) -> None:
+    """Read all of a landed file. Raises DamagedRawFileError where its footer or any of its rows cannot be read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    read_facts(path)
+    try:
+        with pq.ParquetFile(path) as file:
+            for group in range(file.num_row_groups):
+                file.read_row_group(group)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise _damaged(path) from None
+
+
+def _damaged(path: Path) -> DamagedRawFileError:
+    return DamagedRawFileError(f"{path} is damaged; put it back from the backup (docs/runbook.md)")
 
 
 def withdraws(path: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -13,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from data_contracts.contract import Contract
-from orchestration.landed_facts import SCHEMA
+from orchestration.landed_facts import SCHEMA, require_whole
 from orchestration.limits import Config, limits
 from touchledger.settings import Settings
 
@@ -22,7 +23,10 @@ FRAME_ROWS = 204_800
 
 
 class RawRows:
-    """The raw files of one data set in the deployment's lake, within the warehouse's limits of memory and threads."""
+    """The raw files of one data set in the deployment's lake, within the warehouse's limits of memory and threads.
+
+    Every read raises DamagedRawFileError where one of the files is damaged.
+    """
 
     def __init__(self, settings: Settings, contract: Contract) -> None:
         self._contract = contract
@@ -36,7 +40,7 @@ class RawRows:
         return self.rows == 0
 
     def _all(self, sql: str) -> list[tuple[Any, ...]]:
-        with self._connected() as connection:
+        with self._naming_damage(), self._connected() as connection:
             return connection.execute(sql).fetchall()
 
     def _summary(self) -> tuple[int, int, int, datetime | None]:
@@ -69,7 +73,7 @@ class RawRows:
     def frames(self, files: Sequence[Path]) -> Iterator[Any]:
         """The contract's columns of the files' rows that are not withdrawn, as pandas frames."""
         names = ", ".join(column.name for column in self._contract.columns)
-        with self._connected() as connection:
+        with self._naming_damage(), self._connected() as connection:
             # files of an older contract lack its new columns, which the schema beside them has
             rows = _read([self._folder / SCHEMA, *files])
             # by Arrow: DuckDB's own frames are made value by value, which costs as much as judging them
@@ -90,6 +94,19 @@ class RawRows:
             chosen.append(Path(name))
             rows += count
         return chosen
+
+    @contextmanager
+    def _naming_damage(self) -> Iterator[None]:
+        try:
+            yield
+        except duckdb.OutOfMemoryException:
+            raise
+        except duckdb.Error:
+            # of what is damaged within, DuckDB names neither the file nor its column
+            for path in sorted(self._folder.rglob("*.parquet")):
+                if path.name != SCHEMA:
+                    require_whole(path)
+            raise
 
     def _connected(self) -> duckdb.DuckDBPyConnection:
         connection = _database(self._settings).cursor()

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from api import tracking_keys
 from api.credentials import digest, is_well_formed, mint_api_key
-from api.db import transaction
+from api.db import now, transaction
 from api.models import ApiKey, Connection, Profile, Workspace
 from api.scopes import DEFAULT_SCOPES
 from api.v1.events.ingest import accept
@@ -31,6 +31,10 @@ class OtherDemoError(Exception):
     """The state folder holds a demo of another world, or one that was deleted: neither can be made into this one."""
 
 
+class DemoAheadError(Exception):
+    """The demo's world goes on after the machine's today: its door takes nothing that has not happened."""
+
+
 @dataclass(frozen=True)
 class Demo:
     """The demo's profile, the key that opens it, and the one that its shop's pages show."""
@@ -46,7 +50,8 @@ class Demo:
 def ensure_demo(settings: Settings) -> Demo:
     """Make the demo in a migrated database, or find it made; a second call changes nothing and has the same key.
 
-    Raises OtherDemoError when the folder's demo was made with other `demo_*` settings, or was deleted.
+    Raises OtherDemoError when the folder's demo was made with other `demo_*` settings, or was deleted, DemoAheadError
+    when its world is to be made and goes on after today (UTC).
     """
     made, asked = settings.home / MADE, _asked(settings)
     is_made = made.exists()
@@ -54,6 +59,11 @@ def ensure_demo(settings: Settings) -> Demo:
         raise OtherDemoError(
             f"{settings.home} holds a demo made with other TOUCHLEDGER_DEMO_* settings; "
             "name another folder in TOUCHLEDGER_HOME or remove this one"
+        )
+    if not is_made and settings.demo_today > now().date():
+        raise DemoAheadError(
+            f"TOUCHLEDGER_DEMO_TODAY: {settings.demo_today} has not come yet, by the clock of this machine it is "
+            f"{now().date()} (UTC); set the clock, or name a day that has come"
         )
     with transaction(settings.operational_url) as session:
         found = session.get(Profile, DEMO_PROFILE_ID)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Literal
 
 import duckdb
@@ -17,12 +18,14 @@ from rich.markup import escape
 
 from api.db import engine_for
 from api.migrate import NewerDatabaseError, check
+from api.operations import SPARE_BYTES
 from orchestration import pointer
 from orchestration.landed_facts import DamagedRawFileError, read_facts
 from orchestration.warehouse_state import DamagedWarehouseError, require_database
 from touchledger.demo import MADE
 from touchledger.output import Output
 from touchledger.settings import REPOSITORY, Settings
+from touchledger.supervisor import PortTakenError, require_free
 
 ENOUGH_BYTES = 2 * 1024**3
 # the way out of a database that cannot be used
@@ -81,7 +84,7 @@ def _installed(name: str) -> str | None:
 
 def state_folder(settings: Settings) -> Iterator[Finding]:
     """The state folder can be written and has room."""
-    existing = next(path for path in (settings.home, *settings.home.parents) if path.exists())
+    existing = next(path for path in (settings.home, *settings.home.parents) if _is_there(path))
     probe = existing / ".touchledger-doctor"
     try:
         probe.write_text("")
@@ -92,19 +95,29 @@ def state_folder(settings: Settings) -> Iterator[Finding]:
         )
         return
     yield Finding("state folder", "ok", f"{settings.home} can be written")
-    free = shutil.disk_usage(existing).free
+    yield _disk(shutil.disk_usage(existing).free)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        # in a folder that may not be entered, or longer than a name may be
+        return False
+
+
+def _disk(free: int) -> Finding:
     found = f"{free / 1024**3:.1f} GiB free"
-    yield (
-        Finding("disk", "ok", found)
-        if free >= ENOUGH_BYTES
-        else Finding("disk", "warn", found, "make room: 2 GiB or more")
-    )
+    if free >= ENOUGH_BYTES:
+        return Finding("disk", "ok", found)
+    # as /readyz judges it
+    return Finding("disk", "warn" if free > SPARE_BYTES else "fail", found, "make room: 2 GiB or more")
 
 
 def database(settings: Settings) -> Iterator[Finding]:
     """The operational database answers and has this version's schema."""
     address = sa.make_url(settings.operational_url).render_as_string(hide_password=True)
-    if settings.database_url is None and not (settings.home / "operational.db").exists():
+    if settings.database_url is None and not _is_there(settings.home / "operational.db"):
         yield Finding("database", "warn", "not made yet", "`touchledger up` or any other command makes it")
         return
     try:
@@ -129,9 +142,14 @@ def ports(settings: Settings) -> Iterator[Finding]:
     """The ports of `touchledger up` are free, or ours are answering on them."""
     for name, host in (("api_port", settings.api_host), ("dagster_port", "127.0.0.1"), ("sandbox_port", "127.0.0.1")):
         port = getattr(settings, name)
+        setting = f"TOUCHLEDGER_{name.upper()}"
         if _answers(host, port):
-            way_out = f"if that is not this deployment, set TOUCHLEDGER_{name.upper()}"
-            yield Finding("port", "warn", f"{port} is in use", way_out)
+            yield Finding("port", "warn", f"{port} is in use", f"if that is not this deployment, set {setting}")
+            continue
+        try:
+            require_free(host, port, setting, host_setting="TOUCHLEDGER_API_HOST")
+        except PortTakenError as error:
+            yield Finding("port", "fail", str(error), "`touchledger serve` cannot begin there")
         else:
             yield Finding("port", "ok", f"{port} is free")
 
@@ -139,14 +157,14 @@ def ports(settings: Settings) -> Iterator[Finding]:
 def _answers(host: str, port: int) -> bool:
     try:
         socket.create_connection((host, port), timeout=1).close()
-    except OSError:
+    except (OSError, UnicodeError):
         return False
     return True
 
 
 def lake(settings: Settings) -> Iterator[Finding]:
     """Every landed file tells of itself; nothing makes one anew."""
-    landed = sorted(settings.lake.glob("raw/*/*/*/*.parquet"))
+    landed = sorted(settings.lake.glob("raw/*/*/*/*.parquet")) if _is_there(settings.lake) else []
     damaged = []
     for path in landed:
         try:
@@ -158,7 +176,7 @@ def lake(settings: Settings) -> Iterator[Finding]:
     for found, way_out in damaged:
         yield Finding("lake", "fail", found, way_out)
     if landed and not damaged:
-        yield Finding("lake", "ok", f"{len(landed):,} landed files can be read")
+        yield Finding("lake", "ok", f"{len(landed):,} landed files tell what they hold")
 
 
 def warehouse(settings: Settings) -> Iterator[Finding]:
@@ -197,7 +215,7 @@ def snapshot(settings: Settings) -> Iterator[Finding]:
 
 def sandbox(settings: Settings) -> Iterator[Finding]:
     """A demo's sandbox answers; only asked where there is a demo."""
-    if not (settings.home / MADE).exists():
+    if not _is_there(settings.home / MADE):
         return
     with socket.socket() as probe:
         probe.settimeout(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -13,6 +14,8 @@ from orchestration.pipeline import WITHOUT_MODELS, Outcome, run_job
 from touchledger.output import Output
 from touchledger.progress import STAGES, showing, stage_of
 from touchledger.settings import Settings
+
+OUT_OF_MEMORY = re.compile("Out of Memory Error|(could not|failed to) (allocate|pin) (block|data) of size")
 
 
 class RunFailedError(click.ClickException):
@@ -36,7 +39,7 @@ def run_shown(
         problems = "\n".join(f"  {problem}" for problem in outcome.problems)
         raise RunFailedError(
             f"the run did not end well; what was served before still is.\n{problems}\n"
-            f"Its log: {settings.home / 'logs' / 'pipeline.log'}"
+            f"{_more_memory(settings, problems)}Its log: {settings.home / 'logs' / 'pipeline.log'}"
         )
     for connection, reason in failed_connections(outcome).items():
         output.warn(f"{connection} was not pulled: {reason}")
@@ -44,6 +47,16 @@ def run_shown(
     for one in not_loaded(settings) if "landing/files" in outcome.assets else ():
         output.warn(f"{one.file} of the inbox is not loaded: {one.reason}")
     return outcome
+
+
+def _more_memory(settings: Settings, problems: str) -> str:
+    """DuckDB names settings of its own, which nobody can set here."""
+    if not OUT_OF_MEMORY.search(problems):
+        return ""
+    return (
+        f"A build may use TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT, here {settings.warehouse_memory_limit}: "
+        "give it more, or lower TOUCHLEDGER_WAREHOUSE_THREADS.\n"
+    )
 
 
 def _require_spark(settings: Settings) -> None:

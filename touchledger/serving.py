@@ -63,11 +63,11 @@ def start_sandbox(supervisor: Supervisor, settings: Settings) -> Child:
 
 
 def free_ports(settings: Settings, *names: str) -> None:
-    """Raise a ClickException when one of the settings' ports is taken."""
-    hosts = {"api_port": settings.api_host}
+    """Raise a ClickException when one of the settings' ports is taken, or the host is none of this machine's."""
     try:
         for name in names:
-            require_free(hosts.get(name, "127.0.0.1"), getattr(settings, name), f"TOUCHLEDGER_{name.upper()}")
+            host, its = (settings.api_host, "TOUCHLEDGER_API_HOST") if name == "api_port" else ("127.0.0.1", "")
+            require_free(host, getattr(settings, name), f"TOUCHLEDGER_{name.upper()}", host_setting=its)
     except PortTakenError as error:
         raise click.ClickException(str(error)) from None
 

@@ -23,6 +23,11 @@ MEMORY = (
     r"(?i)^((\d*[1-9]\d*(\.\d+)?|\d+\.\d*[1-9]\d*) *(b|bytes?|[kmgt](i?b)?)"
     r"|(100(\.0+)?|[1-9]\d?(\.\d+)?|0\.\d*[1-9]\d*) *%)$"
 )
+# an amount with its unit; Java, which is told the driver's as it stands, takes one letter
+SPARK_MEMORY = r"(?i)^[1-9]\d*[kmgt]"
+ADDRESS = r"^https?://[^\s/@]+[^\s@]*$"
+# each is made when a database is opened: a million of them keep a build from beginning
+MOST_THREADS = 1024
 
 
 def host_and_port(host: str, port: int) -> str:
@@ -55,31 +60,31 @@ class Settings(BaseSettings):
     api_port: int = Field(8000, ge=1, le=65535)
     api_workers: int = Field(2, ge=1, le=64)
     api_threads: int = Field(4, ge=1, le=64)
-    public_url: str | None = None
+    public_url: str | None = Field(None, pattern=ADDRESS)
     trusted_proxies: int = Field(0, ge=0, le=16)
     dagster_port: int = Field(3000, ge=1, le=65535)
     sandbox_port: int = Field(8765, ge=1, le=65535)
 
-    query_deadline_seconds: float = Field(10.0, gt=0)
+    query_deadline_seconds: float = Field(10.0, gt=0, le=3600)
     served_memory_limit: str = Field("1GB", pattern=MEMORY)
-    served_threads: int = Field(1, ge=1)
+    served_threads: int = Field(1, ge=1, le=MOST_THREADS)
     served_cache_mb: int = Field(256, ge=0)
     served_keep: int = Field(5, ge=2)
     warehouse_memory_limit: str = Field("50%", pattern=MEMORY)
-    warehouse_threads: int | None = Field(None, ge=1)
+    warehouse_threads: int | None = Field(None, ge=1, le=MOST_THREADS)
 
     engine: str = Field("duckdb", pattern="^(duckdb|spark)$")
     spark_master: str | None = Field(None, pattern=r"^(spark://|yarn|k8s://|local(\[|$))")
     spark_environment: Path = Path(".spark")
     spark_folder: Path | None = None
     spark_partitions: int = Field(8, ge=1)
-    spark_threads: int = Field(2, ge=1)
-    spark_driver_memory: str = "2g"
-    spark_executor_memory: str = "2g"
+    spark_threads: int = Field(2, ge=1, le=MOST_THREADS)
+    spark_driver_memory: str = Field("2g", pattern=f"{SPARK_MEMORY}$")
+    spark_executor_memory: str = Field("2g", pattern=f"{SPARK_MEMORY}b?$")
     spark_conf: dict[str, str] = {}
 
     demo_seed: int = 7
-    demo_today: date = date(2026, 11, 16)
+    demo_today: date = Field(date(2026, 11, 16), ge=date(2025, 1, 1), le=date(2099, 12, 31))
     demo_days: int = Field(120, ge=30, le=366)
     demo_people: int = Field(4000, ge=100)
 
@@ -91,14 +96,14 @@ class Settings(BaseSettings):
     smtp_from: str = Field("Touchledger <touchledger@localhost>", pattern=r"^[^\r\n]*[^\s@]@[^\s@]+$")
     dns_resolver: str | None = Field(None, pattern=r"^(\d+(\.\d+){3}|\[[0-9a-fA-F:]+\]):\d{1,5}$")
 
-    billing_url: str = "https://api.stripe.com"
+    billing_url: str = Field("https://api.stripe.com", pattern=ADDRESS)
     billing_secret: SecretStr | None = None
     billing_webhook_secret: SecretStr | None = None
     billing_prices: dict[str, str] = Field({}, description="the processor's price ids by growth_month, growth_year, …")
     billing_storefront_app: str | None = Field(None, pattern="^[a-z0-9-]{1,100}$")
 
     creative_analyser: str = Field("rules", pattern="^(rules|http|off)$")
-    creative_analyser_url: str | None = Field(None, pattern=r"^https?://[^\s@]+$")
+    creative_analyser_url: str | None = Field(None, pattern=ADDRESS)
     creative_analyser_token: SecretStr | None = None
 
     connect_sandbox: str = Field("on", pattern="^(on|off)$")
@@ -120,7 +125,10 @@ class Settings(BaseSettings):
     @field_validator("home")
     @classmethod
     def _absolute(cls, value: Path) -> Path:
-        return value.expanduser().resolve()
+        try:
+            return value.expanduser().resolve()
+        except RuntimeError:
+            raise ValueError("begins with the home of a user who is not known here") from None
 
     @field_validator("database_url")
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import socket
@@ -22,10 +23,12 @@ POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 15.0
 # for what was killed to be gone: its files are closed only then. Where nobody collects the dead, they stay in the group
 KILLED_SECONDS = 2.0
+# what a socket says of an address that no interface of this machine has
+NO_ADDRESS = {errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT}
 
 
 class PortTakenError(RuntimeError):
-    """Another process listens where ours should."""
+    """Another process listens where ours should, or nobody can listen there."""
 
 
 class NotStartedError(RuntimeError):
@@ -42,17 +45,24 @@ class Child:
     stop_by: signal.Signals
 
 
-def require_free(host: str, port: int, setting: str) -> None:
-    """Raise PortTakenError, naming the setting to change, when something listens on the port."""
-    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
-        # as servers do: a port that is only waiting for its last connection to time out is free
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
+def require_free(host: str, port: int, setting: str, *, host_setting: str = "") -> None:
+    """Raise PortTakenError, naming the setting to change, when something listens on the port.
+
+    Also where `host`, told by `host_setting` if that can be changed, is no address of this machine.
+    """
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
+            # as servers do: a port that is only waiting for its last connection to time out is free
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
-        except OSError as error:
-            raise PortTakenError(
-                f"port {port} of {host} cannot be used ({error.strerror}). End what uses it, or set {setting}=<port>."
-            ) from None
+    except UnicodeError:
+        raise PortTakenError(f"{host_setting}: {host!r} is no name of a host") from None
+    except OSError as error:
+        if host_setting and (isinstance(error, socket.gaierror) or error.errno in NO_ADDRESS):
+            raise PortTakenError(f"{host_setting}: {host} is no address of this machine ({error.strerror})") from None
+        raise PortTakenError(
+            f"port {port} of {host} cannot be used ({error.strerror}). End what uses it, or set {setting}=<port>."
+        ) from None
 
 
 @dataclass

@@ -12,7 +12,7 @@ import click
 from orchestration.dbt_manifest import DbtParseError, ensure_manifest
 from touchledger import serving
 from touchledger.data_docs import describes_the_models, write_data_docs
-from touchledger.demo import Demo, OtherDemoError, ensure_demo, put_tracker_on_shop
+from touchledger.demo import Demo, DemoAheadError, OtherDemoError, ensure_demo, put_tracker_on_shop
 from touchledger.demo_figures import addresses, figures, table_of
 from touchledger.output import Output
 from touchledger.pipeline_commands import run_shown
@@ -77,7 +77,7 @@ def _prepare(settings: Settings) -> Demo:
     try:
         prepare(settings)
         return ensure_demo(settings)
-    except OtherDemoError as error:
+    except (OtherDemoError, DemoAheadError) as error:
         raise click.ClickException(str(error)) from None
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
+import duckdb
 
 from orchestration.assets.warehouse import mart_keys
 from orchestration.likelihoods import NAME, write_likelihoods
@@ -15,7 +16,7 @@ from orchestration.ranking.evaluation import LEAST_AUC
 from orchestration.ranking_inputs import known, read
 from orchestration.ranking_store import Model, RankingStore
 from orchestration.resources import Deployment, Warehouse
-from orchestration.warehouse_state import require_finished
+from orchestration.warehouse_state import require_finished, require_usable
 from touchledger.settings import Settings
 
 GROUP = "ranking"
@@ -47,7 +48,14 @@ def ranker(deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
 
 def _ranked(settings: Settings) -> Iterator[dg.MaterializeResult[None]]:
     started, store = time.monotonic(), RankingStore(settings)
-    tables = read(settings)
+    try:
+        tables = read(settings)
+    except duckdb.IOException:
+        raise
+    except duckdb.Error:
+        # says what to do where that is why
+        require_usable(settings)
+        raise
     model = train(known(tables), store) if tables else None
     if tables is None or model is None:
         store.tell_nothing()

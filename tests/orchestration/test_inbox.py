@@ -10,7 +10,7 @@ import pytest
 from api.db import transaction
 from api.models import Import
 from orchestration.importer import _digest, digest_of
-from orchestration.inbox import Dropped, dropped, new_files, not_loaded, scan_inbox, waiting_files
+from orchestration.inbox import Dropped, NotLoaded, dropped, new_files, not_loaded, scan_inbox, waiting_files
 from orchestration.lake import Lake
 from orchestration.readers import READERS
 from tests.orchestration.test_importer import PROFILE, with_profile
@@ -107,6 +107,19 @@ def test_what_is_not_loaded_is_told_with_its_reason(settings: Settings, lake: La
         "x.csv": nowhere,
     }
     assert [one.reason for one in not_loaded(settings)].count(nowhere) == 2
+
+
+@pytest.mark.parametrize("closed", [".", PROFILE, f"{PROFILE}/touches"])
+def test_a_folder_that_cannot_be_opened_is_told(
+    settings: Settings, lake: Lake, monkeypatch: pytest.MonkeyPatch, closed: str
+) -> None:
+    path = drop(settings, "good.csv", f"{HEADER}\n{ROW}\n")
+    path.unlink()
+    assert not_loaded(settings) == []
+    # who runs the tests may be one for whom nothing is closed
+    monkeypatch.setattr(os, "access", lambda asked, _: asked != settings.inbox / closed)
+    told = NotLoaded(closed, "is a folder that cannot be opened; no file in it is loaded")
+    assert not_loaded(settings) == [told]
 
 
 def test_a_file_refused_for_its_name_waits_once_it_has_another(settings: Settings, lake: Lake) -> None:

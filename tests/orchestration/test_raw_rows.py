@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+import duckdb
 import pyarrow.parquet as pq
 import pytest
 
@@ -12,7 +13,7 @@ from data_contracts.contract import landed
 from data_contracts.suite import check_frame
 from orchestration.assets.raw_sets import PLOTS
 from orchestration.lake import Lake
-from orchestration.landed_facts import SCHEMA
+from orchestration.landed_facts import SCHEMA, DamagedRawFileError
 from orchestration.raw_rows import RawRows
 from touchledger.settings import Settings
 
@@ -43,6 +44,22 @@ def test_an_absent_number_leaves_the_column_whole_and_money_is_compared_as_numbe
         "date": "datetime64[ms]", "spend": "float64", "impressions": "Int64", "video_3s_views": "Int64", "ad_id": "str",
     }  # fmt: skip
     assert check_frame(CONTRACT, frame)[0]
+
+
+@pytest.mark.parametrize("whole_footer", [True, False])
+def test_a_file_damaged_within_is_named_with_the_way_out(settings: Settings, whole_footer: bool) -> None:
+    (path,) = _files(settings)
+    content = path.read_bytes()
+    footer = 8 + int.from_bytes(content[-8:-4], "little")
+    path.write_bytes(b"PAR1" + bytes(len(content) - footer - 4) + (content[-footer:] if whole_footer else b""))
+    # what is asked may be read off the footers alone
+    with pytest.raises(DamagedRawFileError, match=f"^{path} is damaged; put it back from the backup"):
+        RawRows(settings, CONTRACT).money()
+
+
+def test_what_is_no_damage_is_told_as_it_is(settings: Settings) -> None:
+    with pytest.raises(duckdb.BinderException):
+        RawRows(settings, CONTRACT).by_day("no_such_column", "count(*)")
 
 
 def test_touches_are_shown_by_their_day_in_utc(home: Path) -> None:

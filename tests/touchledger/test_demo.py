@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import httpx
@@ -17,7 +18,7 @@ from sandbox.world import build
 from tests.factories.deployments import migrate
 from tests.fixtures.sandbox import RunningSandbox
 from touchledger import demo_person
-from touchledger.demo import DEMO_PROFILE_ID, Demo, OtherDemoError, ensure_demo, put_tracker_on_shop
+from touchledger.demo import DEMO_PROFILE_ID, Demo, DemoAheadError, OtherDemoError, ensure_demo, put_tracker_on_shop
 from touchledger.settings import Settings
 
 
@@ -143,3 +144,10 @@ def test_the_sandboxs_shop_carries_the_demos_tracker(settings: Settings, sandbox
     page = httpx.get(f"{sandbox.url}/storefront", trust_env=False).text
     httpx.put(f"{sandbox.url}/__sandbox__/storefront", json={"tracker": None}, trust_env=False)
     assert source in page
+
+
+def test_a_demo_whose_days_have_not_come_yet_is_refused_before_anything_is_made(settings: Settings) -> None:
+    ahead = settings.model_copy(update={"demo_today": now().date() + timedelta(days=1)})
+    with pytest.raises(DemoAheadError, match=r"^TOUCHLEDGER_DEMO_TODAY: .* has not come yet, .* set the clock"):
+        ensure_demo(ahead)
+    assert rows(settings)["Profile"] == 0

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 import socket
+from types import SimpleNamespace
 
 import duckdb
 import pytest
+from click.testing import CliRunner
 from pydantic import SecretStr
 
 from api.db import close_engines
+from api.operations import SPARE_BYTES
 from tests.end_to_end.command import Deployment, free_port
-from touchledger.doctor import database, ports, warehouse
-from touchledger.settings import Settings
+from touchledger.cli import main
+from touchledger.doctor import database, ports, state_folder, warehouse
+from touchledger.settings import Settings, load
 
 
 @pytest.fixture
@@ -30,6 +35,23 @@ def test_the_doctor_of_a_migrated_database_prints_json_or_a_word_and_nothing_els
 def test_a_port_where_nobody_answers_is_free_whatever_the_kind_of_address(settings: Settings, host: str) -> None:
     finding = next(ports(settings.model_copy(update={"api_host": host, "api_port": free_port()})))
     assert (finding.verdict, finding.subject) == ("ok", "port")
+
+
+def test_a_host_where_the_api_cannot_listen_is_told_before_it_is_served(settings: Settings) -> None:
+    finding = next(ports(settings.model_copy(update={"api_host": "no-such-host.invalid", "api_port": free_port()})))
+    assert (finding.verdict, finding.subject) == ("fail", "port")
+    assert finding.found.startswith("TOUCHLEDGER_API_HOST: no-such-host.invalid is no address of this machine")
+
+
+@pytest.mark.parametrize(
+    ("free", "verdict"), [(0, "fail"), (SPARE_BYTES, "fail"), (SPARE_BYTES + 1, "warn"), (2 * 1024**3, "ok")]
+)
+def test_a_disk_with_less_room_than_readyz_asks_for_is_no_mere_warning(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, free: int, verdict: str
+) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free))
+    found = {one.subject: one.verdict for one in state_folder(settings)}
+    assert found["disk"] == verdict
 
 
 def test_a_port_that_is_taken_is_told(settings: Settings) -> None:
@@ -62,3 +84,13 @@ def test_a_warehouse_that_is_no_database_is_told_with_the_way_out(settings: Sett
     (finding,) = warehouse(settings)
     assert (finding.verdict, finding.found) == ("fail", f"{settings.warehouse} is no DuckDB file")
     assert "remove it" in finding.way_out
+
+
+def test_a_state_folder_that_cannot_be_reached_is_told_by_the_doctor_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOUCHLEDGER_HOME", f"/tmp/{'x' * 300}")
+    load.cache_clear()
+    result = CliRunner().invoke(main, ["doctor", "--json"])
+    assert (result.exit_code, result.stderr) == (1, "")
+    assert {"state folder", "database", "warehouse", "snapshot"} <= {
+        one["subject"] for one in json.loads(result.stdout)
+    }

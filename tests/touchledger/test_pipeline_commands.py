@@ -1,4 +1,4 @@
-"""`touchledger sync` tells what came of what was pulled."""
+"""What a run says to whoever began it: what came of what was pulled, and why it failed."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
+from click.testing import CliRunner
 
 from api.db import now
 from tests.factories import accounts, connected
 from tests.fixtures.processor import Processor, charge
 from tests.fixtures.sandbox import served
 from tests.touchledger.test_cli import run
-from touchledger.settings import Settings
+from touchledger.cli import main
+from touchledger.settings import Settings, load
 
 
 @pytest.fixture
@@ -32,3 +34,15 @@ def test_a_sync_tells_the_rows_that_it_landed_and_those_in_quarantine(settings: 
     done = json.loads(run("sync", "--json").stdout)
     assert (done["rows_loaded"], done["rows_quarantined"]) == (1, 1)
     assert run("sync").stdout.splitlines()[-1] == "1 rows of the connections landed; 1 lie in quarantine."
+
+
+def test_a_build_that_ran_out_of_memory_names_the_settings_that_give_it_more(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT", "1KB")
+    load.cache_clear()
+    result = CliRunner().invoke(main, ["build", "--quiet"])
+    assert (result.exit_code, result.stdout) == (1, "")
+    way_out = "TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT, here 1KB: give it more, or lower TOUCHLEDGER_WAREHOUSE_THREADS.\n"
+    assert way_out in result.stderr
+    assert not list(settings.published.glob("served-*"))

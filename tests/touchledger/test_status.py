@@ -57,7 +57,7 @@ def test_a_damaged_file_of_the_lake_is_named_with_the_way_out(settings: Settings
     profile_id, path = run(*CREATE).stdout.strip(), tmp_path / "t.csv"
     path.write_text(TOUCHES)
     run("import", "touches", str(path), "--profile", profile_id)
-    assert "1 landed files can be read" in run("doctor").stdout
+    assert "1 landed files tell what they hold" in run("doctor").stdout
     (landed,) = (settings.lake / "raw" / "touches").glob("*/*/*.parquet")
     content = landed.read_bytes()
     landed.write_bytes({"cut": content[:-9], "footer": content[:-60] + b"\xff" * 52 + content[-8:]}[damage])

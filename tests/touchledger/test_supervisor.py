@@ -73,6 +73,13 @@ def test_a_taken_port_is_refused_with_the_setting_to_change(taken_port: int) -> 
         require_free("127.0.0.1", taken_port, "TOUCHLEDGER_API_PORT")
 
 
+@pytest.mark.parametrize("host", ["no-such-host.invalid", "192.0.2.1", "2001:db8::1", "a" * 64, "0x10"])
+def test_a_host_that_is_none_of_this_machine_is_refused_by_its_own_setting(host: str) -> None:
+    with pytest.raises(PortTakenError, match=r"^TOUCHLEDGER_API_HOST: ") as told:
+        require_free(host, free_port(), "TOUCHLEDGER_API_PORT", host_setting="TOUCHLEDGER_API_HOST")
+    assert "API_PORT" not in str(told.value)
+
+
 def test_a_free_port_is_free() -> None:
     require_free("127.0.0.1", free_port(), "TOUCHLEDGER_API_PORT")
 

@@ -1,0 +1,28 @@
+"""What the ranker's step says where it cannot begin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import dagster as dg
+import duckdb
+import pytest
+
+from orchestration.assets.scores import ranker
+from orchestration.resources import Deployment
+from orchestration.warehouse_state import DamagedWarehouseError, end
+from touchledger.settings import Settings
+
+
+def test_a_damaged_warehouse_is_told_with_the_way_out(home: Path) -> None:
+    settings = Settings(home=home)
+    end(settings, "1")
+    with duckdb.connect(str(settings.warehouse)) as warehouse:
+        warehouse.execute("create schema intermediate")
+        warehouse.execute("create table intermediate.int_score_history as select i from range(100000) t(i)")
+    with settings.warehouse.open("r+b") as file:
+        # behind the three heads of the file lies what it holds
+        file.seek(3 * 4096)
+        file.write(b"x" * (settings.warehouse.stat().st_size - 3 * 4096))
+    with pytest.raises(DamagedWarehouseError, match=r"warehouse\.duckdb is damaged .*; remove it, and"):
+        dg.materialize([ranker], resources={"deployment": Deployment()})

@@ -62,6 +62,7 @@ IF_NONE_MATCH: dict[str, Any] = {
     "schema": {"type": "string"},
     "description": "The ETag of an answer that the caller holds: while it is the newest there is, 304 without a body.",
 }
+REFUSED = {"$ref": "#/components/schemas/ErrorEnvelope"}
 NARROWS = "Narrows the answer to this profile; it must be one that the caller can open."
 DESCRIPTION = """\
 Attribution figures per campaign, ad set and ad of one profile. Answers are `{data, meta}`; refusals are
@@ -190,9 +191,18 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
             named = [{**one, "schema": UUID} if one["name"] in ids else one for one in in_path]
             operation["parameters"] = [*named, *operation.get("parameters", [])]
             _secure(path, method.upper(), operation, operation.pop("x-guard"))
+            operation["responses"] = {status: _refusal(status, one) for status, one in operation["responses"].items()}
     for name, response in components.get("responses", {}).items():
         response["headers"] = _headers({"X-Request-Id"} | HEADERS_OF.get(name, set()))
     return document
+
+
+def _refusal(status: Any, response: dict[str, Any]) -> dict[str, Any]:
+    """A refusal that a route words itself, with the body and the headers of all the others."""
+    if str(status)[0] not in "45" or "$ref" in response or "content" in response:
+        return response
+    names = {"X-Request-Id"} | ({"Retry-After"} if str(status) in {"429", "503"} else set())
+    return {**response, "content": {"application/json": {"schema": REFUSED}}, "headers": _headers(names)}
 
 
 def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> None:

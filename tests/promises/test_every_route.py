@@ -91,6 +91,19 @@ def test_openapi_tells_of_the_idempotency_key_where_it_is_kept(app: Flask) -> No
                 assert replayed == (kept and status.startswith("2")), f"{method} {path} {status}"
 
 
+def test_openapi_gives_every_refusal_the_one_body(app: Flask) -> None:
+    document = app.test_client().get("/openapi.json").get_json()
+    for path, operations_of in document["paths"].items():
+        for method, operation in operations_of.items():
+            for status, response in operation["responses"].items():
+                named = response.get("$ref", "").rpartition("/")[2]
+                described = document["components"]["responses"][named] if named else response
+                if status[0] in "45d" and (path, status) != ("/readyz", "503"):
+                    schema = described["content"]["application/json"]["schema"]
+                    assert schema == {"$ref": "#/components/schemas/ErrorEnvelope"}, f"{method} {path} {status}"
+                    assert ("Retry-After" in described["headers"]) == (status in {"429", "503"})
+
+
 def test_openapi_security_is_the_guard(app: Flask) -> None:
     document = app.test_client().get("/openapi.json").get_json()
     for rule in app.url_map.iter_rules():

@@ -91,6 +91,14 @@ def test_openapi_tells_of_the_idempotency_key_where_it_is_kept(app: Flask) -> No
                 assert replayed == (kept and status.startswith("2")), f"{method} {path} {status}"
 
 
+def test_openapi_lets_lists_with_commas_hold_more_than_one_word(app: Flask) -> None:
+    document = app.test_client().get("/openapi.json").get_json()
+    for path, operations_of in document["paths"].items():
+        for one in operations_of.get("get", {}).get("parameters", []):
+            if "," in one["schema"].get("pattern", ""):
+                assert "enum" not in one["schema"], f"{path} {one['name']}"
+
+
 def test_openapi_gives_every_refusal_the_one_body(app: Flask) -> None:
     document = app.test_client().get("/openapi.json").get_json()
     for path, operations_of in document["paths"].items():

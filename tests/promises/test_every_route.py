@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -97,6 +98,15 @@ def test_openapi_lets_lists_with_commas_hold_more_than_one_word(app: Flask) -> N
         for one in operations_of.get("get", {}).get("parameters", []):
             if "," in one["schema"].get("pattern", ""):
                 assert "enum" not in one["schema"], f"{path} {one['name']}"
+
+
+def test_openapi_writes_patterns_in_the_dialect_of_json_schema(app: Flask) -> None:
+    document = app.test_client().get("/openapi.json").get_data(as_text=True)
+    patterns = {json.loads(one) for one in re.findall(r'"pattern": ("(?:[^"\\]|\\.)*")', document)}
+    assert len(patterns) > 20
+    # of Python alone: ends of the text, named groups and flags
+    assert {one for one in patterns if re.search(r"\\[AZz]|\(\?[P#a-zA-Z]", one)} == set()
+    assert {one for one in patterns if not one.startswith("^")} == set()
 
 
 def test_openapi_gives_every_refusal_the_one_body(app: Flask) -> None:

@@ -109,6 +109,22 @@ def test_openapi_writes_patterns_in_the_dialect_of_json_schema(app: Flask) -> No
     assert {one for one in patterns if not one.startswith("^")} == set()
 
 
+def test_openapi_tells_every_limit_in_the_word_of_its_type(app: Flask) -> None:
+    words = {"string": "Length", "array": "Items", "object": "Properties"}
+    told: list[tuple[set[str], str]] = []
+
+    def look(part: Any) -> None:
+        if isinstance(part, dict) and isinstance(part.get("type"), (str, list)):
+            kinds = {part["type"]} if isinstance(part["type"], str) else set(part["type"])
+            told.extend((kinds, name) for name in part if name[:3] in {"min", "max"} and name[3:] in words.values())
+        for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+            look(inner)
+
+    look(app.test_client().get("/openapi.json").get_json())
+    assert len(told) > 100
+    assert [one for one in told if one[1][3:] not in {words.get(kind) for kind in one[0]}] == []
+
+
 def test_openapi_gives_every_refusal_the_one_body(app: Flask) -> None:
     document = app.test_client().get("/openapi.json").get_json()
     for path, operations_of in document["paths"].items():

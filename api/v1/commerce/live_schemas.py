@@ -8,7 +8,7 @@ from api.body_fields import Uuid
 from api.fields import Int, Time
 from api.openapi import Meta
 from api.pagination import CursorQuery
-from api.v1.commerce.schemas import FINANCIAL, OrderFigures, OrderLine, Product
+from api.v1.commerce.schemas import FINANCIAL, STATUSES, OrderFigures, OrderLine, Product
 
 ASKED = ("updated_since", "connection_id", "limit")
 LIMIT = 50
@@ -30,9 +30,11 @@ class LiveMeta(Meta):
 
 
 class LiveProduct(Product):
-    """A product as the store tells it now."""
+    """A product as the store tells it now; one that it deleted is not there."""
 
     meta_schema = LiveMeta
+
+    status = fields.String(required=True, metadata={"enum": [one for one in STATUSES if one != "deleted"]})
 
 
 class Attribute(Schema):

@@ -91,6 +91,12 @@ def test_the_document_describes_a_page_with_the_store_that_was_read(
     documented.check(merchant.client, merchant.get(f"{path}?limit=2"), f"/api/v1{path}")
 
 
+def test_the_document_promises_no_deleted_product_live(merchant: Caller, sandbox: RunningSandbox) -> None:
+    schemas = merchant.client.get("/openapi.json").get_json()["components"]["schemas"]
+    assert set(schemas["LiveProduct"]["properties"]["status"]["enum"]) == {row.status for row in sandbox.world.products}
+    assert "deleted" in schemas["Product"]["properties"]["status"]["enum"]
+
+
 def test_orders_come_with_their_buyers_attributes_lines_and_exact_money(
     merchant: Caller, store: Connection, sandbox: RunningSandbox
 ) -> None:

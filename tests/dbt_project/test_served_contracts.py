@@ -53,6 +53,8 @@ def test_columns_and_types_of_the_mart_are_those_of_its_contract(name: str) -> N
 def test_the_contract_says_what_one_row_is_and_names_its_key(name: str) -> None:
     contract = contracts.served()[name]
     assert contract.grain.startswith("One row per ")
+    # it stands alone in docs/data.md, without the sentences that a mart's description has before it
+    assert not re.search(r"\bsuch\b", contract.grain)
     assert contract.keys and all(contract.column[key].required for key in contract.keys)
 
 

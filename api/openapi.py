@@ -62,6 +62,8 @@ IF_NONE_MATCH: dict[str, Any] = {
     "schema": {"type": "string"},
     "description": "The ETag of an answer that the caller holds: while it is the newest there is, 304 without a body.",
 }
+REFUSED = {"$ref": "#/components/schemas/ErrorEnvelope"}
+PYTHON_END = r"\Z"
 NARROWS = "Narrows the answer to this profile; it must be one that the caller can open."
 DESCRIPTION = """\
 Attribution figures per campaign, ad set and ad of one profile. Answers are `{data, meta}`; refusals are
@@ -190,9 +192,29 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
             named = [{**one, "schema": UUID} if one["name"] in ids else one for one in in_path]
             operation["parameters"] = [*named, *operation.get("parameters", [])]
             _secure(path, method.upper(), operation, operation.pop("x-guard"))
+            operation["responses"] = {status: _refusal(status, one) for status, one in operation["responses"].items()}
     for name, response in components.get("responses", {}).items():
         response["headers"] = _headers({"X-Request-Id"} | HEADERS_OF.get(name, set()))
+    _in_the_dialect_of_json_schema(document)
     return document
+
+
+def _in_the_dialect_of_json_schema(part: Any) -> None:
+    """Anchor patterns as ECMA-262 does: a Python one begins where the text does, and `\\Z` is where that ends."""
+    if isinstance(part, dict):
+        pattern = part.get("pattern")
+        if isinstance(pattern, str) and pattern.endswith(PYTHON_END):
+            part["pattern"] = f"^{pattern.removeprefix('^').removesuffix(PYTHON_END)}$"
+    for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        _in_the_dialect_of_json_schema(inner)
+
+
+def _refusal(status: Any, response: dict[str, Any]) -> dict[str, Any]:
+    """A refusal that a route words itself, with the body and the headers of all the others."""
+    if str(status)[0] not in "45" or "$ref" in response or "content" in response:
+        return response
+    names = {"X-Request-Id"} | ({"Retry-After"} if str(status) in {"429", "503"} else set())
+    return {**response, "content": {"application/json": {"schema": REFUSED}}, "headers": _headers(names)}
 
 
 def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> None:

@@ -31,11 +31,12 @@ READY: dict[str, Any] = {
     },
 }
 
+DOCUMENT = {
+    200: {"description": "OpenAPI 3.1.", "content": {"application/json": {"schema": {"type": "object"}}}},
+    304: {"description": "The caller holds this document already."},
+}
+
 bp = Blueprint("operations", __name__, description="The service itself.")
-
-
-def _described(description: str) -> dict[str, Any]:
-    return {"responses": {200: {"description": description}}}
 
 
 def _told(description: str, members: dict[str, Any]) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def readiness() -> Response:
 
 @bp.route("/openapi.json")
 @public
-@bp.doc(**_described("OpenAPI 3.1."))
+@bp.doc(responses=DOCUMENT)
 def description_at_the_root() -> Response:
     """The OpenAPI document"""
     return _description()
@@ -78,7 +79,7 @@ def description_at_the_root() -> Response:
 
 @bp.route("/api/v1/openapi.json")
 @public
-@bp.doc(**_described("OpenAPI 3.1."))
+@bp.doc(responses=DOCUMENT)
 def description_of_the_version() -> Response:
     """The OpenAPI document"""
     return _description()

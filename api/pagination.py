@@ -35,7 +35,11 @@ class CursorQuery(Schema):
     """The cursor of a paged list, under either of its names; loads `cursor`, None on the first page."""
 
     cursor = fields.String(
-        load_default=None, metadata={"description": "`next_cursor` of the page before.", "pattern": _FORM}
+        load_default=None,
+        metadata={
+            "description": "`pagination.cursor` of the page before, `meta.next_cursor` where that has no `pagination`.",
+            "pattern": _FORM,
+        },
     )
     synonym = fields.String(
         load_default=None,

@@ -52,4 +52,4 @@ def test_backups_say_of_everything_in_the_state_folder_whether_to_copy_it() -> N
     sources = [path for part in ("api", "orchestration", "touchledger") for path in (REPOSITORY / part).rglob("*.py")]
     found = {name for path in sources for name in IN_STATE_FOLDER.findall(path.read_text())}
     assert found >= {"lake", "reports", "warehouse.duckdb"}
-    assert (found | {"operational.db-turn"}) - named(BACKUPS) == set()
+    assert (found | {"operational.db-turn", ".dbt"}) - named(BACKUPS) == set()

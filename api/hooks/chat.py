@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from api import context, db, errors
 from api.body_fields import UUID
 from api.guard import public
+from api.hooks.answers import acknowledged, kept
 from api.hooks.chat_messages import Opened, is_for, is_signed, opened
 from api.http import Blueprint
 from api.models import Connection, Profile
@@ -33,7 +34,7 @@ _DESCRIBED: dict[str, Any] = {
         "content": {"application/json": {"schema": {"type": "object"}}},
     },
     "responses": {
-        200: {"description": "Kept; the same messages again change nothing."},
+        200: kept("Kept; the same messages again change nothing."),
         400: {"description": "Signed, but no delivery."},
         401: {"description": "Not signed with the secret of this deployment's app."},
         404: {"description": "No such connection, or the connection of another business account."},
@@ -100,7 +101,7 @@ def chat_hook(connection_id: str) -> Response:
             raise errors.INVALID_REQUEST("The body is not a delivery.", reason="malformed_json") from None
         if connection.status != "disconnected" and _lives(session, connection):
             _keep(session, connection, found)
-    return Response(b'{"received":true}', mimetype="application/json")
+    return acknowledged()
 
 
 def _connection(session: Session, connection_id: str) -> Connection:

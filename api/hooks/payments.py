@@ -9,6 +9,7 @@ from flask import Response, request
 
 from api import context, db, errors
 from api.guard import public
+from api.hooks.answers import acknowledged, kept
 from api.hooks.settling import take
 from api.hooks.stripe_events import is_signed, read
 from api.http import Blueprint
@@ -23,7 +24,7 @@ _DESCRIBED: dict[str, Any] = {
         "content": {"application/json": {"schema": {"type": "object"}}},
     },
     "responses": {
-        200: {"description": "Kept; the same delivery again changes nothing."},
+        200: kept("Kept; the same delivery again changes nothing."),
         400: {"description": "Signed, but no event."},
         401: {"description": "Not signed with this deployment's secret within five minutes."},
         404: {"description": "No such processor."},
@@ -57,4 +58,4 @@ def payment_hook(provider: str) -> Response:
         raise errors.INVALID_REQUEST("The body is not an event.", reason="malformed_json") from None
     with db.transaction(settings.operational_url) as session:
         take(session, settings, event, source=provider)
-    return Response(b'{"received":true}', mimetype="application/json")
+    return acknowledged()

@@ -12,6 +12,7 @@ from flask import Response, request
 from api import context, db, errors
 from api.body_fields import UUID
 from api.guard import public
+from api.hooks.answers import acknowledged, kept
 from api.hooks.shopify_deliveries import Delivery, is_signed, read
 from api.http import Blueprint
 from api.models import Connection, StoreDelivery
@@ -27,7 +28,7 @@ _DESCRIBED: dict[str, Any] = {
         "content": {"application/json": {"schema": {"type": "object"}}},
     },
     "responses": {
-        200: {"description": "Kept; the same delivery again changes nothing."},
+        200: kept("Kept; the same delivery again changes nothing."),
         400: {"description": "Signed, but no delivery."},
         401: {"description": "Not signed with the secret of this deployment's app."},
         404: {"description": "No such connection, or the connection of another shop."},
@@ -62,7 +63,7 @@ def store_hook(connection_id: str) -> Response:
     if _handle(delivery.shop) != _handle(connection.external_account_id):
         raise errors.NOT_FOUND()
     _keep(settings.operational_url, connection, delivery)
-    return Response(b'{"received":true}', mimetype="application/json")
+    return acknowledged()
 
 
 def _connection(url: str, connection_id: str) -> Connection:

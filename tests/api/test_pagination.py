@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 import pytest
 import time_machine
+from flask.testing import FlaskClient
 
 from api import errors, pagination
 from api.pagination import Listing, Place
@@ -106,3 +107,17 @@ def test_a_cursor_ends_after_24_hours() -> None:
 def test_a_cursor_is_made_for_a_query_string() -> None:
     cursor = pagination.issue(KEY, LISTING, POSITION, "snapshot-1")
     assert set(cursor) <= set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+def test_the_document_says_where_the_cursor_of_every_list_stands(client: FlaskClient) -> None:
+    document = client.get("/openapi.json").get_json()
+    lists = 0
+    for path, operations in document["paths"].items():
+        asked = {one["name"]: one for one in operations.get("get", {}).get("parameters", [])}
+        if "cursor" in asked:
+            lists += 1
+            answer = operations["get"]["responses"]["200"]["content"]["application/json"]["schema"]["$ref"]
+            members = document["components"]["schemas"][answer.rpartition("/")[2]]["properties"]
+            told = "`pagination.cursor` of" if "pagination" in members else "`meta.next_cursor` where"
+            assert told in asked["cursor"]["description"], path
+    assert lists > 30

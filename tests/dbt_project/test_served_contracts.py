@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -9,6 +10,7 @@ import jinja2
 import pytest
 import yaml
 
+from api.v1.campaigns import queries as campaigns
 from data_contracts import contract as contracts
 from orchestration.dbt_manifest import PROJECT
 
@@ -21,15 +23,24 @@ def marts() -> dict[str, dict[str, Any]]:
     return {model["name"]: model for model in found}
 
 
+def readers() -> dict[str, set[str]]:
+    """The marts that each exposure names."""
+    found = yaml.safe_load((PROJECT / "models" / "exposures.yml").read_text())["exposures"]
+    return {one["name"]: {ref.removeprefix("ref('").removesuffix("')") for ref in one["depends_on"]} for one in found}
+
+
 def test_every_mart_is_served_and_every_served_table_is_a_mart_or_a_fit() -> None:
     assert marts().keys() == contracts.modelled().keys()
     assert {*contracts.modelled(), *contracts.FITTED} == contracts.served().keys()
 
 
 def test_every_mart_has_a_reader_by_name() -> None:
-    exposures = yaml.safe_load((PROJECT / "models" / "exposures.yml").read_text())["exposures"]
-    read = {table for exposure in exposures for table in exposure["depends_on"]}
-    assert marts().keys() <= {table.removeprefix("ref('").removesuffix("')") for table in read}
+    assert marts().keys() <= set().union(*readers().values())
+
+
+def test_the_trend_is_told_to_read_what_its_statement_names() -> None:
+    named = set(re.findall(r"\b(?:from|join) (\w+)", campaigns.TREND))
+    assert readers()["get_campaigns_trend"] == {"profiles", *named}
 
 
 @pytest.mark.parametrize("name", sorted(contracts.modelled()))
@@ -42,6 +53,8 @@ def test_columns_and_types_of_the_mart_are_those_of_its_contract(name: str) -> N
 def test_the_contract_says_what_one_row_is_and_names_its_key(name: str) -> None:
     contract = contracts.served()[name]
     assert contract.grain.startswith("One row per ")
+    # it stands alone in docs/data.md, without the sentences that a mart's description has before it
+    assert not re.search(r"\bsuch\b", contract.grain)
     assert contract.keys and all(contract.column[key].required for key in contract.keys)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,52 @@ def test_openapi_tells_of_the_idempotency_key_where_it_is_kept(app: Flask) -> No
             for status, response in operation["responses"].items():
                 replayed = "Idempotent-Replayed" in response.get("headers", {})
                 assert replayed == (kept and status.startswith("2")), f"{method} {path} {status}"
+
+
+def test_openapi_lets_lists_with_commas_hold_more_than_one_word(app: Flask) -> None:
+    document = app.test_client().get("/openapi.json").get_json()
+    for path, operations_of in document["paths"].items():
+        for one in operations_of.get("get", {}).get("parameters", []):
+            if "," in one["schema"].get("pattern", ""):
+                assert "enum" not in one["schema"], f"{path} {one['name']}"
+
+
+def test_openapi_writes_patterns_in_the_dialect_of_json_schema(app: Flask) -> None:
+    document = app.test_client().get("/openapi.json").get_data(as_text=True)
+    patterns = {json.loads(one) for one in re.findall(r'"pattern": ("(?:[^"\\]|\\.)*")', document)}
+    assert len(patterns) > 20
+    # of Python alone: ends of the text, named groups and flags
+    assert {one for one in patterns if re.search(r"\\[AZz]|\(\?[P#a-zA-Z]", one)} == set()
+    assert {one for one in patterns if not one.startswith("^")} == set()
+
+
+def test_openapi_tells_every_limit_in_the_word_of_its_type(app: Flask) -> None:
+    words = {"string": "Length", "array": "Items", "object": "Properties"}
+    told: list[tuple[set[str], str]] = []
+
+    def look(part: Any) -> None:
+        if isinstance(part, dict) and isinstance(part.get("type"), (str, list)):
+            kinds = {part["type"]} if isinstance(part["type"], str) else set(part["type"])
+            told.extend((kinds, name) for name in part if name[:3] in {"min", "max"} and name[3:] in words.values())
+        for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+            look(inner)
+
+    look(app.test_client().get("/openapi.json").get_json())
+    assert len(told) > 100
+    assert [one for one in told if one[1][3:] not in {words.get(kind) for kind in one[0]}] == []
+
+
+def test_openapi_gives_every_refusal_the_one_body(app: Flask) -> None:
+    document = app.test_client().get("/openapi.json").get_json()
+    for path, operations_of in document["paths"].items():
+        for method, operation in operations_of.items():
+            for status, response in operation["responses"].items():
+                named = response.get("$ref", "").rpartition("/")[2]
+                described = document["components"]["responses"][named] if named else response
+                if status[0] in "45d" and (path, status) != ("/readyz", "503"):
+                    schema = described["content"]["application/json"]["schema"]
+                    assert schema == {"$ref": "#/components/schemas/ErrorEnvelope"}, f"{method} {path} {status}"
+                    assert ("Retry-After" in described["headers"]) == (status in {"429", "503"})
 
 
 def test_openapi_security_is_the_guard(app: Flask) -> None:

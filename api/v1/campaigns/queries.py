@@ -26,7 +26,7 @@ group by entity_key
 
 _IS_MEASURED = "select exists (from entity_reach where profile_key = $profile_key and level = $level)"
 
-_TREND = """
+TREND = """
 select entities.entity_id, delivery_daily.day, delivery_daily.spend_minor, delivery_daily.impressions,
     delivery_daily.clicks
 from entities
@@ -167,7 +167,7 @@ def reach_of(
 
 def trend(reader: Reader, profile: ProfileFacts, of: Slice, entity_ids: Sequence[str]) -> list[dict[str, Any]]:
     """Delivery per day of each entity the profile has at this level: every day, entities in the order asked."""
-    found = reader.rows(_TREND, {**of.parameters(profile), "entity_ids": list(entity_ids)})
+    found = reader.rows(TREND, {**of.parameters(profile), "entity_ids": list(entity_ids)})
     known = {row[0] for row in found}
     measured = {(entity_id, day): figures for entity_id, day, *figures in found}
     return [

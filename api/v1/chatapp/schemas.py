@@ -9,6 +9,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 from api.bodies import Text
 from api.body_fields import Uuid
 from api.fields import OpaqueId
+from api.openapi import Meta
 from connectors.chatapp import QUALITIES
 
 NAME = "[a-z0-9_]{1,512}"
@@ -118,6 +119,24 @@ class Template(Schema):
     components = fields.List(fields.Dict(), required=True, allow_none=True)
     status_changed_at = fields.DateTime(required=True, allow_none=True)
     last_synced_at = fields.DateTime(required=True)
+
+
+class SyncSummary(Schema):
+    upserted = fields.Integer(required=True, metadata={"description": "Templates that the platform shows."})
+    deleted = fields.Integer(required=True, metadata={"description": "Templates that it does not show any more."})
+    statusChanges = fields.Integer(
+        required=True, metadata={"description": "Templates known before whose status is another, deleted ones too."}
+    )
+
+
+class SyncMeta(Meta):
+    summary = fields.Nested(SyncSummary, required=True)
+
+
+class SyncedTemplate(Template):
+    """A template as the platform shows it now; one that is gone there is DELETED."""
+
+    meta_schema = SyncMeta
 
 
 class ConnectionQuery(Schema):

@@ -15,7 +15,15 @@ from api.models import Connection
 from api.roles import Role
 from api.scopes import Scope
 from api.v1.chatapp import cache, components, samples
-from api.v1.chatapp.schemas import ConnectionQuery, Created, SyncBody, Template, TemplateBody, TemplateQuery
+from api.v1.chatapp.schemas import (
+    ConnectionQuery,
+    Created,
+    SyncBody,
+    SyncedTemplate,
+    Template,
+    TemplateBody,
+    TemplateQuery,
+)
 from api.webhooks.egress import Egress
 from api.writing import actor, idempotent, session
 from connectors.chatapp import ChatApp
@@ -75,7 +83,7 @@ def create_template(body: dict[str, Any]) -> dict[str, Any]:
 @guarded(scope=Scope.CHATAPP, role=Role.ADMIN, kinds=SENDERS)
 @bp.arguments(SyncBody)
 @idempotent()
-@bp.response(200, Template(many=True))
+@bp.response(200, SyncedTemplate(many=True))
 def sync_templates(body: dict[str, Any]) -> list[dict[str, Any]]:
     """Read every template from the platform; those that are gone there become DELETED"""
     connection = _connection(body["connection_id"])

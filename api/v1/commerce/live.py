@@ -18,8 +18,7 @@ from api.models.connection import UNFINISHED
 from api.roles import Role
 from api.scopes import Scope
 from api.v1.commerce import rows
-from api.v1.commerce.live_schemas import ASKED, LIMIT, LiveOrder, LiveQuery
-from api.v1.commerce.schemas import Product
+from api.v1.commerce.live_schemas import ASKED, LIMIT, LiveOrder, LiveProduct, LiveQuery
 from api.v1.commerce.stores import KIND
 from connectors.errors import CursorExpired, OutOfTime, Throttled
 from connectors.shopify import Shopify
@@ -48,7 +47,7 @@ class Asked:
 @bp.route("/commerce/live/products")
 @guarded(scope=Scope.COMMERCE_LIVE, role=Role.VIEWER)
 @bp.arguments(LiveQuery, location="query")
-@bp.response(200, Product(many=True))
+@bp.response(200, LiveProduct(many=True))
 def live_products(query: dict[str, Any]) -> list[dict[str, Any]]:
     """The store's products as they are now, oldest change first, every variant of each
 

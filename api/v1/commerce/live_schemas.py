@@ -6,8 +6,9 @@ from marshmallow import Schema, fields
 
 from api.body_fields import Uuid
 from api.fields import Int, Time
+from api.openapi import Meta
 from api.pagination import CursorQuery
-from api.v1.commerce.schemas import FINANCIAL, OrderFigures, OrderLine
+from api.v1.commerce.schemas import FINANCIAL, STATUSES, OrderFigures, OrderLine, Product
 
 ASKED = ("updated_since", "connection_id", "limit")
 LIMIT = 50
@@ -19,6 +20,21 @@ class LiveQuery(CursorQuery):
     updated_since = Time(load_default=None, metadata={"description": "Only what changed then or later."})
     connection_id = Uuid(load_default=None)
     limit = Int(1, 250, load_default=None, metadata={"description": f"Rows per page, {LIMIT} if absent."})
+
+
+class LiveMeta(Meta):
+    connection_id = fields.String(
+        required=True, metadata={"format": "uuid", "description": "The connection of the store that was read."}
+    )
+    shop = fields.String(required=True, metadata={"description": "The store, by its own name for itself."})
+
+
+class LiveProduct(Product):
+    """A product as the store tells it now; one that it deleted is not there."""
+
+    meta_schema = LiveMeta
+
+    status = fields.String(required=True, metadata={"enum": [one for one in STATUSES if one != "deleted"]})
 
 
 class Attribute(Schema):
@@ -36,6 +52,7 @@ class LiveOrder(OrderFigures):
     """An order as the store tells it now, with its buyer's e-mail and phone."""
 
     is_paged = True
+    meta_schema = LiveMeta
 
     financial_status = fields.String(
         required=True, metadata={"enum": list(FINANCIAL), "description": "As the store's own webhooks spell it."}

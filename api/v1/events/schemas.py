@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import orjson
-from marshmallow import INCLUDE, Schema, ValidationError, fields, post_load, validate, validates_schema
+from marshmallow import INCLUDE, Schema, ValidationError, fields, post_load, validates_schema
 
 from api import auth, context
 from api.arguments import depth
@@ -26,6 +26,12 @@ _EVENT_NAME = re.compile("[A-Za-z0-9_]{1,64}")
 MOST_BYTES = 16 * 1024
 DEEPEST = 5
 MOST_CLICK_IDS = 16
+
+
+def _few(ids: Mapping[str, str]) -> None:
+    # validate.Length would be told as a length of text
+    if len(ids) > MOST_CLICK_IDS:
+        raise ValidationError(f"holds more than {MOST_CLICK_IDS} ids")
 
 
 class Amount(fields.Field[Any]):
@@ -159,7 +165,8 @@ class EventBody(Schema):
         keys=Text(32),
         values=Text(1024),
         load_default=None,
-        validate=validate.Length(max=MOST_CLICK_IDS, error=f"holds more than {MOST_CLICK_IDS} ids"),
+        validate=_few,
+        metadata={"maxProperties": MOST_CLICK_IDS},
     )
     ad = fields.Nested(Ad, load_default=None, metadata={"description": "The ad that the event itself names."})
     touch_at = Instant(load_default=None, metadata={"description": "When the ad's parameters were gained."})

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, fields
 
 from api.actors import ActorShape
 from api.bodies import Text
-from api.fields import Choice, OpaqueIdList, UuidList
+from api.fields import Choice, ChoiceList, UuidList
 from api.op_lists import ListQuery
 from api.recommendations.rules import KINDS
 from api.v1.campaigns.change_schemas import ChangeBody
@@ -18,12 +18,7 @@ ACTIONS = ("change_budget", "pause", "none")
 
 class RecommendationsQuery(ListQuery):
     status = Choice((*STATUSES, "all"), load_default="open")
-    kinds = OpaqueIdList(
-        len(KINDS),
-        {"description": f"Only these: {', '.join(KINDS)}."},
-        load_default=None,
-        validate=validate.ContainsOnly(KINDS, error=f"must be some of {', '.join(KINDS)}"),
-    )
+    kinds = ChoiceList(KINDS, {"description": "Only recommendations of these kinds."}, load_default=None)
     window = Choice(SCORE_WINDOWS, load_default="28d", metadata={"description": "Of the scores they rest on."})
     profile_ids = UuidList(
         MOST_PROFILES, load_default=None, metadata={"description": "Only these profiles, comma-separated."}

@@ -56,7 +56,9 @@ class SnapshotRow(Schema):
 class CapturedSnapshot(SnapshotRow):
     """The same with its link, which no other answer holds."""
 
-    url = fields.String(required=True, metadata={"format": "uri"})
+    url = fields.String(
+        required=True, allow_none=True, metadata={"format": "uri", "description": "Shown this once; null in a replay."}
+    )
 
 
 class RevokedSnapshot(Schema):

@@ -19,6 +19,7 @@ from api.models import AuditEntry, Handoff, HookDelivery, Subscription, Workspac
 from api.subscriptions import UNPAID, standing
 from sandbox.stripe_billing import signature
 from tests.factories import billing as factory
+from tests.factories import documented
 from tests.factories.billing_events import (
     MONTH,
     START,
@@ -98,6 +99,15 @@ def test_the_signature_is_of_the_bytes_and_checked_before_they_are_read(client: 
 def test_signed_nonsense_is_no_event(post: Callable[..., TestResponse], body: bytes) -> None:
     answer = post(body)
     assert (answer.status_code, answer.get_json()["error"]["code"]) == (400, "invalid_request")
+
+
+def test_the_document_describes_what_is_taken_and_what_is_refused(
+    post: Callable[..., TestResponse], client: FlaskClient
+) -> None:
+    for body, status in ((event("evt_1", "charge.refunded", START, id="ch_1"), 200), (b"null", 400)):
+        answer = post(body)
+        assert answer.status_code == status
+        documented.check(client, answer, "/hooks/payments/{provider}")
 
 
 def test_another_processor_is_unknown_and_without_a_secret_nothing_is_taken(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ from orchestration.erasure import complete_erasures
 from orchestration.importer import import_file
 from orchestration.lake import Lake
 from tests.factories.connected import to_store
-from touchledger.settings import Settings
+from touchledger.settings import REPOSITORY, Settings
 
 pytestmark = pytest.mark.usefixtures("subscription")
 AT = datetime(2026, 6, 1, tzinfo=UTC)
@@ -169,6 +170,23 @@ def test_a_batch_of_exports_is_one_event_for_each_end_and_never_one_for_each_row
             },
         ),
     ]
+
+
+def test_the_page_names_what_a_batch_of_exports_tells_by_its_end(settings: Settings, profile: Profile) -> None:
+    ends = [("1", "sent", None), ("2", "skipped", "too_old"), ("3", "failed", "refused")]
+    with db.transaction(settings.operational_url) as session:
+        destination = ExportDestination(id="d", profile_id=profile.id, kind="meta_pixel")
+        exports_ended(session, destination, [ExportRow(id=n, status=s, reason=r) for n, s, r in ends])
+    page = (REPOSITORY / "docs" / "webhooks.md").read_text()
+    named = {
+        kind: set(members.split(", "))
+        for kinds, members in re.findall(r"^\| (`.*`) \| .* \| (.*) \|$", page, re.MULTILINE)
+        for kind in re.findall(r"`([^`]+)`", kinds)
+    }
+    events = told(settings)
+    assert len(events) == 3
+    for kind, data in events:
+        assert named[kind] == set(data), kind
 
 
 def test_no_event_tells_of_a_person(settings: Settings, profile: Profile, subscription: WebhookSubscription) -> None:

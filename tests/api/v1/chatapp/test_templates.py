@@ -19,6 +19,7 @@ from api.webhooks.egress import Egress
 from sandbox.chatapp import PNG
 from tests.api.conftest import Caller
 from tests.api.v1.chatapp.conftest import Business
+from tests.factories import documented
 
 TEMPLATE = {
     "name": "fitting_moved",
@@ -209,6 +210,7 @@ def test_a_sync_takes_over_what_the_platform_shows_and_tells_who_listens(busines
     first = business.post("/chatapp/templates/sync")
     assert first.status_code == 200, first.text
     assert first.get_json()["meta"]["summary"] == {"upserted": 2, "deleted": 0, "statusChanges": 0}
+    documented.check(business.caller.client, first, "/api/v1/chatapp/templates/sync")
     assert [row["name"] for row in first.get_json()["data"]] == ["fitting_reminder", "order_on_its_way"]
     assert {row["quality_score"] for row in first.get_json()["data"]} == {"GREEN"}
     business.outside(statuses={"order_on_its_way": "PAUSED"}, drop=["fitting_reminder"])

@@ -18,6 +18,7 @@ from api.v1.commerce import live
 from connectors import shopify_graph
 from sandbox.world import World
 from tests.api.conftest import Caller
+from tests.factories import documented
 from tests.factories.connected import reload, to_store
 from tests.fixtures.sandbox import TODAY, RunningSandbox
 from touchledger.settings import Settings
@@ -81,6 +82,19 @@ def test_products_of_every_status_come_with_every_variant(
         str(row.id): (row.status, len(row.variants)) for row in sandbox.world.products
     }
     assert answer.headers["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", [PRODUCTS, ORDERS])
+def test_the_document_describes_a_page_with_the_store_that_was_read(
+    path: str, merchant: Caller, store: Connection
+) -> None:
+    documented.check(merchant.client, merchant.get(f"{path}?limit=2"), f"/api/v1{path}")
+
+
+def test_the_document_promises_no_deleted_product_live(merchant: Caller, sandbox: RunningSandbox) -> None:
+    schemas = merchant.client.get("/openapi.json").get_json()["components"]["schemas"]
+    assert set(schemas["LiveProduct"]["properties"]["status"]["enum"]) == {row.status for row in sandbox.world.products}
+    assert "deleted" in schemas["Product"]["properties"]["status"]["enum"]
 
 
 def test_orders_come_with_their_buyers_attributes_lines_and_exact_money(

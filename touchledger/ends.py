@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import signal
+import sys
 from typing import Any
 
 import click
@@ -50,6 +51,9 @@ def told_in_a_line(error: Exception) -> str | None:
         return f"{error}; `touchledger build` publishes a new one over it"
     if isinstance(error, (NewerDatabaseError, WriterBusyError, DamagedWarehouseError, DamagedRawFileError)):
         return str(error)
+    if _is_dagsters_database(error):
+        # wrapped there, after some more tries
+        error = error.__cause__ if isinstance(error.__cause__, sa.exc.OperationalError) else error
     if isinstance(error, sa.exc.OperationalError) or type(error) is sa.exc.DatabaseError:
         return f"the database cannot be used: {_first_line(error.orig)}; `touchledger doctor` says more"
     if isinstance(error, duckdb.IOException):
@@ -57,6 +61,12 @@ def told_in_a_line(error: Exception) -> str | None:
     if isinstance(error, OSError) and error.errno is not None and error.errno != errno.EPIPE:
         return f"{error.filename or 'the state folder'}: {error.strerror}; `touchledger doctor` says more"
     return None
+
+
+def _is_dagsters_database(error: Exception) -> bool:
+    """Whether Dagster's own tables could not be reached; without its module nothing has asked for them."""
+    storage = sys.modules.get("dagster_postgres.utils")
+    return storage is not None and isinstance(error, storage.DagsterPostgresException)
 
 
 def _first_line(error: BaseException | None) -> str:

@@ -99,7 +99,7 @@ def watch(output: Output, supervisor: Supervisor, api: Child, tell: Callable[[],
         tell()
         while api.process.poll() is None:
             for child in supervisor.dismiss_ended(but=api):
-                output.say(f"[yellow]{child.name} ended with code {child.process.returncode}; see {child.log}[/]")
+                output.warn(f"{child.name} ended with code {child.process.returncode}; see {child.log}")
             time.sleep(POLL_SECONDS)
     except KeyboardInterrupt:
         return

@@ -12,6 +12,7 @@ import duckdb
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
+from dagster_postgres.utils import DagsterPostgresException
 
 from api.db import transaction
 from orchestration.locks import WriterBusyError, only_writer
@@ -104,6 +105,14 @@ def test_a_warehouse_damaged_within_is_told_where_its_data_docs_are_asked_for(se
         file.write(b"x" * 100_000)
     line = rf"Error: {settings.warehouse} is damaged \(.*\); {WAY_OUT}\n"
     assert re.fullmatch(line, told("docs", "--quiet"))
+
+
+def test_a_database_that_went_away_in_a_run_is_told_in_one_line_where_dagster_asked_for_it() -> None:
+    gone = sa.exc.OperationalError("select 1", {}, ConnectionError("connection refused\nIs the server running?"))
+    wrapped = DagsterPostgresException("too many retries for DB connection")
+    wrapped.__cause__ = gone
+    line = "the database cannot be used: connection refused; `touchledger doctor` says more"
+    assert told_in_a_line(wrapped) == told_in_a_line(gone) == line
 
 
 def test_the_holder_of_a_lock_is_named(tmp_path: Path) -> None:

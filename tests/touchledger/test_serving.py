@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 import urllib.request
 import uuid
+from pathlib import Path
 from typing import Any
 
+import click
 import httpx
 import pytest
 
 from api.v1.workspaces.pacing_schemas import MOST_PROFILES
 from tests.end_to_end.command import free_port
-from touchledger.serving import api_address, start_api
+from touchledger.output import Output
+from touchledger.serving import api_address, start_api, watch
 from touchledger.settings import Settings
 from touchledger.supervisor import Supervisor
 
@@ -86,3 +90,13 @@ def test_what_is_no_request_is_refused_in_the_envelope_and_its_secrets_reach_no_
     log = api.log.read_text()
     assert "hush" not in log
     assert all(error["request_id"] in log for _, _, error in told)
+
+
+def test_what_ended_beside_the_api_is_told_to_scripts_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Supervisor(tmp_path) as supervisor:
+        api = supervisor.start("api", [sys.executable, "-c", "import time; time.sleep(2)"])
+        supervisor.start("worker", [sys.executable, "-c", "raise SystemExit(3)"])
+        with pytest.raises(click.ClickException, match="the API ended with code 0"):
+            watch(Output(quiet=True), supervisor, api, lambda: None)
+    told = capsys.readouterr()
+    assert (told.out, told.err) == ("", f"worker ended with code 3; see {tmp_path / 'worker.log'}\n")

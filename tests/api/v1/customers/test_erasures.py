@@ -10,10 +10,8 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from api import db
-from api.credentials import mint_api_key
 from api.customer_keys import customer_key
 from api.models import (
-    App,
     AuditEntry,
     ErasedIdentifier,
     Erasure,
@@ -27,50 +25,11 @@ from api.scopes import Scope
 from api.v1.events.ingest import accept
 from api.warehouse_ids import identifier_id
 from tests.api.conftest import Caller
-from tests.factories import accounts, exports, served
+from tests.api.v1.customers.conftest import EMAIL, partner_key
+from tests.factories import accounts, exports
 from touchledger.settings import Settings
 
 PATH = "/customers/erasures"
-EMAIL = "ann@example.com"
-
-
-def partner_key(settings: Settings, of: Profile) -> str:
-    with db.transaction(settings.operational_url) as session:
-        app = App(name=f"app {uuid.uuid4()}")
-        session.add(app)
-        session.flush()
-        return mint_api_key(session, profile_id=of.id, scopes=(), name="partner", app_id=app.id)[1]
-
-
-@pytest.fixture
-def partner(client: FlaskClient, settings: Settings, profile: Profile) -> Caller:
-    return Caller(client, partner_key(settings, profile))
-
-
-@pytest.fixture
-def person(settings: Settings, profile: Profile) -> str:
-    """Ann, as the published snapshot knows her: an e-mail address, a reference and a phone."""
-    ref = str(uuid.uuid4())
-    ids = [("email", EMAIL), ("external_id", "crm-77"), ("phone", "+14155550123")]
-    served.publish(
-        settings.published,
-        {
-            "profiles": [
-                {"profile_key": 1, "profile_id": profile.id, "time_zone": "UTC", "currency": "USD",
-                 "currency_digits": 2, "settings_version": "v"}
-            ],
-            "person_identifiers": [
-                {"profile_key": 1, "identifier_id": identifier_id(profile.id, kind, value), "person_ref": ref}
-                for kind, value in ids
-            ],
-            "conversions": [
-                {"profile_key": 1, "conversion_id": name, "person_ref": of, "day": "2026-03-01",
-                 "occurred_at": "2026-03-01 09:00:00"}
-                for name, of in (("hers", ref), ("another's", "another"))
-            ],
-        },
-    )  # fmt: skip
-    return ref
 
 
 def send(settings: Settings, profile: Profile, dataset: str, *records: dict[str, Any]) -> Any:

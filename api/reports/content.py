@@ -15,6 +15,7 @@ from api.v1.top_performers.terms import SETTLED
 Cell = str | float | int | date | None
 DEFAULT_COLORS = ("#2f5d8a", "#d9822b")
 MOST_IN_CHART = 10
+PROVISIONAL = " *"
 UNSCORED: Mapping[str, Any] = {"composite_score": None, "maturity_stage": None, "score_date": None}
 AMOUNTS = frozenset({"spend", "spent", "revenue", "cash_revenue", "cac"})
 
@@ -104,6 +105,7 @@ def _creative_review(figures: Figures, words: Words, colors: tuple[str, str]) ->
              "score_date")  # fmt: skip
     scored = [{**row, **figures.scores.get(row["campaign_id"], UNSCORED)} for row in figures.entities]
     told = [words("scores", words.day(figures.scored_to))] if figures.scored_to else []
+    told += [words("provisional")] if any(row[-1].endswith(PROVISIONAL) for row in rows) else []
     told += [words("numbered")] if "" in names.values() else []
     return Content(
         _headlines(figures, words),
@@ -118,7 +120,7 @@ def _score(row: Mapping[str, Any] | None, words: Words) -> str:
     """A score whose place may still move a lot is marked as provisional."""
     if row is None or row["composite_score"] is None:
         return ABSENT
-    mark = "" if row["maturity_stage"] in SETTLED else " *"
+    mark = "" if row["maturity_stage"] in SETTLED else PROVISIONAL
     return f"{words.number(row['composite_score'], 1)}{mark}"
 
 

@@ -61,10 +61,13 @@ TEXTS: dict[str, tuple[str, str]] = {
     "delivery_through": ("Ad delivery is complete through {0}.", "La entrega de anuncios está completa hasta {0}."),
     "score": ("Score", "Puntuación"),
     "scores": (
-        "Scores, 0 to 100, are the expected place among comparable ads over the 28 days through {0}; 50 is the middle."
-        " * Provisional: too little data to act on.",
+        "Scores, 0 to 100, are the expected place among comparable ads over the 28 days through {0}; 50 is the middle.",
         "Las puntuaciones, de 0 a 100, son el puesto esperado entre anuncios comparables en los 28 días hasta el {0};"
-        " 50 es la mitad. * Provisional: faltan datos para actuar.",
+        " 50 es la mitad.",
+    ),
+    "provisional": (
+        "* Provisional: too little data to act on.",
+        "* Provisional: faltan datos para actuar.",
     ),
     "numbered": (
         "In the chart, # and a number stand for the row of an ad whose name it has no letters for.",

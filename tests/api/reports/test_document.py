@@ -224,8 +224,16 @@ def test_the_creative_review_shows_scores_and_marks_the_provisional(gather: Gath
     ]
     order = replace(PLAIN, template="creative_review")
     words = Seen(render(order, gather("creative_review", scores=scores))).words
-    for expected in ("Score", "83.4", "50.0 *", "over the 28 days through Mar 2, 2026"):
+    for expected in (
+        "Score",
+        "83.4",
+        "50.0 *",
+        "over the 28 days through Mar 2, 2026",
+        "* Provisional: too little data",
+    ):
         assert expected in words
+    settled = Seen(render(order, gather("creative_review", scores=scores[:1]))).words
+    assert "over the 28 days" in settled and "Provisional" not in settled
     assert "11.0" not in words
     lines = render(replace(order, format="csv"), gather("creative_review", scores=scores)).decode().splitlines()
     told = {

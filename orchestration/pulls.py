@@ -24,6 +24,7 @@ from data_contracts.contract import load
 from data_contracts.formats import time_zone
 from orchestration.app_sets import land_calendar
 from orchestration.door import admitted
+from orchestration.gone_variants import with_withdrawals
 from orchestration.lake import Lake, Landing
 from orchestration.partitions import DayRange
 from orchestration.told_beside import fitting
@@ -215,7 +216,9 @@ def pull_store(pull: Pull) -> None:
     with pull.asking() as transport:
         connection = pull.connection
         store = Shopify(connection.base_url, connection.token, connection.external_account_id, transport)
-        _land_changes(pull, {**store.catalogue(pull.since), **store.orders(pull.since)})
+        told = pull.lake.raw / "variants" / connection.profile_id / connection.provider
+        catalogue = with_withdrawals(store.catalogue(pull.since), told, store.connection_ref)
+        _land_changes(pull, {**catalogue, **store.orders(pull.since)})
     pull.through = pull.today
 
 

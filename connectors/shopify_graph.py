@@ -16,7 +16,7 @@ VERSION = "2026-10"
 PAGE = 20
 RESTARTS = 2
 _TRANSIENT = {"INTERNAL_SERVER_ERROR", "TIMEOUT", "SERVICE_UNAVAILABLE"}
-_BY_STATUS = {402: "shop_frozen", 403: "permission_missing", 404: "not_found", 423: "shop_locked"}
+_BY_STATUS = {402: "shop_frozen", 403: "permission_missing", 404: "shop_not_found", 423: "shop_locked"}
 
 
 class ShopifyDialect:

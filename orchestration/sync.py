@@ -20,6 +20,7 @@ from orchestration.pulls import PULLS, Pull
 from touchledger.settings import Settings
 
 AT_ONCE = 4
+UNREADABLE = "sealed_by_an_unknown_key"
 # the hourly run alone makes nine thousand rows a year for each account
 KEPT = timedelta(days=30)
 
@@ -136,8 +137,12 @@ def _days(known: Known, days: DayRange, sync: ConnectionSync) -> DayRange:
 
 
 def _attempt(pull: Pull) -> None:
+    provider = pull.connection.provider
     try:
-        PULLS[pull.connection.provider](pull)
+        if not pull.connection.token:
+            # asked without one, a provider says what it says of a dead one, and the owner would have to come
+            raise ConnectorError(provider, "no key of the deployment opens the token", reason=UNREADABLE)
+        PULLS[provider](pull)
     except ConnectorError as error:
         pull.failure = error
         if not pull.stopped.is_set():

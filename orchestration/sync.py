@@ -162,6 +162,9 @@ def _note(settings: Settings, pull: Pull, sync: ConnectionSync) -> None:
         connection.synced_through = max(filter(None, (connection.synced_through, pull.through)), default=None)
         if pull.failure is None:
             connection.synced_at = now()
+        # accounts are told as they are now, not as they were when they were connected
+        connection.timezone = pull.zone.key if pull.zone else connection.timezone
+        connection.currency = pull.currency or connection.currency
         # a token given meanwhile is not judged by what the old one was told
         if connection.token == pull.connection.token:
             before = connection.status

@@ -167,7 +167,7 @@ def _zone(pull: Pull, accounts: Iterable[Row]) -> ZoneInfo | None:
     for account in accounts:
         try:
             zone = time_zone(account["timezone"])
-        except ValueError:
+        except (TypeError, ValueError):
             continue
         land_calendar(pull.lake, zone)
         return ZoneInfo(zone)

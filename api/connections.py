@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from api import db, errors
 from api.models import Connection, ConnectionSync
-from api.models.connection import ASKED, OWNERS_CALL, UNFINISHED
+from api.models.connection import ASKED, OWNERS_CALL, SUSPENDED, UNFINISHED
 from api.webhooks.telling import connection_changed, reconnect_url
 from connectors.errors import ConnectorError, Refused, Revoked, Throttled, Transient
 from connectors.transport import Policy, Transport
@@ -57,7 +57,7 @@ def asking(
             yield transport
     except ConnectorError as failure:
         # a token that may only read still reads, and what one request got wrong says nothing of the connection
-        withheld = failure.reason in OWNERS_CALL and not (writes and failure.reason == "permission_missing")
+        withheld = failure.reason in OWNERS_CALL | SUSPENDED and not (writes and failure.reason == "permission_missing")
         if isinstance(failure, Revoked) or withheld:
             _note(settings, connection, failure)
         raise refusal(settings, connection, failure, writes=writes) from failure

@@ -27,7 +27,7 @@ Place = tuple[str, str]
 class GoogleAds:
     """One customer of the Google Ads API, `base_url` without the version. Raises ConnectorErrors only.
 
-    `currency` is the account's, asked for when it is not given and somebody needs it.
+    `currency` is the account's, asked for when it is not given and somebody needs it; `entities` reads it anew.
     """
 
     platform = google_rows.PLATFORM
@@ -58,6 +58,8 @@ class GoogleAds:
         found = {name: self._api.search(query) for name, query in google_queries.ENTITIES.items()}
         with _as_promised():
             currency = account["customer"]["currencyCode"]
+            # what is spent from here on is in what the account has now, whatever it had when it was connected
+            self._given_currency = currency or self._given_currency
             groups = [google_rows.asset_group(row) for row in found["asset_group"]]
             creatives = [row for row in map(google_rows.creative, found["ad"]) if row is not None]
             return {

@@ -70,6 +70,8 @@ def _judge(error: Mapping[str, Any], http: int) -> None:
         raise CursorExpired(PROVIDER, message, status=http)
     if code in _TRANSIENT or status in _TRANSIENT_STATUSES:
         raise Transient(PROVIDER, message, status=http)
+    if http == 429:
+        return
     raise Refused(PROVIDER, message, reason=_refusal(kind, code, status), status=http, code=code or None)
 
 
@@ -77,7 +79,7 @@ def _judge_grant(error: str, http: int) -> None:
     """What the token endpoint says no with."""
     if error == "invalid_grant":
         raise Revoked(PROVIDER, "the refresh token is not good any more", status=http)
-    if http < 500:
+    if http < 500 and http != 429:
         # the deployment's own app is at fault, not the account
         raise Refused(PROVIDER, f"no access token: {error[:80]}", reason="app_refused", status=http)
 

@@ -235,7 +235,7 @@ def _by_day(found: Iterable[Row], since: date, until: date) -> Iterator[tuple[da
         for row in map(meta_rows.delivery, found):
             days[row["date"]][row["ad_id"]] = row
     for day, rows in days.items():
-        yield day, [rows[ad] for ad in sorted(rows)]
+        yield day, [rows[ad] for ad in sorted(rows, key=str)]
 
 
 def _cut_rows(found: Iterable[Row], dimension: str) -> list[Row]:

@@ -73,6 +73,8 @@ class MetaDialect:
         # whatever it calls a fault of its own
         if passes or status >= 500:
             raise Transient(name, f"{message} (code {code})", status=status)
+        if status == 429:
+            return
         reason = _refusal(code, subcode, message)
         number = f"{code}/{subcode}" if subcode else str(code)
         raise Refused(name, f"{message} (code {code})", reason=reason, status=status, code=number)

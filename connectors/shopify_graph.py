@@ -16,7 +16,7 @@ VERSION = "2026-10"
 PAGE = 20
 RESTARTS = 2
 _TRANSIENT = {"INTERNAL_SERVER_ERROR", "TIMEOUT", "SERVICE_UNAVAILABLE"}
-_BY_STATUS = {402: "shop_frozen", 403: "permission_missing", 404: "not_found", 423: "shop_locked"}
+_BY_STATUS = {402: "shop_frozen", 403: "permission_missing", 404: "shop_not_found", 423: "shop_locked"}
 
 
 class ShopifyDialect:
@@ -153,6 +153,8 @@ def connection_page(connection: Mapping[str, Any]) -> tuple[list[Row], str | Non
         has_next, cursor = page["hasNextPage"], page["endCursor"]
     except (KeyError, TypeError, ValueError):
         raise Malformed("shopify", "a connection without edges or pageInfo") from None
+    if not isinstance(has_next, bool):
+        raise Malformed("shopify", "a page that does not tell whether another follows")
     if has_next and (not isinstance(cursor, str) or not cursor):
         raise Malformed("shopify", "a page that has a next one, but no cursor")
     return nodes, cursor if has_next else None

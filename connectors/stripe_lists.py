@@ -90,4 +90,7 @@ def _page(answer: Answer) -> tuple[list[Row], bool]:
     rows = body.get("data") if isinstance(body, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) and isinstance(row.get("id"), str) for row in rows):
         raise Malformed("stripe", "a list without data")
-    return rows, body.get("has_more") is True
+    more = body.get("has_more")
+    if not isinstance(more, bool):
+        raise Malformed("stripe", "a page that does not tell whether another follows")
+    return rows, more

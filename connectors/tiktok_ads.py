@@ -30,7 +30,7 @@ _BY_DAY = "stat_time_day"
 class TikTokAds:
     """One advertiser of TikTok's API for Business, `base_url` without the version. Raises ConnectorErrors only.
 
-    `currency` is the account's, asked for when it is not given and somebody needs it.
+    `currency` is the account's, asked for when it is not given and somebody needs it; `entities` reads it anew.
     """
 
     platform = tiktok_rows.PLATFORM
@@ -51,6 +51,8 @@ class TikTokAds:
         nodes = {level: self._every(level, _ALL) for level in NOUNS}
         with _as_promised():
             currency = account["currency"]
+            # what is spent from here on is in what the account has now, whatever it had when it was connected
+            self._given_currency = currency or self._given_currency
             talking = {row["campaign_id"] for row in nodes["ad_set"] if tiktok_rows.is_talking(row)}
             return {
                 "ad_accounts": [tiktok_rows.ad_account(account)],

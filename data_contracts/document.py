@@ -34,7 +34,8 @@ Made from `data_contracts/` by `python -m data_contracts.document`; a test fails
   Among them: money without currency, an unknown currency, NaN, negative spend, times before 2000 or more than one day
   ahead. `touchledger replay` judges them again after a fix. A file that is broken as a file (columns, encoding, damaged
   gzip, ragged lines, a key twice in one JSON object) is rejected whole, and nothing of it is loaded.
-- The same bytes given again change nothing.
+- The same bytes given again change nothing, unless they were judged by an older contract: `touchledger import` then
+  judges them anew.
 """
 
 

@@ -78,7 +78,7 @@ class ContentHash:
 
 
 class Draft:
-    """A batch being written under temporary names: `add` chunks, then `close` or `discard`."""
+    """A batch being written under temporary names: add rows and rejected records, then `close` or `discard`."""
 
     def __init__(self, contract: Contract, place: Place, raw: Path, quarantine: Path, seq: int) -> None:
         self.raw, self.quarantine, self.seq = raw, quarantine, seq
@@ -88,11 +88,6 @@ class Draft:
         self._texts = frozenset(one.name for one in contract.columns if one.kind in ("text", "list"))
         self._raw = pq.ParquetWriter(raw, self._schema, compression="zstd")
         self._quarantine: pq.ParquetWriter | None = None
-
-    def add(self, judged: Judged) -> None:
-        """Write the rows of one chunk, and its rejected records beside them."""
-        self.add_rows(self.table(judged, seq=self.seq))
-        self.add_rejected(judged.rejected)
 
     def table(self, judged: Judged, *, seq: int) -> pa.Table:
         """The accepted rows, stamped with where they come from."""

@@ -39,8 +39,9 @@ def import_file(url: str, lake: Lake, *, dataset: str, path: Path, profile_id: s
     """Land one file and record it; `profile_id` is None for deployment-wide sets.
 
     The same bytes for the same set and profile are the earlier import, unless that was rejected: then the file is
-    tried again. A rejected file lands nothing and has its reason, also where reading it failed in a way of
-    its own. Raises CannotImportError and OSError.
+    tried again. What was judged by another contract than that of today is judged anew, at its place among the files. A
+    rejected file lands nothing and has its reason, also where reading it failed in a way of its own. Raises
+    CannotImportError and OSError.
     """
     scope, digest = profile_id or SHARED, digest_of(path)
     with transaction(url) as session:
@@ -49,7 +50,9 @@ def import_file(url: str, lake: Lake, *, dataset: str, path: Path, profile_id: s
         if earlier is not None and earlier.status == "queued":
             earlier.status = "loading"
     if earlier is not None and earlier.status == "loaded":
-        return earlier
+        judge = lake.judged_by(dataset=dataset, profile_id=profile_id, source=SOURCE, batch=digest)
+        if judge in (None, contract.fingerprint):
+            return earlier
     # landed before it is recorded: a crash in between lands the same batch again, which changes nothing
     outcome = Import(
         profile_id=profile_id, scope=scope, dataset=dataset, file_name=legible(path.name)[:255], sha256=digest
@@ -148,6 +151,7 @@ def _land(url: str, lake: Lake, contract: Contract, path: Path, outcome: Import)
         source=SOURCE,
         batch=outcome.sha256,
         records=admitted(url, lake, contract, outcome.profile_id, _unmoved(contract, path, outcome.sha256)),
+        keeps_place=True,
     )
 
 

@@ -80,14 +80,15 @@ class Lake:
         records: Iterable[Mapping[str, Any]],
         origin: str | None = None,
         complete_from: datetime | None = None,
+        keeps_place: bool = False,
         now: datetime | None = None,
     ) -> Landing:
         """Land the records as one batch, replacing what the batch held; in = loaded + quarantined.
 
         Equal content leaves the file untouched, but for one landed before `complete_from`, when what it tells of was
         not over: it is landed again once that instant has passed. `origin` names what the records are computed from:
-        when the landed file names the same, they are not even read. An exception of `records` lands nothing. `records`
-        must not land.
+        when the landed file names the same, they are not even read. What replaces a batch is the newest landing, or as
+        new as the batch was when it `keeps_place`. An exception of `records` lands nothing. `records` must not land.
         """
         place, contract = _place(dataset, profile_id, source, batch), load(dataset)
         with self._writing():
@@ -95,12 +96,13 @@ class Lake:
             if before and origin is not None and before.origin == origin and before.contract == contract.fingerprint:
                 return self._landing(place, before, changed=False)
             draft = self._draft(place, contract)
+            seq = before.seq if before and keeps_place else draft.seq
             try:
-                content = _fill(draft, contract, records, now)
+                content = _fill(draft, contract, records, seq, now)
                 if before and _same(before, draft, content, contract) and not _is_over(before, draft, complete_from):
                     draft.discard()
                     return self._landing(place, before, changed=False)
-                return self._commit(place, draft, contract, content, origin=origin)
+                return self._commit(place, draft, contract, content, origin=origin, seq=seq)
             except BaseException:
                 draft.discard()
                 raise
@@ -120,6 +122,11 @@ class Lake:
     def holds(self, *, dataset: str, profile_id: str | None, source: str, batch: str) -> bool:
         """Whether that batch is landed."""
         return (self.raw / _place(dataset, profile_id, source, batch).file).exists()
+
+    def judged_by(self, *, dataset: str, profile_id: str | None, source: str, batch: str) -> str | None:
+        """The fingerprint of the contract that batch was judged by; None where it is not landed."""
+        facts = self._facts(_place(dataset, profile_id, source, batch))
+        return facts.contract if facts else None
 
     def named(self, *, dataset: str, profile_id: str | None, source: str, beginning: str) -> list[Path]:
         """The landed files of one source whose batches' names begin so, in the order of their names."""
@@ -261,11 +268,15 @@ def _is_over(before: Facts, draft: Draft, complete_from: datetime | None) -> boo
     return complete_from is not None and before.loaded < complete_from <= draft.now
 
 
-def _fill(draft: Draft, contract: Contract, records: Iterable[Mapping[str, Any]], now: datetime | None) -> str:
-    """Judge and write chunk by chunk; gives the hash of what came in."""
+def _fill(
+    draft: Draft, contract: Contract, records: Iterable[Mapping[str, Any]], seq: int, now: datetime | None
+) -> str:
+    """Judge and write chunk by chunk, at a place in the order of landings; gives the hash of what came in."""
     content, moment, line = ContentHash(), now or datetime.now(UTC), 1
     for chunk in chunks(records):
         content.add(chunk)
-        draft.add(judge(contract, chunk, now=moment, first_line=line))
+        judged = judge(contract, chunk, now=moment, first_line=line)
+        draft.add_rows(draft.table(judged, seq=seq))
+        draft.add_rejected(judged.rejected)
         line += len(chunk)
     return content.value

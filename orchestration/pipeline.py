@@ -154,7 +154,8 @@ class Listener:
         if check.passed or check.severity == dg.AssetCheckSeverity.WARN:
             self._listen(Progress("passed" if check.passed else "warned", step, subject))
             return
-        self._outcome.problems.append(f"{subject} did not pass")
+        why = f": {check.description}" if check.description else ""
+        self._outcome.problems.append(f"{subject} did not pass{why}")
         self._listen(Progress("broke", step, subject))
 
     def _ended(self, event: dg.DagsterEvent, step: str) -> None:

@@ -21,9 +21,10 @@ from connectors.shopify import Shopify
 from connectors.stripe import Stripe
 from connectors.transport import Transport
 from data_contracts.contract import load
-from data_contracts.formats import time_zone
+from data_contracts.formats import currency_digits, time_zone
 from orchestration.app_sets import land_calendar
 from orchestration.door import admitted
+from orchestration.gone_variants import with_withdrawals
 from orchestration.lake import Lake, Landing
 from orchestration.partitions import DayRange
 from orchestration.told_beside import fitting
@@ -44,7 +45,7 @@ class Pull:
     """One connection being pulled: what it gave so far, and the last day that is landed whole, as are those before it.
 
     `today` is the day it is at the provider; `days` bounds the delivery of an ad platform, `delivered` are those of
-    them that came. `zone` is that of an ad account's days, once it is known.
+    them that came. `zone` is that of an ad account's days and `currency` what it pays in, once they are known.
     """
 
     settings: Settings
@@ -57,6 +58,7 @@ class Pull:
     landings: list[Landing] = field(default_factory=list)
     failure: ConnectorError | None = None
     zone: ZoneInfo | None = None
+    currency: str | None = None
     stopped: Event = field(default_factory=Event)
     _transport: Transport | None = None
 
@@ -135,7 +137,7 @@ def pull_ads(pull: Pull) -> None:
         entities = _entities(platform)
         for dataset, rows in entities.items():
             pull.land(dataset, rows)
-        pull.zone = _zone(pull, entities["ad_accounts"])
+        pull.zone, pull.currency = _zone(pull, entities["ad_accounts"]), _currency(entities["ad_accounts"])
         for day, rows in platform.delivery(first, last):
             pull.land("ad_delivery", rows, f"-{day.isoformat()}", complete_from=pull.end(day))
             pull.delivery_came(day)
@@ -165,11 +167,17 @@ def _zone(pull: Pull, accounts: Iterable[Row]) -> ZoneInfo | None:
     for account in accounts:
         try:
             zone = time_zone(account["timezone"])
-        except ValueError:
+        except (TypeError, ValueError):
             continue
         land_calendar(pull.lake, zone)
         return ZoneInfo(zone)
     return None
+
+
+def _currency(accounts: Iterable[Row]) -> str | None:
+    # a provider may tell anything, which the judge of the rows then refuses
+    told = (one["currency"] for one in accounts)
+    return next((one for one in told if isinstance(one, str) and one in currency_digits()), None)
 
 
 def _land_studies(pull: Pull, platform: AdPlatform) -> None:
@@ -215,7 +223,9 @@ def pull_store(pull: Pull) -> None:
     with pull.asking() as transport:
         connection = pull.connection
         store = Shopify(connection.base_url, connection.token, connection.external_account_id, transport)
-        _land_changes(pull, {**store.catalogue(pull.since), **store.orders(pull.since)})
+        told = pull.lake.raw / "variants" / connection.profile_id / connection.provider
+        catalogue = with_withdrawals(store.catalogue(pull.since), told, store.connection_ref)
+        _land_changes(pull, {**catalogue, **store.orders(pull.since)})
     pull.through = pull.today
 
 

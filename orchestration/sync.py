@@ -20,6 +20,7 @@ from orchestration.pulls import PULLS, Pull
 from touchledger.settings import Settings
 
 AT_ONCE = 4
+UNREADABLE = "sealed_by_an_unknown_key"
 # the hourly run alone makes nine thousand rows a year for each account
 KEPT = timedelta(days=30)
 
@@ -136,8 +137,12 @@ def _days(known: Known, days: DayRange, sync: ConnectionSync) -> DayRange:
 
 
 def _attempt(pull: Pull) -> None:
+    provider = pull.connection.provider
     try:
-        PULLS[pull.connection.provider](pull)
+        if not pull.connection.token:
+            # asked without one, a provider says what it says of a dead one, and the owner would have to come
+            raise ConnectorError(provider, "no key of the deployment opens the token", reason=UNREADABLE)
+        PULLS[provider](pull)
     except ConnectorError as error:
         pull.failure = error
         if not pull.stopped.is_set():
@@ -157,6 +162,9 @@ def _note(settings: Settings, pull: Pull, sync: ConnectionSync) -> None:
         connection.synced_through = max(filter(None, (connection.synced_through, pull.through)), default=None)
         if pull.failure is None:
             connection.synced_at = now()
+        # accounts are told as they are now, not as they were when they were connected
+        connection.timezone = pull.zone.key if pull.zone else connection.timezone
+        connection.currency = pull.currency or connection.currency
         # a token given meanwhile is not judged by what the old one was told
         if connection.token == pull.connection.token:
             before = connection.status

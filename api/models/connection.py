@@ -16,6 +16,8 @@ from connectors.errors import ConnectorError, Refused, Revoked
 ASKED = ("active", "needs_action")
 UNFINISHED = ("pending", "pending_selection")
 OWNERS_CALL = {"permission_missing", "policy_block"}
+# the whole store is closed to everybody, which is no right that this connection lacks
+SUSPENDED = {"shop_frozen", "shop_locked", "shop_not_found"}
 # how the interface calls what our tables name otherwise
 PROVIDER_WORDS = {"stripe": "payments"}
 KIND_WORDS = {"ad_platform": "ads"}
@@ -105,7 +107,7 @@ class Connection(Base):
             return True
         if failure is None:
             self.status = "active"
-        elif isinstance(failure, Refused) and failure.reason in OWNERS_CALL:
+        elif isinstance(failure, Refused) and failure.reason in OWNERS_CALL | SUSPENDED:
             self.status = "needs_action"
         return False
 

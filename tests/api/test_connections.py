@@ -10,6 +10,7 @@ import pytest
 from api import connections, errors
 from api.models import Connection, Profile
 from connectors.meta_ads import MetaAds
+from connectors.shopify import Shopify
 from connectors.transport import Policy
 from tests.factories import connected
 from tests.fixtures.sandbox import RunningSandbox
@@ -94,6 +95,18 @@ def test_a_withheld_permission_needs_action_until_a_call_is_let_through(
     again = connected.reload(settings.operational_url, connection)
     ask(settings, again)
     assert state(settings, connection) == ("active", None)
+
+
+def test_a_store_that_its_provider_suspended_needs_action_and_is_told_as_a_refusal(
+    settings: Settings, profile: Profile, sandbox: RunningSandbox
+) -> None:
+    connection = connected.to_store(settings.operational_url, profile, sandbox.url)
+    sandbox.plan({"route": "/graphql.json$", "kind": "status", "status": 402})
+    with pytest.raises(errors.ApiError) as caught, connections.asking(settings, connection, within=5) as transport:
+        shop = Shopify(connection.base_url, connection.token, connection.external_account_id, transport)
+        shop.products_page(since=None, after=None, most=1)
+    assert (caught.value.code, caught.value.reason) == (errors.PROVIDER_ERROR, "refused")
+    assert state(settings, connection) == ("needs_action", "shop_frozen")
 
 
 def test_a_permission_to_write_that_is_missing_leaves_the_reading_connection_as_it_is(

@@ -69,3 +69,25 @@ def test_pages_that_came_twice_are_passed_when_the_list_goes_on() -> None:
     with pytest.raises(Malformed):
         for cursor in "abca":
             steps.to(cursor)
+
+
+def stripe_ends(told: Page) -> Page:
+    return {"object": "list", "data": [{"id": "a"}], **told}
+
+
+def shopify_ends(told: Page) -> Page:
+    return {"data": {"orders": {**LIST, "pageInfo": {"endCursor": None, **told}}}}
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        *(("stripe", stripe_ends(told)) for told in ({}, {"has_more": None}, {"has_more": "true"})),
+        *(("shopify", shopify_ends({"hasNextPage": told})) for told in (None, "true", 1)),
+    ],
+)
+def test_a_page_that_does_not_say_whether_another_follows_ends_no_list(name: str, page: Page) -> None:
+    # a first page had been taken for the whole list, and nothing behind it was ever asked for
+    _, walk = WALKS[name]
+    with pytest.raises(Malformed, match="whether another follows"):
+        walk(Scripted([Answer(200, {}, page, True)]))

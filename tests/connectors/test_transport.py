@@ -9,11 +9,16 @@ from typing import Any
 import pytest
 
 from connectors.errors import Malformed, OutOfTime, Refused, Revoked, Throttled, TooMuchData, Transient
+from connectors.google_dialect import GoogleDialect
 from connectors.meta_dialect import MetaDialect
 from connectors.redaction import redact
-from connectors.transport import Answer, Policy, Request, Transport, judge_status, retry_after
+from connectors.shopify_graph import ShopifyDialect
+from connectors.stripe_lists import StripeDialect
+from connectors.tiktok_dialect import TikTokDialect
+from connectors.transport import Answer, Dialect, Policy, Request, Transport, judge_status, retry_after
 from sandbox.faces import TOKENS
 from tests.connectors.conftest import POLICY
+from tests.connectors.test_malformed import Scripted
 from tests.fixtures.sandbox import RunningSandbox
 
 ROUTE = "/campaigns$"
@@ -188,6 +193,24 @@ def test_jitter_stays_between_nothing_and_the_growing_bound(sandbox: RunningSand
 )
 def test_retry_after_is_read_in_both_its_forms(headers: dict[str, str], seconds: float | None) -> None:
     assert retry_after(Answer(429, headers, None, False)) == seconds
+
+
+@pytest.mark.parametrize(
+    ("dialect", "body"),
+    [
+        (MetaDialect(), {"error": {"code": 999, "message": "slow down"}}),
+        (GoogleDialect(), {"error": "rate_limit_exceeded"}),
+        (GoogleDialect(), {"error": {"code": 429, "message": "slow down", "status": "SLOW_DOWN"}}),
+        (TikTokDialect(), {"code": 99, "message": "slow down"}),
+        (ShopifyDialect(), {"errors": "slow down"}),
+        (StripeDialect(), {"error": {"message": "slow down"}}),
+    ],
+)
+def test_a_429_asks_for_a_wait_whatever_its_body_calls_it(dialect: Dialect, body: Any) -> None:
+    # an error that nobody knew was taken for a refusal, Google's tokens' for one of the deployment's own app
+    with pytest.raises(Throttled) as caught:
+        Scripted([Answer(429, {"retry-after": "7"}, body, True)]).send(Request("GET", "http://127.0.0.1:9"), dialect)
+    assert caught.value.wait == 7.0
 
 
 def test_a_503_that_names_a_wait_is_a_throttle_and_one_without_is_not() -> None:

@@ -102,6 +102,24 @@ def test_a_store_that_fails_midway_lands_nothing_and_all_of_it_with_the_next_pul
     assert truths.ordered(landed(lake, "orders")) == truths.true_orders(small.world.orders)
 
 
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [(402, "shop_frozen"), (423, "shop_locked"), (404, "shop_not_found"), (403, "permission_missing")],
+)
+def test_a_store_that_its_provider_suspended_needs_action_until_it_answers_again(
+    settings: Settings, small: RunningSandbox, lake: Lake, profile: Profile, status: int, reason: str
+) -> None:
+    # its owner has bills to pay, and the connection was told as active like one that works
+    connection = connected.to_store(settings.operational_url, profile, small.url)
+    small.plan({"route": "/graphql.json$", "kind": "status", "status": status})
+    sync_kind(settings, lake, "store")
+    told = connected.reload(settings.operational_url, connection)
+    assert (told.status, told.status_reason) == ("needs_action", reason)
+    sync_kind(settings, lake, "store")
+    told = connected.reload(settings.operational_url, connection)
+    assert (told.status, told.status_reason, told.synced_through) == ("active", None, TODAY)
+
+
 def test_payments_that_fail_midway_land_nothing_and_all_of_it_with_the_next_pull(
     settings: Settings, small: RunningSandbox, lake: Lake, profile: Profile
 ) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import json
 import time
+from dataclasses import asdict, replace
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import sqlalchemy as sa
 import time_machine
@@ -14,7 +18,8 @@ from api.db import transaction
 from api.models import Import, Profile, Workspace
 from orchestration import importer
 from orchestration.importer import CannotImportError, import_file, replay_quarantine
-from orchestration.lake import Lake
+from orchestration.lake import Lake, Landing
+from orchestration.landed_facts import META_KEY, read_facts
 from tests.orchestration.test_readers import HEADER, ROW, written
 
 PROFILE = "01900000-0000-7000-8000-00000000000a"
@@ -147,3 +152,33 @@ def test_public_paths_import_without_a_bad_row_and_fast(url: str, lake: Lake) ->
         "touches": (86_322, 0),
     }
     assert time.process_time() - started < 10
+
+
+def test_a_file_that_an_older_contract_let_in_is_judged_anew_at_its_place(url: str, lake: Lake, tmp_path: Path) -> None:
+    # the runbook says so of rows that break their contract, and nothing happened: no build ever ended again
+    bad = ROW.replace("t1", "t2").replace("web", "tv")
+    path = written(tmp_path, "t.csv", f"{HEADER}\n{ROW}\n{bad}\n")
+    imported(url, lake, path)
+    imported(url, lake, written(tmp_path, "later.csv", f"{HEADER}\n{ROW.replace('p1', 'p9')}\n"))
+    first, later = lake.batches("touches")
+    _let_in_by_an_older_contract(first)
+    assert [batch.rows_loaded for batch in lake.batches("touches")] == [2, 1]
+    again = imported(url, lake, path)
+    assert (again.rows_in, again.rows_loaded, again.rows_quarantined) == (2, 1, 1)
+    judged, _ = lake.batches("touches")
+    assert (judged.path, judged.rows_loaded, judged.rows_quarantined) == (first.path, 1, 1)
+    # what a later file said of the same row still stands
+    assert judged.seq == first.seq < later.seq
+    assert pq.read_table(judged.path)["_seq"].to_pylist() == [first.seq]
+    landed_at = judged.path.stat().st_mtime_ns
+    assert imported(url, lake, path).rows_loaded == 1 and judged.path.stat().st_mtime_ns == landed_at
+
+
+def _let_in_by_an_older_contract(landing: Landing) -> None:
+    """Leave the file as a version did that refused no row."""
+    facts = replace(
+        read_facts(landing.path), contract="older", rows_loaded=landing.rows_in, rows_quarantined=0, quarantine=None
+    )
+    rows = pq.read_table(landing.path)
+    both = pa.concat_tables([rows] * landing.rows_in)
+    pq.write_table(both.replace_schema_metadata({META_KEY: json.dumps(asdict(facts))}), landing.path)

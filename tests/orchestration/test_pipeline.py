@@ -141,7 +141,8 @@ def test_a_raw_row_that_breaks_its_contract_stops_the_run_before_the_models(buil
     finally:
         broken.unlink()
     assert not outcome.success
-    assert "raw/touches: contract" in "".join(outcome.problems)
+    told = "raw/touches: contract did not pass: channel: column_values_to_not_be_null, "
+    assert outcome.problems[0].startswith(told) and outcome.problems[0].endswith("/0-broken.parquet")
     assert "warehouse" not in outcome.seconds
     assert pointer.read(built.settings.published) == before
 

@@ -6,12 +6,14 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import FrameType
 
 import click
 
 from orchestration.dbt_manifest import DbtParseError, ensure_manifest
+from orchestration.locks import only_writer
 from touchledger.output import Output
 from touchledger.settings import REPOSITORY, Settings, host_and_port
 from touchledger.supervisor import Child, NotStartedError, PortTakenError, Supervisor, require_free, tail
@@ -72,6 +74,16 @@ def free_ports(settings: Settings, *names: str) -> None:
         raise click.ClickException(str(error)) from None
 
 
+def alone(settings: Settings, name: str, *, purpose: str) -> AbstractContextManager[None]:
+    """What one process at a time does in a state folder; on entering, WriterBusyError names who does it already."""
+    return only_writer(settings.home / "locks" / f"{name}.lock", purpose=purpose)
+
+
+def only_dagster(settings: Settings) -> AbstractContextManager[None]:
+    """Dagster supports one daemon on its books, so one for a state folder. Raises WriterBusyError on entering."""
+    return alone(settings, "daemon", purpose="run Dagster for this state folder")
+
+
 def stop_on_signals() -> None:
     """Let both Ctrl-C and SIGTERM unwind, also where a shell started us with SIGINT ignored."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -107,8 +119,16 @@ def watch(output: Output, supervisor: Supervisor, api: Child, tell: Callable[[],
 
 
 def serve_until_interrupted(output: Output, settings: Settings, *, with_pipeline: bool = False) -> None:
-    """`touchledger serve`; with the pipeline, Dagster's schedules and sensors run beside it, for whatever is there."""
+    """`touchledger serve`; with the pipeline, Dagster's schedules and sensors run beside it, for whatever is there.
+
+    Raises WriterBusyError where they run already.
+    """
     free_ports(settings, "api_port", *(["dagster_port"] if with_pipeline else []))
+    with only_dagster(settings) if with_pipeline else nullcontext():
+        _serve_until_interrupted(output, settings, with_pipeline=with_pipeline)
+
+
+def _serve_until_interrupted(output: Output, settings: Settings, *, with_pipeline: bool) -> None:
     stop_on_signals()
     try:
         with Supervisor(settings.home / "logs") as supervisor:

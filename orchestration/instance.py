@@ -16,7 +16,10 @@ from touchledger.settings import Settings
 
 if TYPE_CHECKING:
     import dagster as dg
+    from dagster._core.remote_origin import RemoteJobOrigin
 
+# as workspace.yaml calls it
+CODE_LOCATION = "touchledger"
 STORAGE_VARIABLE = "TOUCHLEDGER_DAGSTER_STORAGE"
 # both Dagster and the operational database keep a table named alembic_version
 SCHEMA = "dagster"
@@ -99,6 +102,15 @@ def is_orphan(run: dg.DagsterRun) -> bool:
 def process_tags() -> dict[str, str]:
     """What a run carries that this process executes: `fail_orphans` knows by it whether it can still end."""
     return {PID_TAG: str(os.getpid()), HOST_TAG: platform.node()}
+
+
+def origin_of(job: str) -> RemoteJobOrigin:
+    """Where Dagster's own processes find a job that this process runs."""
+    from dagster._core.definitions.repository_definition import SINGLETON_REPOSITORY_NAME
+    from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteJobOrigin, RemoteRepositoryOrigin
+
+    location = RegisteredCodeLocationOrigin(CODE_LOCATION)
+    return RemoteJobOrigin(RemoteRepositoryOrigin(location, SINGLETON_REPOSITORY_NAME), job)
 
 
 def _is_ours(tags: Mapping[str, str]) -> bool:

@@ -14,7 +14,7 @@ import dagster as dg
 from dagster._core.execution import compute_logs
 
 from orchestration import recomputes
-from orchestration.instance import fail_orphans, prepare_instance, process_tags
+from orchestration.instance import fail_orphans, origin_of, prepare_instance, process_tags
 from orchestration.partitions import DayRange
 from orchestration.sync import pull_range
 from orchestration.warehouse_state import require_database
@@ -84,6 +84,9 @@ def run_job(
     with dg.DagsterInstance.get() as instance:
         fail_orphans(instance)
         instance.add_event_listener(outcome.run_id, Listener(outcome, listen))
+        # Dagster's pages of a job, and its timeline, hold only what says which code location it is of
+        create = partial(instance.create_run_for_job, remote_job_origin=origin_of(name))
+        instance.create_run_for_job = create  # type: ignore[method-assign]
         result = job.execute_in_process(
             instance=instance,
             run_id=outcome.run_id,

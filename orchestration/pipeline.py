@@ -75,12 +75,12 @@ def run_job(
     if name not in WITHOUT_MODELS:
         require_database(settings)
     prepare_instance(settings)
+    outcome = Outcome(dg_run_id())
     # the daemon cannot begin again what ran in a process of a command, whatever the job says
-    tags = {**process_tags(), "dagster/max_retries": "0"}
+    tags = {**process_tags(outcome.run_id), "dagster/max_retries": "0"}
     if name in PULLING_JOBS:
         tags |= (days or pull_range(settings)).tags
     job = defs.resolve_job_def(name)
-    outcome = Outcome(dg_run_id())
     with dg.DagsterInstance.get() as instance:
         fail_orphans(instance)
         instance.add_event_listener(outcome.run_id, Listener(outcome, listen))

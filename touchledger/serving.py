@@ -14,6 +14,7 @@ import click
 
 from orchestration.dbt_manifest import DbtParseError, ensure_manifest
 from orchestration.locks import only_writer
+from touchledger.dagster_pulse import Pulse
 from touchledger.output import Output
 from touchledger.settings import REPOSITORY, Settings, host_and_port
 from touchledger.supervisor import Child, NotStartedError, PortTakenError, Supervisor, require_free, tail
@@ -21,6 +22,7 @@ from touchledger.supervisor import Child, NotStartedError, PortTakenError, Super
 # one that ends is told at once; Dagster takes more than a minute where all cores are busy
 START_SECONDS = 180.0
 POLL_SECONDS = 0.5
+DAGSTER = "dagster"
 
 
 def api_address(settings: Settings) -> str:
@@ -56,7 +58,7 @@ def start_dagster(supervisor: Supervisor, settings: Settings) -> Child:
     """Dagster's UI and daemon, on loopback only: it has no login."""
     command = [str(Path(sys.executable).parent / "dagster"), "dev", "--workspace", str(REPOSITORY / "workspace.yaml")]
     command += ["--host", "127.0.0.1", "--port", str(settings.dagster_port)]
-    return supervisor.start("dagster", command, environment=_address(settings), stop_by=signal.SIGINT)
+    return supervisor.start(DAGSTER, command, environment=_address(settings), stop_by=signal.SIGINT)
 
 
 def start_sandbox(supervisor: Supervisor, settings: Settings) -> Child:
@@ -102,16 +104,21 @@ def wait_for(supervisor: Supervisor, child: Child, url: str) -> None:
         raise click.ClickException(str(error)) from None
 
 
-def watch(output: Output, supervisor: Supervisor, api: Child, tell: Callable[[], None]) -> None:
+def watch(
+    output: Output, supervisor: Supervisor, api: Child, tell: Callable[[], None], *, pulse: Pulse | None = None
+) -> None:
     """Tell that all is served, and return on Ctrl-C; a ClickException when the API ends by itself.
 
-    What else ends is told, and the API serves on.
+    What else ends is told, and a Dagster that begins nothing, and the API serves on.
     """
     try:
         tell()
         while api.process.poll() is None:
             for child in supervisor.dismiss_ended(but=api):
                 output.warn(f"{child.name} ended with code {child.process.returncode}; see {child.log}")
+            dagster = next((child for child in supervisor.children if child.name == DAGSTER), None)
+            if pulse is not None and dagster is not None and (trouble := pulse.trouble()):
+                output.warn(f"Dagster begins nothing by itself: {trouble}; see {dagster.log}")
             time.sleep(POLL_SECONDS)
     except KeyboardInterrupt:
         return
@@ -148,7 +155,8 @@ def _serve(output: Output, supervisor: Supervisor, settings: Settings, *, with_p
         data["pipeline"] = dagster_address(settings)
         serving += f", the pipeline on {data['pipeline']}"
         _start_pipeline(output, supervisor, settings)
-    watch(output, supervisor, api, lambda: output.result(url, data, f"{serving}; Ctrl-C ends it."))
+    pulse = Pulse(data["pipeline"]) if with_pipeline else None
+    watch(output, supervisor, api, lambda: output.result(url, data, f"{serving}; Ctrl-C ends it."), pulse=pulse)
 
 
 def _start_pipeline(output: Output, supervisor: Supervisor, settings: Settings) -> None:

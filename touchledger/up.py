@@ -11,6 +11,7 @@ import click
 
 from orchestration.dbt_manifest import DbtParseError, ensure_manifest
 from touchledger import serving
+from touchledger.dagster_pulse import Pulse
 from touchledger.data_docs import describes_the_models, write_data_docs
 from touchledger.demo import Demo, DemoAheadError, OtherDemoError, ensure_demo, put_tracker_on_shop
 from touchledger.demo_figures import addresses, figures, table_of
@@ -110,4 +111,5 @@ def _serve(output: Output, settings: Settings, supervisor: Supervisor, demo: Dem
         serving.wait_for(supervisor, dagster, f"{serving.dagster_address(settings)}/server_info")
     put_tracker_on_shop(settings, demo)
     shown = table_of(found), addresses(found, settings)
-    serving.watch(output, supervisor, api, lambda: output.result(found.bare, found.data, *shown))
+    pulse = Pulse(serving.dagster_address(settings))
+    serving.watch(output, supervisor, api, lambda: output.result(found.bare, found.data, *shown), pulse=pulse)

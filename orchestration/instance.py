@@ -16,13 +16,18 @@ from touchledger.settings import Settings
 
 if TYPE_CHECKING:
     import dagster as dg
+    from dagster._core.remote_origin import RemoteJobOrigin
 
+# as workspace.yaml calls it
+CODE_LOCATION = "touchledger"
 STORAGE_VARIABLE = "TOUCHLEDGER_DAGSTER_STORAGE"
 # both Dagster and the operational database keep a table named alembic_version
 SCHEMA = "dagster"
 PID_TAG = "touchledger/pid"
 # the number of a process says nothing on another machine, or in another container, that shares the database
 HOST_TAG = "touchledger/host"
+# a run that Dagster begins anew on its pages has the tags of the run that it repeats
+RUN_TAG = "touchledger/run"
 
 CONFIG: dict[str, Any] = {
     # without these two the UI loads a script from, and shows a form for, a server outside
@@ -93,17 +98,27 @@ def fail_orphans(instance: dg.DagsterInstance) -> list[str]:
 
 def is_orphan(run: dg.DagsterRun) -> bool:
     """Whether a process of this machine had started the run and is gone."""
-    return _is_ours(run.tags) and not _alive(int(run.tags[PID_TAG]))
+    return _is_ours(run.run_id, run.tags) and not _alive(int(run.tags[PID_TAG]))
 
 
-def process_tags() -> dict[str, str]:
+def process_tags(run_id: str) -> dict[str, str]:
     """What a run carries that this process executes: `fail_orphans` knows by it whether it can still end."""
-    return {PID_TAG: str(os.getpid()), HOST_TAG: platform.node()}
+    return {PID_TAG: str(os.getpid()), HOST_TAG: platform.node(), RUN_TAG: run_id}
 
 
-def _is_ours(tags: Mapping[str, str]) -> bool:
-    # before the name was kept, a run was taken for one of the machine that looked
-    return PID_TAG in tags and tags.get(HOST_TAG, platform.node()) == platform.node()
+def origin_of(job: str) -> RemoteJobOrigin:
+    """Where Dagster's own processes find a job that this process runs."""
+    from dagster._core.definitions.repository_definition import SINGLETON_REPOSITORY_NAME
+    from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteJobOrigin, RemoteRepositoryOrigin
+
+    location = RegisteredCodeLocationOrigin(CODE_LOCATION)
+    return RemoteJobOrigin(RemoteRepositoryOrigin(location, SINGLETON_REPOSITORY_NAME), job)
+
+
+def _is_ours(run_id: str, tags: Mapping[str, str]) -> bool:
+    # before its name was kept, a run was taken for one of the machine that looked
+    is_here = tags.get(HOST_TAG, platform.node()) == platform.node()
+    return PID_TAG in tags and is_here and tags.get(RUN_TAG, run_id) == run_id
 
 
 def _alive(pid: int) -> bool:

@@ -1,4 +1,4 @@
-"""One writer at a time: a lock on a file that the kernel releases however its holder ends."""
+"""One writer at a time, or who is at work beside others: locks on files that the kernel releases however one ends."""
 
 from __future__ import annotations
 
@@ -32,6 +32,28 @@ def only_writer(path: Path, *, purpose: str, wait_seconds: float = 0.0) -> Itera
     finally:
         # the file stays: unlinking a locked file would let a third process lock a second file of that name
         os.close(descriptor)
+
+
+@contextmanager
+def among_others(path: Path) -> Iterator[bool]:
+    """Hold a share of the lock `path` while the block runs; gives whether nobody else held one when it began."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        yield _share(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _share(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        is_alone = True
+    except BlockingIOError:
+        is_alone = False
+    # whoever had it whole gives all but a share back at once
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    return is_alone
 
 
 def _acquire(descriptor: int, path: Path, purpose: str, deadline: float) -> None:

@@ -14,7 +14,7 @@ import dagster as dg
 from dagster._core.execution import compute_logs
 
 from orchestration import recomputes
-from orchestration.instance import fail_orphans, prepare_instance, process_tags
+from orchestration.instance import fail_orphans, origin_of, prepare_instance, process_tags
 from orchestration.partitions import DayRange
 from orchestration.sync import pull_range
 from orchestration.warehouse_state import require_database
@@ -75,15 +75,18 @@ def run_job(
     if name not in WITHOUT_MODELS:
         require_database(settings)
     prepare_instance(settings)
+    outcome = Outcome(dg_run_id())
     # the daemon cannot begin again what ran in a process of a command, whatever the job says
-    tags = {**process_tags(), "dagster/max_retries": "0"}
+    tags = {**process_tags(outcome.run_id), "dagster/max_retries": "0"}
     if name in PULLING_JOBS:
         tags |= (days or pull_range(settings)).tags
     job = defs.resolve_job_def(name)
-    outcome = Outcome(dg_run_id())
     with dg.DagsterInstance.get() as instance:
         fail_orphans(instance)
         instance.add_event_listener(outcome.run_id, Listener(outcome, listen))
+        # Dagster's pages of a job, and its timeline, hold only what says which code location it is of
+        create = partial(instance.create_run_for_job, remote_job_origin=origin_of(name))
+        instance.create_run_for_job = create  # type: ignore[method-assign]
         result = job.execute_in_process(
             instance=instance,
             run_id=outcome.run_id,

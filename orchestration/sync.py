@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from datetime import UTC, date, datetime, timedelta
 
 import sqlalchemy as sa
@@ -15,6 +16,7 @@ from api.models.connection import ASKED
 from api.webhooks.telling import connection_changed
 from connectors.errors import ConnectorError
 from orchestration.lake import Lake
+from orchestration.locks import among_others
 from orchestration.partitions import HISTORY_DAYS, REVISED_DAYS, DayRange, Known, days_to_pull
 from orchestration.pulls import PULLS, Pull
 from touchledger.settings import Settings
@@ -63,9 +65,16 @@ def queued_syncs(settings: Settings) -> list[str]:
 
 def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None = None) -> list[Pull]:
     """Pull every connection of a kind, each over its own days, and note on each how it went."""
-    found = connections(settings, kind)
     days = days or pull_range(settings)
-    syncs = [_begin(settings, one) for one in found]
+    # told as running, each is known to be by its share of a lock
+    with ExitStack() as shares:
+        return _pulled(settings, lake, connections(settings, kind), days, shares)
+
+
+def _pulled(
+    settings: Settings, lake: Lake, found: Sequence[Connection], days: DayRange, shares: ExitStack
+) -> list[Pull]:
+    syncs = [_begin(settings, one, shares) for one in found]
     pulls = [
         Pull(
             settings,
@@ -101,13 +110,17 @@ def sync_kind(settings: Settings, lake: Lake, kind: str, days: DayRange | None =
     return pulls
 
 
-def _begin(settings: Settings, connection: Connection) -> ConnectionSync:
-    """The sync that this pull is: the one that waits, if any does. What a run that died left is failed."""
+def _begin(settings: Settings, connection: Connection, shares: ExitStack) -> ConnectionSync:
+    """The sync that this pull is: the one that waits, if any does. What a run that died left is failed.
+
+    Not while another run pulls the same connection: its sync is running as it says.
+    """
     own = sa.select(ConnectionSync).where(ConnectionSync.connection_id == connection.id)
     with transaction(settings.operational_url) as session:
         # whoever asks for days holds it too: they come before this begins, or are for another sync after it
         session.execute(sa.select(Connection.id).where(Connection.id == connection.id).with_for_update(key_share=True))
-        for left in session.scalars(own.where(ConnectionSync.status == "running")):
+        is_alone = shares.enter_context(among_others(settings.home / "locks" / f"pull-{connection.id}.lock"))
+        for left in session.scalars(own.where(ConnectionSync.status == "running")) if is_alone else ():
             left.status, left.error, left.finished_at = "failed", "abandoned", now()
         old = (ConnectionSync.connection_id == connection.id, ConnectionSync.finished_at < now() - KEPT)
         session.execute(sa.delete(ConnectionSync).where(*old))

@@ -6,12 +6,15 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import FrameType
 
 import click
 
 from orchestration.dbt_manifest import DbtParseError, ensure_manifest
+from orchestration.locks import only_writer
+from touchledger.dagster_pulse import Pulse
 from touchledger.output import Output
 from touchledger.settings import REPOSITORY, Settings, host_and_port
 from touchledger.supervisor import Child, NotStartedError, PortTakenError, Supervisor, require_free, tail
@@ -19,6 +22,7 @@ from touchledger.supervisor import Child, NotStartedError, PortTakenError, Super
 # one that ends is told at once; Dagster takes more than a minute where all cores are busy
 START_SECONDS = 180.0
 POLL_SECONDS = 0.5
+DAGSTER = "dagster"
 
 
 def api_address(settings: Settings) -> str:
@@ -54,7 +58,7 @@ def start_dagster(supervisor: Supervisor, settings: Settings) -> Child:
     """Dagster's UI and daemon, on loopback only: it has no login."""
     command = [str(Path(sys.executable).parent / "dagster"), "dev", "--workspace", str(REPOSITORY / "workspace.yaml")]
     command += ["--host", "127.0.0.1", "--port", str(settings.dagster_port)]
-    return supervisor.start("dagster", command, environment=_address(settings), stop_by=signal.SIGINT)
+    return supervisor.start(DAGSTER, command, environment=_address(settings), stop_by=signal.SIGINT)
 
 
 def start_sandbox(supervisor: Supervisor, settings: Settings) -> Child:
@@ -70,6 +74,16 @@ def free_ports(settings: Settings, *names: str) -> None:
             require_free(host, getattr(settings, name), f"TOUCHLEDGER_{name.upper()}", host_setting=its)
     except PortTakenError as error:
         raise click.ClickException(str(error)) from None
+
+
+def alone(settings: Settings, name: str, *, purpose: str) -> AbstractContextManager[None]:
+    """What one process at a time does in a state folder; on entering, WriterBusyError names who does it already."""
+    return only_writer(settings.home / "locks" / f"{name}.lock", purpose=purpose)
+
+
+def only_dagster(settings: Settings) -> AbstractContextManager[None]:
+    """Dagster supports one daemon on its books, so one for a state folder. Raises WriterBusyError on entering."""
+    return alone(settings, "daemon", purpose="run Dagster for this state folder")
 
 
 def stop_on_signals() -> None:
@@ -90,16 +104,21 @@ def wait_for(supervisor: Supervisor, child: Child, url: str) -> None:
         raise click.ClickException(str(error)) from None
 
 
-def watch(output: Output, supervisor: Supervisor, api: Child, tell: Callable[[], None]) -> None:
+def watch(
+    output: Output, supervisor: Supervisor, api: Child, tell: Callable[[], None], *, pulse: Pulse | None = None
+) -> None:
     """Tell that all is served, and return on Ctrl-C; a ClickException when the API ends by itself.
 
-    What else ends is told, and the API serves on.
+    What else ends is told, and a Dagster that begins nothing, and the API serves on.
     """
     try:
         tell()
         while api.process.poll() is None:
             for child in supervisor.dismiss_ended(but=api):
                 output.warn(f"{child.name} ended with code {child.process.returncode}; see {child.log}")
+            dagster = next((child for child in supervisor.children if child.name == DAGSTER), None)
+            if pulse is not None and dagster is not None and (trouble := pulse.trouble()):
+                output.warn(f"Dagster begins nothing by itself: {trouble}; see {dagster.log}")
             time.sleep(POLL_SECONDS)
     except KeyboardInterrupt:
         return
@@ -107,8 +126,16 @@ def watch(output: Output, supervisor: Supervisor, api: Child, tell: Callable[[],
 
 
 def serve_until_interrupted(output: Output, settings: Settings, *, with_pipeline: bool = False) -> None:
-    """`touchledger serve`; with the pipeline, Dagster's schedules and sensors run beside it, for whatever is there."""
+    """`touchledger serve`; with the pipeline, Dagster's schedules and sensors run beside it, for whatever is there.
+
+    Raises WriterBusyError where they run already.
+    """
     free_ports(settings, "api_port", *(["dagster_port"] if with_pipeline else []))
+    with only_dagster(settings) if with_pipeline else nullcontext():
+        _serve_until_interrupted(output, settings, with_pipeline=with_pipeline)
+
+
+def _serve_until_interrupted(output: Output, settings: Settings, *, with_pipeline: bool) -> None:
     stop_on_signals()
     try:
         with Supervisor(settings.home / "logs") as supervisor:
@@ -128,7 +155,8 @@ def _serve(output: Output, supervisor: Supervisor, settings: Settings, *, with_p
         data["pipeline"] = dagster_address(settings)
         serving += f", the pipeline on {data['pipeline']}"
         _start_pipeline(output, supervisor, settings)
-    watch(output, supervisor, api, lambda: output.result(url, data, f"{serving}; Ctrl-C ends it."))
+    pulse = Pulse(data["pipeline"]) if with_pipeline else None
+    watch(output, supervisor, api, lambda: output.result(url, data, f"{serving}; Ctrl-C ends it."), pulse=pulse)
 
 
 def _start_pipeline(output: Output, supervisor: Supervisor, settings: Settings) -> None:

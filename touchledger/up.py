@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from threading import Thread
 
 import click
 
 from orchestration.dbt_manifest import DbtParseError, ensure_manifest
 from touchledger import serving
+from touchledger.dagster_pulse import Pulse
 from touchledger.data_docs import describes_the_models, write_data_docs
 from touchledger.demo import Demo, DemoAheadError, OtherDemoError, ensure_demo, put_tracker_on_shop
 from touchledger.demo_figures import addresses, figures, table_of
@@ -22,9 +23,21 @@ from touchledger.supervisor import Supervisor
 
 
 def run(output: Output, settings: Settings, *, once: bool) -> None:
-    """Build the demo and print its campaigns; unless `once`, serve it until Ctrl-C."""
+    """Build the demo and print its campaigns; unless `once`, serve it until Ctrl-C.
+
+    Raises WriterBusyError while another process does so in the same state folder.
+    """
     ports = ["sandbox_port"] if once else ["sandbox_port", "api_port", "dagster_port"]
     serving.free_ports(settings, *ports)
+    with ExitStack() as held:
+        # another one's sandbox would be the address of the demo's accounts, and end with it
+        held.enter_context(serving.alone(settings, "demo", purpose="run the demo of this state folder"))
+        if not once:
+            held.enter_context(serving.only_dagster(settings))
+        _run(output, settings, once=once)
+
+
+def _run(output: Output, settings: Settings, *, once: bool) -> None:
     serving.stop_on_signals()
     try:
         with logging_to_file(settings), Supervisor(settings.home / "logs") as supervisor:
@@ -98,4 +111,5 @@ def _serve(output: Output, settings: Settings, supervisor: Supervisor, demo: Dem
         serving.wait_for(supervisor, dagster, f"{serving.dagster_address(settings)}/server_info")
     put_tracker_on_shop(settings, demo)
     shown = table_of(found), addresses(found, settings)
-    serving.watch(output, supervisor, api, lambda: output.result(found.bare, found.data, *shown))
+    pulse = Pulse(serving.dagster_address(settings))
+    serving.watch(output, supervisor, api, lambda: output.result(found.bare, found.data, *shown), pulse=pulse)

@@ -1,6 +1,7 @@
 """The warehouse: every dbt model, seed and test, in one dbt process."""
 
 from collections.abc import Iterator, Mapping
+from enum import Enum
 from typing import Any
 
 import dagster as dg
@@ -14,11 +15,18 @@ from orchestration.warehouse_state import rebuilding
 from touchledger.settings import load
 
 
+class Engine(Enum):
+    """What can run the models. Dagster takes the names, and refuses every other before a run begins."""
+
+    duckdb = "duckdb"
+    spark = "spark"
+
+
 class Rebuild(dg.Config):
     """`full_refresh` builds every table from nothing; `engine` is the deployment's own unless it is named."""
 
     full_refresh: bool = False
-    engine: str | None = None
+    engine: Engine | None = None
 
 
 class Stations(DagsterDbtTranslator):
@@ -42,7 +50,7 @@ def warehouse_assets(
     """Staging, identities, paths, credit and marts, from the raw files alone."""
     settings = deployment.settings
     with rebuilding(settings, token=warehouse.token, whole=not context.is_subset):
-        on_spark = (config.engine or settings.engine) == "spark"
+        on_spark = (config.engine or Engine(settings.engine)) is Engine.spark
         folder = spark.target(settings) if on_spark else target(settings)
         if not on_spark:
             # this process may have parsed the project for another state folder, or somebody emptied this one since

@@ -111,6 +111,20 @@ def test_the_night_runs_all_but_the_ranker_and_the_sync_only_pulls(defs: dg.Defi
     assert pulled == {"landing/ad_platform", "landing/store", "landing/payments"}
 
 
+def test_a_launched_build_names_an_engine_that_there_is(defs: dg.Definitions) -> None:
+    # any other word was taken, and the models then ran on DuckDB
+    build = defs.resolve_job_def("build")
+
+    def named(engine: str) -> dict[str, Any]:
+        return {"ops": {"warehouse": {"config": {"engine": engine}}}}
+
+    for engine in ("duckdb", "spark"):
+        assert dg.validate_run_config(build, named(engine))
+    for engine in ("Spark", "oracle", ""):
+        with pytest.raises(dg.DagsterInvalidConfigError, match="engine"):
+            dg.validate_run_config(build, named(engine))
+
+
 def test_every_job_ends_within_its_maximum(defs: dg.Definitions) -> None:
     for name in ("nightly", "hourly_delivery", "sync", "build", "ranking"):
         assert int(defs.resolve_job_def(name).tags["dagster/max_runtime"]) <= 4 * 3600

@@ -46,10 +46,12 @@ def test_only_runs_of_this_machine_are_ended_with_their_process() -> None:
     gone = {PID_TAG: "999999999"}
     runs = {
         "of before": gone,
-        "here": {**process_tags(), **gone},
+        "here": {**process_tags("here"), **gone},
         "elsewhere": {**gone, HOST_TAG: "another machine"},
-        "going on": process_tags(),
+        "going on": process_tags("going on"),
         "of a daemon": {},
+        # Dagster copies the tags of a run that it begins again on its pages, in a process of its own
+        "re-executed": {**process_tags("here"), **gone},
     }
     with dg.DagsterInstance.ephemeral() as instance:
         for name, tags in runs.items():

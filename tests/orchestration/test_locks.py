@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.locks import WriterBusyError, only_writer
+from orchestration.locks import WriterBusyError, among_others, only_writer
 
 HOLD = """
 import sys, time
@@ -47,3 +47,14 @@ def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
     with only_writer(path, purpose="build", wait_seconds=5):
         assert path.read_text() == f"pid {os.getpid()}, to build"
     holder.communicate()
+
+
+def test_who_shares_a_lock_is_told_whether_others_do(tmp_path: Path) -> None:
+    path = tmp_path / "locks" / "pull.lock"
+    with among_others(path) as first:
+        with among_others(path) as second, among_others(path) as third:
+            assert (first, second, third) == (True, False, False)
+        with among_others(path) as fourth:
+            assert not fourth
+    with among_others(path) as alone:
+        assert alone

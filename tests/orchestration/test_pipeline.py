@@ -15,6 +15,8 @@ import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
+from dagster._core.storage.tags import REPOSITORY_LABEL_TAG as LABEL
 
 from orchestration import pointer
 from orchestration.dbt_manifest import target
@@ -25,7 +27,7 @@ from orchestration.pipeline import Outcome, Progress, run_job
 from tests.factories.deployments import migrate
 from touchledger import settings as settings_module
 from touchledger.accounts import create_profile
-from touchledger.settings import Settings
+from touchledger.settings import REPOSITORY, Settings
 
 # as a terminal does it: all processes of the group are told, once those beside a step have begun
 STOPPED = """
@@ -101,6 +103,17 @@ def test_a_build_ends_with_a_published_snapshot(built: Built) -> None:
     current = pointer.read(built.settings.published)
     assert current is not None
     assert metadata(built, "published")["snapshot"] == current.snapshot_id
+
+
+def test_a_run_of_a_command_is_a_run_of_the_code_location_that_dagsters_pages_show(built: Built) -> None:
+    # the page of the job said that nobody had ever run it, and the timeline left the run out
+    (location,) = yaml.safe_load((REPOSITORY / "workspace.yaml").read_text())["load_from"]
+    name = location["python_module"]["location_name"]
+    with dg.DagsterInstance.get() as instance:
+        (run,) = instance.get_runs(dg.RunsFilter(job_name="build", tags={LABEL: f"__repository__@{name}"}))
+    assert run.run_id == built.outcome.run_id
+    assert run.remote_job_origin is not None
+    assert run.remote_job_origin.repository_origin.get_label() == f"__repository__@{name}"
 
 
 def test_the_profile_is_in_the_snapshot(built: Built) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -69,6 +71,31 @@ def test_a_pull_that_failed_takes_back_no_day_that_another_run_landed_meanwhile(
     with meanwhile(settings.operational_url, "FROM connections", land):
         sync_kind(settings, lake, "ad_platform", DAYS)
     assert reload(settings, first).synced_through == TODAY
+
+
+def test_two_runs_that_pull_at_once_are_both_told_as_running_and_then_as_done(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    # `touchledger sync` beside a run of the daemon: whichever began later told of the other as failed, being abandoned
+    connect(settings, sandbox)
+    sandbox.plan({"route": "/insights$", "kind": "delay", "seconds": 3.0, "times": 2})
+
+    def told() -> list[str]:
+        with transaction(settings.operational_url) as session:
+            return list(session.scalars(sa.select(ConnectionSync.status)))
+
+    pull = partial(sync_kind, settings, lake, "ad_platform", DAYS)
+    with ThreadPoolExecutor(1) as other:
+        slow = other.submit(pull)
+        while told() != ["running"] * 2:
+            assert not slow.done()
+            time.sleep(0.05)
+        # for the requests that are held up to be those of the run that began first
+        time.sleep(0.5)
+        pull()
+        assert "failed" not in told()
+        slow.result(30)
+    assert told() == ["done"] * 4
 
 
 def test_days_asked_for_while_a_run_begins_are_pulled_by_it_or_by_the_next(

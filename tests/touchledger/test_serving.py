@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import sys
 import urllib.request
@@ -15,9 +16,11 @@ import httpx
 import pytest
 
 from api.v1.workspaces.pacing_schemas import MOST_PROFILES
+from orchestration.locks import WriterBusyError
 from tests.end_to_end.command import free_port
+from touchledger import up
 from touchledger.output import Output
-from touchledger.serving import api_address, start_api, watch
+from touchledger.serving import alone, api_address, only_dagster, serve_until_interrupted, start_api, watch
 from touchledger.settings import Settings
 from touchledger.supervisor import Supervisor
 
@@ -100,3 +103,25 @@ def test_what_ended_beside_the_api_is_told_to_scripts_too(tmp_path: Path, capsys
             watch(Output(quiet=True), supervisor, api, lambda: None)
     told = capsys.readouterr()
     assert (told.out, told.err) == ("", f"worker ended with code 3; see {tmp_path / 'worker.log'}\n")
+
+
+def test_a_second_demo_in_a_state_folder_is_refused_before_it_changes_anything(settings: Settings) -> None:
+    # on other ports it began: it gave the demo's accounts the address of its own sandbox, which then ended with it
+    ports = {name: free_port() for name in ("api_port", "dagster_port", "sandbox_port")}
+    other = settings.model_copy(update=ports)
+    with alone(settings, "demo", purpose="run the demo of this state folder"):
+        for once in (True, False):
+            with pytest.raises(WriterBusyError, match=f"demo.lock is held by pid {os.getpid()}, to run the demo"):
+                up.run(Output(), other, once=once)
+    assert not (settings.home / "logs").exists()
+    assert not settings.dagster_home.exists()
+
+
+def test_a_second_dagster_for_a_state_folder_is_refused(settings: Settings) -> None:
+    # both ran, and each daemon complained in its log alone that another one is not supported
+    other = settings.model_copy(update={"api_port": free_port(), "dagster_port": free_port()})
+    with only_dagster(settings):
+        with pytest.raises(WriterBusyError, match="cannot run Dagster for this state folder"):
+            serve_until_interrupted(Output(), other, with_pipeline=True)
+        with pytest.raises(WriterBusyError, match="cannot run Dagster for this state folder"):
+            up.run(Output(), other.model_copy(update={"sandbox_port": free_port()}), once=False)

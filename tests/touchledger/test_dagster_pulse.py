@@ -1,0 +1,121 @@
+"""A Dagster whose processes run and which begins nothing is told by the command that started it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from tests.end_to_end.command import free_port
+from touchledger.dagster_pulse import Pulse, trouble_of
+from touchledger.output import Output
+from touchledger.serving import watch
+from touchledger.supervisor import Supervisor
+
+GONE = "dagster._core.errors.DagsterUserCodeUnreachableError: Could not reach user code server.\n"
+NOT_REACHED = "it cannot reach the code of touchledger (Could not reach user code server.)"
+SILENT = "its daemon was not heard of for ten minutes (SENSOR)"
+
+
+def answer(*, error: str | None = None, beat: float = 0.0) -> dict[str, Any]:
+    """What Dagster answers; `beat` is how many seconds ago its daemon was heard of."""
+    location = {"name": "touchledger", "locationOrLoadError": {"message": error} if error else {}}
+    heard = [
+        {"daemonType": "SENSOR", "required": True, "lastHeartbeatTime": time.time() - beat},
+        {"daemonType": "SCHEDULER", "required": True, "lastHeartbeatTime": None},
+        {"daemonType": "ASSET", "required": False, "lastHeartbeatTime": time.time() - 9999},
+    ]
+    return {
+        "data": {
+            "workspaceOrError": {"locationEntries": [location]},
+            "instance": {"daemonHealth": {"allDaemonStatuses": heard}},
+        }
+    }
+
+
+class Pages:
+    """Dagster's pages on the wire: the answers in turn, the last of them for ever."""
+
+    def __init__(self) -> None:
+        self.answers: list[Any] = [answer()]
+        pages = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers["Content-Length"]))
+                body = json.dumps(pages.answers.pop(0) if len(pages.answers) > 1 else pages.answers[0]).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_: Any) -> None:
+                """Nothing is printed."""
+
+        self.server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}"
+
+
+@pytest.fixture
+def pages() -> Iterator[Pages]:
+    served = Pages()
+    thread = threading.Thread(target=served.server.serve_forever)
+    thread.start()
+    yield served
+    served.server.shutdown()
+    thread.join()
+    served.server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("told", "trouble"),
+    [
+        (answer(), None),
+        (answer(beat=590), None),
+        (answer(beat=700), SILENT),
+        (answer(error=GONE), NOT_REACHED),
+        ({"data": None, "errors": [{"message": "no"}]}, "its pages do not answer"),
+    ],
+)
+def test_what_dagster_says_that_it_lacks(pages: Pages, told: Any, trouble: str | None) -> None:
+    pages.answers = [told]
+    assert trouble_of(pages.address) == trouble
+
+
+def test_pages_that_do_not_answer_are_a_trouble() -> None:
+    assert trouble_of(f"http://127.0.0.1:{free_port()}") == "its pages do not answer"
+
+
+def test_what_lasts_for_two_looks_is_told_once_and_again_after_it_was_well(pages: Pages) -> None:
+    gone = answer(error=GONE)
+    # the second passes, as it does while somebody reloads the code
+    pages.answers = [answer(), gone, answer(), gone, gone, gone, answer(), gone, gone]
+    pulse = Pulse(pages.address, every=0.0)
+    news = [pulse.trouble() for _ in range(9)]
+    assert news == [None, None, None, None, NOT_REACHED, None, None, None, NOT_REACHED]
+
+
+def test_nothing_is_asked_between_two_looks() -> None:
+    pulse = Pulse(f"http://127.0.0.1:{free_port()}")
+    assert [pulse.trouble() for _ in range(3)] == [None] * 3
+
+
+def test_the_command_that_serves_tells_of_it(pages: Pages, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # the process that holds the code had been killed: nothing was built any more, and `up` said nothing for ever
+    pages.answers = [answer(error=GONE)]
+    with Supervisor(tmp_path) as supervisor:
+        api = supervisor.start("api", [sys.executable, "-c", "import time; time.sleep(3)"])
+        supervisor.start("dagster", [sys.executable, "-c", "import time; time.sleep(60)"])
+        with pytest.raises(click.ClickException, match="the API ended"):
+            watch(Output(quiet=True), supervisor, api, lambda: None, pulse=Pulse(pages.address, every=0.0))
+    assert capsys.readouterr().err == (
+        f"Dagster begins nothing by itself: {NOT_REACHED}; see {tmp_path / 'dagster.log'}\n"
+    )

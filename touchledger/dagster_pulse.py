@@ -1,0 +1,75 @@
+"""Whether Dagster, whose processes all run, can begin a run: its code may be gone, or its daemon stand still."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.request
+from dataclasses import dataclass, field
+from typing import Any
+
+LOOK_SECONDS = 60.0
+# a look of the daemon takes up to a minute for each sensor
+SILENT_SECONDS = 600.0
+ASKED = """{
+  workspaceOrError { ... on Workspace {
+    locationEntries { name locationOrLoadError { ... on PythonError { message } } }
+  } }
+  instance { daemonHealth { allDaemonStatuses { daemonType required lastHeartbeatTime } } }
+}"""
+
+
+@dataclass
+class Pulse:
+    """Dagster at `address`, looked at every `every` seconds; what one look finds may pass, what two find is told."""
+
+    address: str
+    every: float = LOOK_SECONDS
+    _found: str | None = None
+    _told: str | None = None
+    _due: float = field(default_factory=time.monotonic)
+
+    def __post_init__(self) -> None:
+        self._due += self.every
+
+    def trouble(self) -> str | None:
+        """Why nothing begins by itself, when that is news; None also between two looks."""
+        if time.monotonic() < self._due:
+            return None
+        before, self._found = self._found, trouble_of(self.address)
+        self._due = time.monotonic() + self.every
+        if self._found is None:
+            self._told = None
+        if self._found is None or self._found != before or self._found == self._told:
+            return None
+        self._told = self._found
+        return self._told
+
+
+def trouble_of(address: str) -> str | None:
+    """What Dagster's own pages say that it lacks, or None; that they do not answer is a trouble too."""
+    try:
+        told = _asked(address)["data"]
+        entries = told["workspaceOrError"]["locationEntries"]
+        beats = told["instance"]["daemonHealth"]["allDaemonStatuses"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return "its pages do not answer"
+    for entry in entries:
+        if message := (entry["locationOrLoadError"] or {}).get("message"):
+            return f"it cannot reach the code of {entry['name']} ({message.strip().rpartition('Error: ')[2]})"
+    at = time.time()
+    silent = [one["daemonType"] for one in beats if one["required"] and _is_silent(one["lastHeartbeatTime"], at)]
+    return f"its daemon was not heard of for ten minutes ({', '.join(sorted(silent))})" if silent else None
+
+
+def _is_silent(beat: float | None, at: float) -> bool:
+    return beat is not None and at - beat > SILENT_SECONDS
+
+
+def _asked(address: str) -> Any:
+    body = json.dumps({"query": ASKED}).encode()
+    request = urllib.request.Request(  # noqa: S310 - our own address
+        f"{address}/graphql", data=body, headers={"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - our own address
+        return json.load(answer)

@@ -38,12 +38,21 @@ class NotModified(HTTPException):
         return Response(status=304)
 
 
-def conditional(tag: str, *, cache_control: str = "private, no-cache", vary: str | None = "Authorization") -> None:
+def conditional(
+    tag: str,
+    *,
+    cache_control: str = "private, no-cache",
+    vary: str | None = "Authorization",
+    policy: str | None = None,
+) -> None:
     """Give the answer the weak ETag `W/"<tag>"` and its caching rules, and end the request with 304 if it matches.
 
-    Call it once the arguments are parsed and before any query. `tag` must change whenever the answer may.
+    Call it once the arguments are parsed and before any query. `tag` must change whenever the answer may. `policy` is
+    the Content-Security-Policy of a page that has one of its own.
     """
-    g.caching = {"ETag": f'W/"{tag}"', "Cache-Control": cache_control, **({"Vary": vary} if vary else {})}
+    told = {"ETag": f'W/"{tag}"', "Cache-Control": cache_control, "Vary": vary, "Content-Security-Policy": policy}
+    # a browser puts the headers of a 304 in place of those it kept, so the policy stands there too
+    g.caching = {name: value for name, value in told.items() if value}
     known = request.if_none_match
     # * means any answer there is, and whether there is one is not known yet
     if not known.star_tag and known.contains_weak(tag):

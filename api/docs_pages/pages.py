@@ -87,7 +87,7 @@ def data_documentation() -> Response:
     if not path.is_file():
         return _page(render_template("data.html"), PLAIN)
     stat = path.stat()
-    responses.conditional(f"{stat.st_mtime_ns:x}.{stat.st_size:x}", cache_control="no-cache", vary=None)
+    responses.conditional(f"{stat.st_mtime_ns:x}.{stat.st_size:x}", cache_control="no-cache", vary=None, policy=DATA)
     return _page(path.read_text(encoding="utf-8"), DATA)
 
 

@@ -63,6 +63,24 @@ def test_a_list_of_the_values_of_a_column_names_each_of_them_as_it_is_spelt() ->
         assert not lists or any(values <= words for values in lists), (table, name, description)
 
 
+def test_a_column_of_a_mart_that_holds_one_of_some_words_tells_them() -> None:
+    """The data docs show no types with their words: whoever filters there has the description alone."""
+    marts = {path.stem: path for path in MODELS if path.is_relative_to(PROJECT / "models" / "marts")}
+    told = {(name, one["name"]): one["description"] for name, path in marts.items() for one in beside(path)["columns"]}
+    closed = [
+        (name, column)
+        for name, contract in contracts.modelled().items()
+        for column in contract.columns
+        if column.allowed
+    ]
+    untold = {
+        f"{name}.{column.name}": missing
+        for name, column in closed
+        if (missing := set(column.allowed) - set(re.findall(r"\w+", told[name, column.name])))
+    }
+    assert untold == {}
+
+
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_a_model_is_short_enough_to_read(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 90

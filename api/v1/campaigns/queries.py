@@ -137,10 +137,14 @@ def has_own(sums: Mapping[str, Any]) -> bool:
 
 
 def by_place(found: Sequence[tuple[Any, str, int]]) -> dict[Any, dict[str, int]]:
-    """Counts by type of each place, types in order."""
+    """Counts by type of each place, types in order; a type with none is absent.
+
+    There may be money without a count: what no entity has of a conversion that counts where some entity has the rest.
+    """
     counts: dict[Any, dict[str, int]] = {}
     for place, name, n in sorted(found, key=lambda row: row[1]):
-        counts.setdefault(place, {})[name] = int(n)
+        if n:
+            counts.setdefault(place, {})[name] = int(n)
     return counts
 
 

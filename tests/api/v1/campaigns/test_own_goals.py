@@ -54,6 +54,8 @@ def caller(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
             "unattributed_daily": [
                 *({**unattributed, "reason": "direct", **figures} for figures in FIGURES),
                 {**unattributed, "reason": "no_touch", "custom_type": "deposit", "custom_cash": 1},
+                # the part on another channel of what a campaign has the rest of, and is counted for
+                {**unattributed, "reason": "other_channel", "custom_type": "membership", "cash_minor": 300},
             ],
             "outcomes_daily": of_days,
             "declared_sources": [
@@ -84,7 +86,7 @@ def test_the_remainder_tells_them_in_its_sums(caller: Caller) -> None:
     by_reason = {row["reason"]: row["attributed_outcome_count"] for row in told["by_reason"]}
     assert (by_reason["direct"], by_reason["no_touch"], by_reason["unknown_ad"]) == (11, 1, 0)
     assert told["attributed_outcomes_by_type"] == {**OUTCOMES["attributed_outcomes_by_type"], "deposit": 3}
-    assert (told["outcome_count"], told["attributed_outcome_count"]) == (4, 12)
+    assert (told["outcome_count"], told["outcome_value"], told["attributed_outcome_count"]) == (4, 27.0, 12)
     assert told["profile_total"] == OUTCOMES
 
 

@@ -12,13 +12,13 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Literal
 
-import duckdb
 import sqlalchemy as sa
 from rich.markup import escape
 
 from api.db import engine_for
 from api.migrate import NewerDatabaseError, check
 from api.operations import SPARE_BYTES
+from api.snapshot_files import OpenSnapshot, Unopenable
 from orchestration import pointer
 from orchestration.landed_facts import DamagedRawFileError, read_facts
 from orchestration.warehouse_state import DamagedWarehouseError, require_database
@@ -194,15 +194,14 @@ def warehouse(settings: Settings) -> Iterator[Finding]:
 
 
 def snapshot(settings: Settings) -> Iterator[Finding]:
-    """The pointer can be read and names a file that opens."""
+    """The pointer can be read, and names a file that the API opens: whole, and with all that this version reads."""
     try:
         current = pointer.read(settings.published)
         if current is None:
             yield Finding("snapshot", "warn", "nothing is published yet", "run `touchledger build`")
             return
-        with duckdb.connect(str(settings.published / current.file), read_only=True) as connection:
-            connection.execute("select snapshot_id from snapshot").fetchone()
-    except (OSError, ValueError, TypeError, duckdb.Error) as error:
+        OpenSnapshot(settings.published / current.file, settings).connection.close()
+    except (OSError, ValueError, TypeError, Unopenable) as error:
         yield Finding(
             "snapshot",
             "fail",

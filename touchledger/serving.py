@@ -11,6 +11,7 @@ from pathlib import Path
 from types import FrameType
 
 import click
+import sqlalchemy as sa
 
 from orchestration.dbt_manifest import DbtParseError, ensure_manifest
 from orchestration.locks import only_writer
@@ -58,7 +59,24 @@ def start_dagster(supervisor: Supervisor, settings: Settings) -> Child:
     """Dagster's UI and daemon, on loopback only: it has no login."""
     command = [str(Path(sys.executable).parent / "dagster"), "dev", "--workspace", str(REPOSITORY / "workspace.yaml")]
     command += ["--host", "127.0.0.1", "--port", str(settings.dagster_port)]
-    return supervisor.start(DAGSTER, command, environment=_address(settings), stop_by=signal.SIGINT)
+    # Dagster lets `.env` of the folder it begins in win over the environment, and nothing else here reads such a file
+    return supervisor.start(
+        DAGSTER, command, environment=_address(settings) | _wherever(settings), folder=settings.dagster_home,
+        stop_by=signal.SIGINT,
+    )  # fmt: skip
+
+
+def _wherever(settings: Settings) -> dict[str, str]:
+    """What settings name relative to this folder, for a process of another one; the state folder is absolute."""
+    told = {}
+    if settings.spark_folder is not None:
+        told["TOUCHLEDGER_SPARK_FOLDER"] = str(settings.spark_folder.absolute())
+    if settings.database_url is not None:
+        url = sa.make_url(settings.operational_url)
+        if url.get_backend_name() == "sqlite" and url.database:
+            url = url.set(database=str(Path(url.database).absolute()))
+        told["TOUCHLEDGER_DATABASE_URL"] = url.render_as_string(hide_password=False)
+    return told
 
 
 def start_sandbox(supervisor: Supervisor, settings: Settings) -> Child:

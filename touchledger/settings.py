@@ -26,6 +26,8 @@ MEMORY = (
 # an amount with its unit; Java, which is told the driver's as it stands, takes one letter
 SPARK_MEMORY = r"(?i)^[1-9]\d*[kmgt]"
 ADDRESS = r"^https?://[^\s/@]+[^\s@]*$"
+# DuckDB finds no file of the lake under such a name, or those of another folder too
+PATTERNS = frozenset("*?[\\")
 # each is made when a database is opened: a million of them keep a build from beginning
 MOST_THREADS = 1024
 
@@ -126,9 +128,12 @@ class Settings(BaseSettings):
     @classmethod
     def _absolute(cls, value: Path) -> Path:
         try:
-            return value.expanduser().resolve()
+            home = value.expanduser().resolve()
         except RuntimeError:
             raise ValueError("begins with the home of a user who is not known here") from None
+        if set(str(home)) & PATTERNS:
+            raise ValueError(r"should be a path without *, ?, [ and \, which the database reads as patterns")
+        return home
 
     @field_validator("database_url")
     @classmethod

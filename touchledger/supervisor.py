@@ -85,9 +85,13 @@ class Supervisor:
         command: Sequence[str],
         *,
         environment: Mapping[str, str] | None = None,
+        folder: Path | None = None,
         stop_by: signal.Signals = signal.SIGTERM,
     ) -> Child:
-        """Start a process with its output in `logs/<name>.log`; it dies with us even if we are killed."""
+        """Start a process, in this folder or another, with its output in `logs/<name>.log`.
+
+        It dies with us even if we are killed.
+        """
         log = self.logs / f"{name}.log"
         with log.open("ab") as output:
             process = subprocess.Popen(  # noqa: S603 - our own commands, no shell
@@ -96,6 +100,7 @@ class Supervisor:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **(environment or {})},
+                cwd=folder,
                 start_new_session=True,
                 preexec_fn=_beginning(os.getpid(), stop_by),
             )

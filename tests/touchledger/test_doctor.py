@@ -14,9 +14,11 @@ from pydantic import SecretStr
 
 from api.db import close_engines
 from api.operations import SPARE_BYTES
+from orchestration import pointer
 from tests.end_to_end.command import Deployment, free_port
+from tests.factories import served
 from touchledger.cli import main
-from touchledger.doctor import database, ports, state_folder, warehouse
+from touchledger.doctor import database, ports, snapshot, state_folder, warehouse
 from touchledger.settings import Settings, load
 
 
@@ -94,3 +96,15 @@ def test_a_state_folder_that_cannot_be_reached_is_told_by_the_doctor_itself(monk
     assert {"state folder", "database", "warehouse", "snapshot"} <= {
         one["subject"] for one in json.loads(result.stdout)
     }
+
+
+def test_a_snapshot_of_an_older_version_that_the_api_refuses_is_told_with_what_it_lacks(settings: Settings) -> None:
+    served.publish(settings.published, {})
+    assert [one.verdict for one in snapshot(settings)] == ["ok"]
+    current = pointer.read(settings.published)
+    assert current is not None
+    with duckdb.connect(settings.published / current.file) as earlier:
+        earlier.execute("alter table products drop column status")
+    (finding,) = snapshot(settings)
+    assert (finding.verdict, finding.found) == ("fail", f"{current.file} lacks products.status")
+    assert "`touchledger build`" in finding.way_out

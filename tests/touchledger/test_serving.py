@@ -14,13 +14,22 @@ from typing import Any
 import click
 import httpx
 import pytest
+from pydantic import SecretStr
 
 from api.v1.workspaces.pacing_schemas import MOST_PROFILES
 from orchestration.locks import WriterBusyError
 from tests.end_to_end.command import free_port
 from touchledger import up
 from touchledger.output import Output
-from touchledger.serving import alone, api_address, only_dagster, serve_until_interrupted, start_api, watch
+from touchledger.serving import (
+    alone,
+    api_address,
+    only_dagster,
+    serve_until_interrupted,
+    start_api,
+    start_dagster,
+    watch,
+)
 from touchledger.settings import Settings
 from touchledger.supervisor import Supervisor
 
@@ -125,3 +134,35 @@ def test_a_second_dagster_for_a_state_folder_is_refused(settings: Settings) -> N
             serve_until_interrupted(Output(), other, with_pipeline=True)
         with pytest.raises(WriterBusyError, match="cannot run Dagster for this state folder"):
             up.run(Output(), other.model_copy(update={"sandbox_port": free_port()}), once=False)
+
+
+PRINTS = """#!{python}
+import json, os
+from pathlib import Path
+print(json.dumps({{"folder": str(Path.cwd()), **os.environ}}))
+"""
+
+
+def test_dagster_reads_no_settings_of_a_file_that_nobody_else_reads(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # it let `.env` of the folder it began in win over the environment, and built in another state folder than the API's
+    (tmp_path / ".env").write_text("TOUCHLEDGER_HOME=elsewhere\n")
+    program = tmp_path / "bin" / "dagster"
+    program.parent.mkdir()
+    program.write_text(PRINTS.format(python=sys.executable))
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program.with_name("python")))
+    monkeypatch.chdir(tmp_path)
+    settings = settings.model_copy(
+        update={"database_url": SecretStr("sqlite:///own.db?timeout=5"), "spark_folder": Path("shared")}
+    )
+    settings.dagster_home.mkdir(parents=True)
+    with Supervisor(settings.home / "logs") as supervisor:
+        child = start_dagster(supervisor, settings)
+        child.process.wait(timeout=30)
+    told = json.loads(child.log.read_text())
+    assert not (Path(told["folder"]) / ".env").exists()
+    # what was named relative to the folder of before is the same in the new one
+    assert told["TOUCHLEDGER_DATABASE_URL"] == f"sqlite:///{tmp_path}/own.db?timeout=5"
+    assert told["TOUCHLEDGER_SPARK_FOLDER"] == str(tmp_path / "shared")

@@ -113,6 +113,23 @@ def test_a_wrong_setting_is_named_and_its_value_is_not(
     assert "hunter2" not in str(raised.value)
 
 
+@pytest.mark.parametrize("sign", ["*", "?", "[", "\\"])
+def test_a_state_folder_that_the_database_would_read_as_a_pattern_is_refused(tmp_path: Path, sign: str) -> None:
+    # profiles and imports went through there, and then no build found a file of the lake
+    with pytest.raises(ValidationError, match=r"home\n.*without"):
+        Settings(home=tmp_path / f"of {sign}ours" / "state")
+    assert Settings(home=tmp_path / 'ñ o\'b {y}] 100% #1; "q"').home.parent == tmp_path
+
+
+def test_a_wildcard_of_the_folder_above_counts_when_the_state_folder_is_relative(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "[shop]").mkdir()
+    monkeypatch.chdir(tmp_path / "[shop]")
+    with pytest.raises(ValidationError, match="home"):
+        Settings(home=Path("state"))
+
+
 @pytest.mark.parametrize(
     "amount",
     ["50%", "100%", "0.5%", "99.5 %", "0.5GB", "1GB", "1.5 GiB", "512mb", "20MB", "900000000 bytes", "2g", "1TB"],

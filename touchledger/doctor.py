@@ -140,14 +140,15 @@ def database(settings: Settings) -> Iterator[Finding]:
 
 def ports(settings: Settings) -> Iterator[Finding]:
     """The ports of `touchledger up` are free, or ours are answering on them."""
-    for name, host in (("api_port", settings.api_host), ("dagster_port", "127.0.0.1"), ("sandbox_port", "127.0.0.1")):
+    for name in ("api_port", "dagster_port", "sandbox_port"):
         port = getattr(settings, name)
+        host, its = (settings.api_host, "TOUCHLEDGER_API_HOST") if name == "api_port" else ("127.0.0.1", "")
         setting = f"TOUCHLEDGER_{name.upper()}"
         if _answers(host, port):
             yield Finding("port", "warn", f"{port} is in use", f"if that is not this deployment, set {setting}")
             continue
         try:
-            require_free(host, port, setting, host_setting="TOUCHLEDGER_API_HOST")
+            require_free(host, port, setting, host_setting=its)
         except PortTakenError as error:
             yield Finding("port", "fail", str(error), "`touchledger serve` cannot begin there")
         else:

@@ -18,7 +18,7 @@ LONGEST_ID = 128
 _INTEGER = re.compile(r"[0-9]{1,9}")
 TOKEN = re.compile(r"[a-z0-9_]{1,40}")
 _NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,6})?")
-_UNESCAPED = re.compile(r"[^ ]+T[^ ]+ [0-9]{2}(:?[0-9]{2})?")
+_UNESCAPED = re.compile(r"[^ ]+[Tt][^ ]+ [0-9]{2}(:?[0-9]{2})?")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 

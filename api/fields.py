@@ -38,7 +38,7 @@ class Num(fields.Decimal):
     """A number that is not negative: up to 15 digits, and up to 6 after the point; loads to a Decimal."""
 
     def __init__(self, metadata: Mapping[str, Any], **kwargs: Any) -> None:
-        super().__init__(metadata={**metadata, "pattern": f"^{_NUMBER.pattern}$"}, **kwargs)
+        super().__init__(metadata={"minimum": 0, "exclusiveMaximum": 10**15, **metadata}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         if not isinstance(value, str) or not _NUMBER.fullmatch(value):

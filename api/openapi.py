@@ -8,9 +8,11 @@ from http import HTTPStatus
 from typing import Any
 
 import marshmallow as ma
+from apispec.ext.marshmallow import MarshmallowPlugin
 from marshmallow import fields
 
 from api.auth import Kind
+from api.bodies import NeedsOne
 from api.guard import Grain, Guard
 from api.roles import Role
 
@@ -193,10 +195,18 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
             operation["parameters"] = [*named, *operation.get("parameters", [])]
             _secure(path, method.upper(), operation, operation.pop("x-guard"))
             operation["responses"] = {status: _refusal(status, one) for status, one in operation["responses"].items()}
+    for (schema, *_), name in _converter(spec).refs.items():
+        if issubclass(schema, NeedsOne):
+            components["schemas"][name]["minProperties"] = 1
     for name, response in components.get("responses", {}).items():
         response["headers"] = _headers({"X-Request-Id"} | HEADERS_OF.get(name, set()))
     _in_the_dialect_of_json_schema(document)
     return document
+
+
+def _converter(spec: Any) -> Any:
+    """What turned schemas into components, and knows which of them came of which."""
+    return next(one.converter for one in spec.plugins if isinstance(one, MarshmallowPlugin))
 
 
 def _in_the_dialect_of_json_schema(part: Any) -> None:

@@ -127,6 +127,13 @@ def test_openapi_tells_every_limit_in_the_word_of_its_type(app: Flask) -> None:
     assert [one for one in told if one[1][3:] not in {words.get(kind) for kind in one[0]}] == []
 
 
+def test_openapi_says_where_an_empty_body_is_refused(app: Flask) -> None:
+    schemas = app.test_client().get("/openapi.json").get_json()["components"]["schemas"]
+    assert {name for name, schema in schemas.items() if schema.get("minProperties") == 1} == {
+        *("AgentSettingsBody", "AppChange", "DestinationChanges", "MembershipBody", "PlaceBody", "SubscriptionChange"),
+    }
+
+
 def test_openapi_gives_every_refusal_the_one_body(app: Flask) -> None:
     document = app.test_client().get("/openapi.json").get_json()
     for path, operations_of in document["paths"].items():

@@ -20,7 +20,7 @@ from api.db import engine_for
 from api.migrate import NewerDatabaseError, check
 from api.operations import SPARE_BYTES
 from orchestration import pointer
-from orchestration.landed_facts import DamagedRawFileError, read_facts
+from orchestration.landed_facts import DamagedRawFileError, read_facts, require_footer
 from orchestration.warehouse_state import DamagedWarehouseError, require_database
 from touchledger.demo import MADE
 from touchledger.output import Output
@@ -164,12 +164,14 @@ def _answers(host: str, port: int) -> bool:
 
 
 def lake(settings: Settings) -> Iterator[Finding]:
-    """Every landed file tells of itself; nothing makes one anew."""
-    landed = sorted(settings.lake.glob("raw/*/*/*/*.parquet")) if _is_there(settings.lake) else []
+    """Every landed file tells of itself, and what it names of the quarantine is whole; nothing makes one anew."""
+    raw, quarantine = settings.lake / "raw", settings.lake / "quarantine"
+    landed = sorted(raw.glob("*/*/*/*.parquet")) if _is_there(settings.lake) else []
     damaged = []
     for path in landed:
         try:
-            read_facts(path)
+            if beside := read_facts(path).quarantine:
+                require_footer(quarantine / path.parent.relative_to(raw) / beside)
         except DamagedRawFileError as error:
             damaged.append(str(error).partition("; ")[::2])
         except OSError as error:

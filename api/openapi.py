@@ -66,6 +66,10 @@ IF_NONE_MATCH: dict[str, Any] = {
 }
 REFUSED = {"$ref": "#/components/schemas/ErrorEnvelope"}
 PYTHON_END = r"\Z"
+PLACES = {
+    "workspace_id": "The workspace; people who belong to several send this or profile_id. An API key needs neither.",
+    "profile_id": "The profile, instead of a whole workspace.",
+}
 NARROWS = "Narrows the answer to this profile; it must be one that the caller can open."
 DESCRIPTION = """\
 Attribution figures per campaign, ad set and ad of one profile. Answers are `{data, meta}`; refusals are
@@ -253,9 +257,14 @@ def _parameters(declared: list[dict[str, Any]], guard: Guard) -> list[dict[str, 
 
 
 def _named(declared: list[dict[str, Any]], guard: Guard) -> list[dict[str, Any]]:
-    """`profile_id`, which every route knows, unless the route declares its own or is gone."""
+    """`profile_id`, which every route knows, unless the route declares its own or is gone; where asked for, the place.
+
+    The place is one workspace or profile of a caller who may have several.
+    """
     if guard.gone is not None or any(one["name"] == "profile_id" for one in declared):
         return []
+    if guard.is_placed:
+        return [{**PROFILE_ID, "name": name, "description": text} for name, text in PLACES.items()]
     return [PROFILE_ID if guard.grain is Grain.PROFILE else {**PROFILE_ID, "description": NARROWS}]
 
 

@@ -134,6 +134,16 @@ def test_openapi_says_where_an_empty_body_is_refused(app: Flask) -> None:
     }
 
 
+def test_openapi_says_how_a_caller_with_several_workspaces_names_one(app: Flask) -> None:
+    paths = app.test_client().get("/openapi.json").get_json()["paths"]
+    operations = [one for path, of in paths.items() if path.startswith("/api/v1/webhooks/") for one in of.values()]
+    assert len(operations) == 8
+    for operation in operations:
+        told = {one["name"]: one for one in operation["parameters"] if one["in"] == "query"}
+        assert "several" in told["workspace_id"]["description"]
+        assert "instead of a whole workspace" in told["profile_id"]["description"]
+
+
 def test_openapi_gives_every_refusal_the_one_body(app: Flask) -> None:
     document = app.test_client().get("/openapi.json").get_json()
     for path, operations_of in document["paths"].items():

@@ -27,20 +27,24 @@ SCHEMES: dict[Kind, tuple[str, dict[str, str]]] = {
 }
 HEADERS: dict[str, dict[str, Any]] = {
     "X-Request-Id": {"description": "Id of this request, for support.", "schema": {"type": "string"}},
-    "X-RateLimit-Limit": {"description": "Units per minute.", "schema": {"type": "integer"}},
+    "X-RateLimit-Limit": {"description": "Units per minute of a caller who is known.", "schema": {"type": "integer"}},
     "X-RateLimit-Remaining": {"description": "Units left in the last 60 seconds.", "schema": {"type": "integer"}},
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}},
+    "WWW-Authenticate": {"description": "How to be known: `Bearer`.", "schema": {"type": "string"}},
     "Idempotent-Replayed": {"description": "`true` on the first answer, sent again.", "schema": {"type": "string"}},
     "ETag": {"description": "Names this answer; send it as If-None-Match.", "schema": {"type": "string"}},
     "Deprecation": {"description": "Since when: `@` and the Unix time (RFC 9745).", "schema": {"type": "string"}},
     "Sunset": {"description": "From when on the route is unknown (RFC 8594).", "schema": {"type": "string"}},
     "Link": {"description": "Where its successor is described.", "schema": {"type": "string"}},
 }
-# of the refusals that have more than the id of the request
+RATED = {"X-RateLimit-Limit", "X-RateLimit-Remaining"}
+# of the refusals that have others than the id of the request and, of callers who are known, the allowance
 HEADERS_OF = {
-    "TOO_MANY_REQUESTS": {"Retry-After"},
-    "SERVICE_UNAVAILABLE": {"Retry-After"},
-    "GONE": {"Deprecation", "Sunset", "Link"},
+    "UNAUTHORIZED": {"WWW-Authenticate"},
+    "DEFAULT_ERROR": set[str](),
+    "TOO_MANY_REQUESTS": {"Retry-After", *RATED},
+    "SERVICE_UNAVAILABLE": {"Retry-After", *RATED},
+    "GONE": {"Deprecation", "Sunset", "Link", *RATED},
 }
 UUID = {"type": "string", "format": "uuid"}
 PROFILE_ID: dict[str, Any] = {
@@ -203,7 +207,7 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
         if issubclass(schema, NeedsOne):
             components["schemas"][name]["minProperties"] = 1
     for name, response in components.get("responses", {}).items():
-        response["headers"] = _headers({"X-Request-Id"} | HEADERS_OF.get(name, set()))
+        response["headers"] = _headers({"X-Request-Id"} | HEADERS_OF.get(name, RATED))
     _in_the_dialect_of_json_schema(document)
     return document
 
@@ -245,7 +249,7 @@ def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> 
     operation |= {"x-role": guard.role.word} if guard.grain is Grain.WORKSPACE or guard.role > Role.GUEST else {}
     for status, response in operation["responses"].items():
         if "$ref" not in response and str(status)[0] in "23":
-            names = {"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining"}
+            names = {"X-Request-Id", *RATED}
             names |= {"Idempotent-Replayed"} if IDEMPOTENCY_KEY in operation["parameters"] else set()
             names |= {"ETag"} if IF_NONE_MATCH in operation["parameters"] else set()
             response.setdefault("headers", {}).update(_headers(names))

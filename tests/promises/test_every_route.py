@@ -155,6 +155,10 @@ def test_openapi_gives_every_refusal_the_one_body(app: Flask) -> None:
                     schema = described["content"]["application/json"]["schema"]
                     assert schema == {"$ref": "#/components/schemas/ErrorEnvelope"}, f"{method} {path} {status}"
                     assert ("Retry-After" in described["headers"]) == (status in {"429", "503"})
+                    if operation["security"]:
+                        rated = {"X-RateLimit-Limit", "X-RateLimit-Remaining"} <= described["headers"].keys()
+                        assert rated == (status not in {"401", "default"}), f"{method} {path} {status}"
+                        assert ("WWW-Authenticate" in described["headers"]) == (status == "401")
 
 
 def test_openapi_security_is_the_guard(app: Flask) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from api.db import now
 from data_contracts.formats import Refused, email, phone
@@ -16,6 +17,15 @@ AHEAD = timedelta(minutes=10)
 
 class Nothing(Schema):
     """No body, or an empty object."""
+
+
+class NeedsOne(Schema):
+    """A change: at least one of its members must be there, and the OpenAPI document says so."""
+
+    @validates_schema
+    def _something(self, data: Mapping[str, Any], **_: Any) -> None:
+        if not data:
+            raise ValidationError(f"at least one of {', '.join(self.fields)} is needed")
 
 
 class Text(fields.String):

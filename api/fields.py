@@ -18,7 +18,7 @@ LONGEST_ID = 128
 _INTEGER = re.compile(r"[0-9]{1,9}")
 TOKEN = re.compile(r"[a-z0-9_]{1,40}")
 _NUMBER = re.compile(r"[0-9]{1,15}(\.[0-9]{1,6})?")
-_UNESCAPED = re.compile(r"[^ ]+T[^ ]+ [0-9]{2}(:?[0-9]{2})?")
+_UNESCAPED = re.compile(r"[^ ]+[Tt][^ ]+ [0-9]{2}(:?[0-9]{2})?")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
@@ -38,7 +38,7 @@ class Num(fields.Decimal):
     """A number that is not negative: up to 15 digits, and up to 6 after the point; loads to a Decimal."""
 
     def __init__(self, metadata: Mapping[str, Any], **kwargs: Any) -> None:
-        super().__init__(metadata={**metadata, "pattern": f"^{_NUMBER.pattern}$"}, **kwargs)
+        super().__init__(metadata={"minimum": 0, "exclusiveMaximum": 10**15, **metadata}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         if not isinstance(value, str) or not _NUMBER.fullmatch(value):

@@ -8,9 +8,11 @@ from http import HTTPStatus
 from typing import Any
 
 import marshmallow as ma
+from apispec.ext.marshmallow import MarshmallowPlugin
 from marshmallow import fields
 
 from api.auth import Kind
+from api.bodies import NeedsOne
 from api.guard import Grain, Guard
 from api.roles import Role
 
@@ -25,20 +27,24 @@ SCHEMES: dict[Kind, tuple[str, dict[str, str]]] = {
 }
 HEADERS: dict[str, dict[str, Any]] = {
     "X-Request-Id": {"description": "Id of this request, for support.", "schema": {"type": "string"}},
-    "X-RateLimit-Limit": {"description": "Units per minute.", "schema": {"type": "integer"}},
+    "X-RateLimit-Limit": {"description": "Units per minute of a caller who is known.", "schema": {"type": "integer"}},
     "X-RateLimit-Remaining": {"description": "Units left in the last 60 seconds.", "schema": {"type": "integer"}},
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}},
+    "WWW-Authenticate": {"description": "How to be known: `Bearer`.", "schema": {"type": "string"}},
     "Idempotent-Replayed": {"description": "`true` on the first answer, sent again.", "schema": {"type": "string"}},
     "ETag": {"description": "Names this answer; send it as If-None-Match.", "schema": {"type": "string"}},
     "Deprecation": {"description": "Since when: `@` and the Unix time (RFC 9745).", "schema": {"type": "string"}},
     "Sunset": {"description": "From when on the route is unknown (RFC 8594).", "schema": {"type": "string"}},
     "Link": {"description": "Where its successor is described.", "schema": {"type": "string"}},
 }
-# of the refusals that have more than the id of the request
+RATED = {"X-RateLimit-Limit", "X-RateLimit-Remaining"}
+# of the refusals that have others than the id of the request and, of callers who are known, the allowance
 HEADERS_OF = {
-    "TOO_MANY_REQUESTS": {"Retry-After"},
-    "SERVICE_UNAVAILABLE": {"Retry-After"},
-    "GONE": {"Deprecation", "Sunset", "Link"},
+    "UNAUTHORIZED": {"WWW-Authenticate"},
+    "DEFAULT_ERROR": set[str](),
+    "TOO_MANY_REQUESTS": {"Retry-After", *RATED},
+    "SERVICE_UNAVAILABLE": {"Retry-After", *RATED},
+    "GONE": {"Deprecation", "Sunset", "Link", *RATED},
 }
 UUID = {"type": "string", "format": "uuid"}
 PROFILE_ID: dict[str, Any] = {
@@ -64,6 +70,10 @@ IF_NONE_MATCH: dict[str, Any] = {
 }
 REFUSED = {"$ref": "#/components/schemas/ErrorEnvelope"}
 PYTHON_END = r"\Z"
+PLACES = {
+    "workspace_id": "The workspace; people who belong to several send this or profile_id. An API key needs neither.",
+    "profile_id": "The profile, instead of a whole workspace.",
+}
 NARROWS = "Narrows the answer to this profile; it must be one that the caller can open."
 DESCRIPTION = """\
 Attribution figures per campaign, ad set and ad of one profile. Answers are `{data, meta}`; refusals are
@@ -193,10 +203,18 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
             operation["parameters"] = [*named, *operation.get("parameters", [])]
             _secure(path, method.upper(), operation, operation.pop("x-guard"))
             operation["responses"] = {status: _refusal(status, one) for status, one in operation["responses"].items()}
+    for (schema, *_), name in _converter(spec).refs.items():
+        if issubclass(schema, NeedsOne):
+            components["schemas"][name]["minProperties"] = 1
     for name, response in components.get("responses", {}).items():
-        response["headers"] = _headers({"X-Request-Id"} | HEADERS_OF.get(name, set()))
+        response["headers"] = _headers({"X-Request-Id"} | HEADERS_OF.get(name, RATED))
     _in_the_dialect_of_json_schema(document)
     return document
+
+
+def _converter(spec: Any) -> Any:
+    """What turned schemas into components, and knows which of them came of which."""
+    return next(one.converter for one in spec.plugins if isinstance(one, MarshmallowPlugin))
 
 
 def _in_the_dialect_of_json_schema(part: Any) -> None:
@@ -231,7 +249,7 @@ def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> 
     operation |= {"x-role": guard.role.word} if guard.grain is Grain.WORKSPACE or guard.role > Role.GUEST else {}
     for status, response in operation["responses"].items():
         if "$ref" not in response and str(status)[0] in "23":
-            names = {"X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining"}
+            names = {"X-Request-Id", *RATED}
             names |= {"Idempotent-Replayed"} if IDEMPOTENCY_KEY in operation["parameters"] else set()
             names |= {"ETag"} if IF_NONE_MATCH in operation["parameters"] else set()
             response.setdefault("headers", {}).update(_headers(names))
@@ -243,9 +261,14 @@ def _parameters(declared: list[dict[str, Any]], guard: Guard) -> list[dict[str, 
 
 
 def _named(declared: list[dict[str, Any]], guard: Guard) -> list[dict[str, Any]]:
-    """`profile_id`, which every route knows, unless the route declares its own or is gone."""
+    """`profile_id`, which every route knows, unless the route declares its own or is gone; where asked for, the place.
+
+    The place is one workspace or profile of a caller who may have several.
+    """
     if guard.gone is not None or any(one["name"] == "profile_id" for one in declared):
         return []
+    if guard.is_placed:
+        return [{**PROFILE_ID, "name": name, "description": text} for name, text in PLACES.items()]
     return [PROFILE_ID if guard.grain is Grain.PROFILE else {**PROFILE_ID, "description": NARROWS}]
 
 

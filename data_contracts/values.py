@@ -28,7 +28,7 @@ LONGEST = 65_536
 DEEPEST = 5
 
 _TIMESTAMP = re.compile(
-    r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?P<offset>Z|[+-]\d\d(?::?\d\d)?)?", re.ASCII
+    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?P<offset>[Zz]|[+-]\d\d(?::?\d\d)?)?", re.ASCII
 )
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _INTEGER = re.compile(r"-?\d{1,19}", re.ASCII)
@@ -114,7 +114,7 @@ def instant(value: Any) -> datetime:
     if match["offset"] is None:
         raise Refused("a timestamp needs its offset from UTC")
     try:
-        return _in_utc(datetime.fromisoformat(match[0]))
+        return _in_utc(datetime.fromisoformat(match[0].upper()))
     except ValueError:
         raise Refused("not a time that exists") from None
 

@@ -18,7 +18,7 @@ from data_contracts.contract import Contract, inbound, internal
 from data_contracts.records import as_json
 from orchestration import durable
 from orchestration.lake import Lake
-from orchestration.landed_facts import META_KEY, read_facts
+from orchestration.landed_facts import META_KEY, read_facts, reading
 
 Values = Mapping[str, list[str]]
 
@@ -96,7 +96,7 @@ def _follow(path: Path, person: Person, values: Values) -> None:
 
 def _parts(path: Path) -> Iterator[pa.Table]:
     """The rows of a file as they were written, some at a time."""
-    with pq.ParquetFile(path) as file:
+    with reading(path), pq.ParquetFile(path) as file:
         yield from map(file.read_row_group, range(file.num_row_groups))
 
 

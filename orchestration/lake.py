@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from data_contracts.contract import Contract, landed, load
@@ -142,7 +143,13 @@ class Lake:
 
     def _has_schema(self, dataset: str, contract: Contract) -> bool:
         path = self.raw / dataset / SCHEMA
-        return path.exists() and bool(pq.read_schema(path).equals(raw_schema(contract)))
+        try:
+            return path.exists() and bool(pq.read_schema(path).equals(raw_schema(contract)))
+        except (pa.ArrowException, OSError) as error:
+            # a damaged one is made anew; what the disk itself refuses has a number
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            return False
 
     def _write_schema(self, dataset: str, contract: Contract) -> None:
         if self._has_schema(dataset, contract):

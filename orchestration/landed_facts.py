@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -53,14 +55,29 @@ def read_facts(path: Path) -> Facts:
 
 def require_whole(path: Path) -> None:
     """Read all of a landed file. Raises DamagedRawFileError where its footer or any of its rows cannot be read."""
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     read_facts(path)
+    with reading(path), pq.ParquetFile(path) as file:
+        for group in range(file.num_row_groups):
+            file.read_row_group(group)
+
+
+def require_footer(path: Path) -> None:
+    """Raises DamagedRawFileError where a file of the quarantine was cut off, and OSError where it is gone."""
+    import pyarrow.parquet as pq
+
+    with reading(path):
+        pq.read_metadata(path)
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """What pyarrow raises over a damaged file of the lake is a DamagedRawFileError; faults of the disk stay OSError."""
+    import pyarrow as pa
+
     try:
-        with pq.ParquetFile(path) as file:
-            for group in range(file.num_row_groups):
-                file.read_row_group(group)
+        yield
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise

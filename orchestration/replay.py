@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from data_contracts.contract import Contract
 from data_contracts.judge import Judged, judge
 from orchestration.batch_file import Draft, raw_schema
+from orchestration.landed_facts import reading
 
 ROWS_AT_ONCE = 20_000
 
@@ -45,7 +46,7 @@ def refill(draft: Draft, contract: Contract, old: Path, judged: Iterable[Judged]
 
 
 def _batches(path: Path, columns: list[str] | None = None) -> Iterator[pa.RecordBatch]:
-    with pq.ParquetFile(path) as file:
+    with reading(path), pq.ParquetFile(path) as file:
         for group in range(file.num_row_groups):
             yield from file.iter_batches(ROWS_AT_ONCE, row_groups=[group], columns=columns)
 

@@ -20,7 +20,7 @@ from api.migrate import NewerDatabaseError, check
 from api.operations import SPARE_BYTES
 from api.snapshot_files import OpenSnapshot, Unopenable
 from orchestration import pointer
-from orchestration.landed_facts import DamagedRawFileError, read_facts
+from orchestration.landed_facts import DamagedRawFileError, read_facts, require_footer
 from orchestration.warehouse_state import DamagedWarehouseError, require_database
 from touchledger.demo import MADE
 from touchledger.output import Output
@@ -140,14 +140,15 @@ def database(settings: Settings) -> Iterator[Finding]:
 
 def ports(settings: Settings) -> Iterator[Finding]:
     """The ports of `touchledger up` are free, or ours are answering on them."""
-    for name, host in (("api_port", settings.api_host), ("dagster_port", "127.0.0.1"), ("sandbox_port", "127.0.0.1")):
+    for name in ("api_port", "dagster_port", "sandbox_port"):
         port = getattr(settings, name)
+        host, its = (settings.api_host, "TOUCHLEDGER_API_HOST") if name == "api_port" else ("127.0.0.1", "")
         setting = f"TOUCHLEDGER_{name.upper()}"
         if _answers(host, port):
             yield Finding("port", "warn", f"{port} is in use", f"if that is not this deployment, set {setting}")
             continue
         try:
-            require_free(host, port, setting, host_setting="TOUCHLEDGER_API_HOST")
+            require_free(host, port, setting, host_setting=its)
         except PortTakenError as error:
             yield Finding("port", "fail", str(error), "`touchledger serve` cannot begin there")
         else:
@@ -163,12 +164,14 @@ def _answers(host: str, port: int) -> bool:
 
 
 def lake(settings: Settings) -> Iterator[Finding]:
-    """Every landed file tells of itself; nothing makes one anew."""
-    landed = sorted(settings.lake.glob("raw/*/*/*/*.parquet")) if _is_there(settings.lake) else []
+    """Every landed file tells of itself, and what it names of the quarantine is whole; nothing makes one anew."""
+    raw, quarantine = settings.lake / "raw", settings.lake / "quarantine"
+    landed = sorted(raw.glob("*/*/*/*.parquet")) if _is_there(settings.lake) else []
     damaged = []
     for path in landed:
         try:
-            read_facts(path)
+            if beside := read_facts(path).quarantine:
+                require_footer(quarantine / path.parent.relative_to(raw) / beside)
         except DamagedRawFileError as error:
             damaged.append(str(error).partition("; ")[::2])
         except OSError as error:

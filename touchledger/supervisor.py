@@ -58,8 +58,9 @@ def require_free(host: str, port: int, setting: str, *, host_setting: str = "") 
     except UnicodeError:
         raise PortTakenError(f"{host_setting}: {host!r} is no name of a host") from None
     except OSError as error:
-        if host_setting and (isinstance(error, socket.gaierror) or error.errno in NO_ADDRESS):
-            raise PortTakenError(f"{host_setting}: {host} is no address of this machine ({error.strerror})") from None
+        if isinstance(error, socket.gaierror) or error.errno in NO_ADDRESS:
+            by = f"{host_setting}: " if host_setting else ""
+            raise PortTakenError(f"{by}{host} is no address of this machine ({error.strerror})") from None
         raise PortTakenError(
             f"port {port} of {host} cannot be used ({error.strerror}). End what uses it, or set {setting}=<port>."
         ) from None

@@ -26,7 +26,7 @@ def test_what_is_not_a_whole_number_in_range_is_refused(text: str) -> None:
         Int(1, 100).deserialize(text)
 
 
-@pytest.mark.parametrize("text", ["2026-03-01T11:30:00.5+01:30", "2026-03-01 10:00:00.500Z"])
+@pytest.mark.parametrize("text", ["2026-03-01T11:30:00.5+01:30", "2026-03-01 10:00:00.500Z", "2026-03-01t10:00:00.5z"])
 def test_a_time_is_taken_with_its_offset(text: str) -> None:
     assert Time().deserialize(text) == datetime(2026, 3, 1, 10, microsecond=500_000, tzinfo=UTC)
 
@@ -35,6 +35,7 @@ def test_a_time_is_taken_with_its_offset(text: str) -> None:
     ("text", "told"),
     [
         ("2026-03-01T00:00:00 01:00", "a \\+ is written %2B"),
+        ("2026-03-01t00:00:00 01:00", "a \\+ is written %2B"),
         ("2026-03-01T00:00:00 01", "a \\+ is written %2B"),
         ("2026-03-01 00:00", "needs its offset"),
         ("2026-03-01", "like 2026-01-31T09:30:00"),

@@ -26,6 +26,9 @@ def test_the_good_record_of_each_set_is_accepted(dataset: str) -> None:
         # as PostgreSQL and DuckDB write them
         "2026-11-01 11:00:00+01",
         "2026-11-01 05:00:00.000-05",
+        # as RFC 3339 allows
+        "2026-11-01t10:00:00z",
+        "2026-11-01t05:00:00.0-05:00",
         datetime(2026, 11, 1, 10, tzinfo=UTC),
         datetime(2026, 11, 1, 5, tzinfo=timezone(timedelta(hours=-5))),
     ],

@@ -8,6 +8,7 @@ import pytest
 
 from orchestration.erased_lake import rewrite_lake, told_beside
 from orchestration.lake import Lake
+from orchestration.landed_facts import DamagedRawFileError
 from tests.orchestration.test_erased_files import ADA, ada
 from tests.orchestration.test_importer import PROFILE
 from tests.orchestration.test_inbox import lake
@@ -46,3 +47,12 @@ def test_what_only_rejected_records_tell_of_the_person_is_found_and_what_others_
     others = touches("b", email=OTHER, phone="+14155550199", anonymous_id="undefined", **BAD)
     land(lake, [*touches("a", **hers, **BAD), *others], profile_id=PROFILE)
     assert told_beside(lake, ada()) == {("phone", "+14155550123"), ("external_id", "crm-ada")}
+
+
+def test_a_damaged_file_of_the_quarantine_is_named_where_an_erasure_needs_it(lake: Lake) -> None:
+    kept = land(lake, touches("a", email=ADA, **BAD), profile_id=PROFILE).quarantine
+    assert kept is not None
+    kept.write_bytes(kept.read_bytes()[:-9])
+    for asked in (lambda: told_beside(lake, ada()), lambda: rewrite_lake(lake, ada(), {"email": [ADA]})):
+        with pytest.raises(DamagedRawFileError, match=f"^{kept} is damaged; put it back"):
+            asked()

@@ -20,7 +20,7 @@ from data_contracts.contract import landed
 from orchestration import durable
 from orchestration.batch_file import raw_schema
 from orchestration.lake import Lake, Landing
-from orchestration.landed_facts import read_facts
+from orchestration.landed_facts import SCHEMA, read_facts
 from orchestration.quarantine import counted
 from tests.data_contracts.records import NOW, record
 
@@ -255,3 +255,13 @@ def test_a_landing_that_is_killed_is_there_whole_or_not_at_all(lake: Lake, point
     assert again.seq > old.seq
     assert [key for key, _, _ in rows(lake)] == ["new1", "new2"]
     assert len(list(lake.quarantine.rglob("*.parquet"))) == 1
+
+
+@pytest.mark.parametrize("damage", ["junk", "cut", "empty"])
+def test_an_empty_file_of_a_data_set_that_is_damaged_is_made_anew(lake: Lake, damage: str) -> None:
+    land(lake, touches("a"))
+    whole = contents(lake)
+    path = lake.raw / "touches" / SCHEMA
+    path.write_bytes({"junk": b"no Parquet file", "cut": path.read_bytes()[:-9], "empty": b""}[damage])
+    lake.prepare()
+    assert contents(lake) == whole

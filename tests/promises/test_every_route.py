@@ -117,12 +117,31 @@ def test_openapi_tells_every_limit_in_the_word_of_its_type(app: Flask) -> None:
         if isinstance(part, dict) and isinstance(part.get("type"), (str, list)):
             kinds = {part["type"]} if isinstance(part["type"], str) else set(part["type"])
             told.extend((kinds, name) for name in part if name[:3] in {"min", "max"} and name[3:] in words.values())
+            # of a number no pattern is read
+            assert "pattern" not in part or "string" in kinds, part
         for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
             look(inner)
 
     look(app.test_client().get("/openapi.json").get_json())
     assert len(told) > 100
     assert [one for one in told if one[1][3:] not in {words.get(kind) for kind in one[0]}] == []
+
+
+def test_openapi_says_where_an_empty_body_is_refused(app: Flask) -> None:
+    schemas = app.test_client().get("/openapi.json").get_json()["components"]["schemas"]
+    assert {name for name, schema in schemas.items() if schema.get("minProperties") == 1} == {
+        *("AgentSettingsBody", "AppChange", "DestinationChanges", "MembershipBody", "PlaceBody", "SubscriptionChange"),
+    }
+
+
+def test_openapi_says_how_a_caller_with_several_workspaces_names_one(app: Flask) -> None:
+    paths = app.test_client().get("/openapi.json").get_json()["paths"]
+    operations = [one for path, of in paths.items() if path.startswith("/api/v1/webhooks/") for one in of.values()]
+    assert len(operations) == 8
+    for operation in operations:
+        told = {one["name"]: one for one in operation["parameters"] if one["in"] == "query"}
+        assert "several" in told["workspace_id"]["description"]
+        assert "instead of a whole workspace" in told["profile_id"]["description"]
 
 
 def test_openapi_gives_every_refusal_the_one_body(app: Flask) -> None:
@@ -136,6 +155,10 @@ def test_openapi_gives_every_refusal_the_one_body(app: Flask) -> None:
                     schema = described["content"]["application/json"]["schema"]
                     assert schema == {"$ref": "#/components/schemas/ErrorEnvelope"}, f"{method} {path} {status}"
                     assert ("Retry-After" in described["headers"]) == (status in {"429", "503"})
+                    if operation["security"]:
+                        rated = {"X-RateLimit-Limit", "X-RateLimit-Remaining"} <= described["headers"].keys()
+                        assert rated == (status not in {"401", "default"}), f"{method} {path} {status}"
+                        assert ("WWW-Authenticate" in described["headers"]) == (status == "401")
 
 
 def test_openapi_security_is_the_guard(app: Flask) -> None:

@@ -45,6 +45,17 @@ def test_a_host_where_the_api_cannot_listen_is_told_before_it_is_served(settings
     assert finding.found.startswith("TOUCHLEDGER_API_HOST: no-such-host.invalid is no address of this machine")
 
 
+def test_a_machine_without_loopback_is_not_told_to_change_where_the_api_listens(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = {name: free_port() for name in ("api_port", "dagster_port", "sandbox_port")}
+    bind = socket.socket.bind
+    monkeypatch.setattr(socket.socket, "bind", lambda probe, address: bind(probe, ("192.0.2.1", address[1])))
+    api, *others = ports(settings.model_copy(update=chosen))
+    assert api.found.startswith("TOUCHLEDGER_API_HOST: 127.0.0.1 is no address of this machine")
+    assert [one.found.partition(" (")[0] for one in others] == ["127.0.0.1 is no address of this machine"] * 2
+
+
 @pytest.mark.parametrize(
     ("free", "verdict"), [(0, "fail"), (SPARE_BYTES, "fail"), (SPARE_BYTES + 1, "warn"), (2 * 1024**3, "ok")]
 )

@@ -65,3 +65,22 @@ def test_a_damaged_file_of_the_lake_is_named_with_the_way_out(settings: Settings
     assert run("status", code=1).stderr == f"Error: {told}\n"
     (finding,) = [one for one in json.loads(run("doctor", "--json", code=1).stdout) if one["verdict"] == "fail"]
     assert (finding["subject"], f"{finding['found']}; {finding['way_out']}") == ("lake", told)
+
+
+@pytest.mark.parametrize("damage", ["cut", "within"])
+def test_a_damaged_file_of_the_quarantine_is_named_with_the_way_out(
+    settings: Settings, tmp_path: Path, damage: str
+) -> None:
+    profile_id, path = run(*CREATE).stdout.strip(), tmp_path / "t.csv"
+    path.write_text(TOUCHES + "t2,yesterday,a1,web,web,true\n")
+    run("import", "touches", str(path), "--profile", profile_id)
+    (kept,) = (settings.lake / "quarantine").rglob("*.parquet")
+    content = kept.read_bytes()
+    kept.write_bytes({"cut": content[:-9], "within": content[:10] + b"\xff" * 50 + content[60:]}[damage])
+    told = f"{kept} is damaged; put it back from the backup (docs/runbook.md)"
+    for command in (["status", "--rows", "touches"], ["replay"]):
+        assert run(*command, code=1).stderr == f"Error: {told}\n"
+    if damage == "cut":
+        assert run("status", code=1).stderr == f"Error: {told}\n"
+        (finding,) = [one for one in json.loads(run("doctor", "--json", code=1).stdout) if one["verdict"] == "fail"]
+        assert (finding["subject"], f"{finding['found']}; {finding['way_out']}") == ("lake", told)

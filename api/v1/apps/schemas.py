@@ -9,10 +9,9 @@ from marshmallow import Schema, ValidationError, fields, validate
 
 from api import app_names
 from api.actors import ActorShape
-from api.bodies import Text
+from api.bodies import NeedsOne, Text
 from api.dpa import STATES
 from api.scopes import CONNECT_SCOPES
-from api.v1.members.schemas import NeedsOne
 
 STATUSES = ("active", "suspended")
 LONGEST_URL = 2000

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+from marshmallow import Schema, fields, validate
 
 from api.actors import ActorShape
+from api.bodies import NeedsOne
 from api.body_fields import Flag
 from api.fields import Choice
 from api.models.writeback import OUTCOMES
@@ -31,14 +29,9 @@ class AgentSettings(Schema):
     updated_by = fields.Nested(ActorShape, required=True, allow_none=True)
 
 
-class AgentSettingsBody(Schema):
+class AgentSettingsBody(NeedsOne):
     pii_mode = fields.String(validate=validate.OneOf(PII_MODES, error=f"must be one of {', '.join(PII_MODES)}"))
     mcp_writeback_enabled = Flag()
-
-    @validates_schema
-    def _something(self, data: Mapping[str, Any], **_: Any) -> None:
-        if not data:
-            raise ValidationError("send pii_mode, mcp_writeback_enabled or both", "pii_mode")
 
 
 class WritebackQuery(ListQuery):

@@ -54,7 +54,12 @@ class Counts(Schema):
     exports_retained = fields.Integer(
         required=True, metadata={"description": "Rows of the export ledger about the person."}
     )
-    tokens_voided = fields.Integer(required=True, metadata={"description": "Link tokens that open nothing any more."})
+    tokens_voided = fields.Integer(
+        required=True,
+        metadata={
+            "description": "Always 0: link tokens are kept nowhere. The person's open nothing from the request on."
+        },
+    )
 
 
 class Receipt(Schema):

@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from api.bodies import Text
+from api.bodies import NeedsOne, Text
 from api.body_fields import Flag, Uuid
 from api.exports.destinations import KINDS, STATES, TARGETS
 from api.fields import Choice
@@ -61,17 +61,12 @@ class DestinationBody(_Settings):
         refuse_foreign(data, data["kind"])
 
 
-class DestinationChanges(_Settings):
+class DestinationChanges(NeedsOne, _Settings):
     """What to change; a member left out keeps its value."""
 
     name = Text(80)
     connection_id = Uuid()
     enabled = Flag()
-
-    @validates_schema
-    def _something(self, data: Mapping[str, Any], **_: Any) -> None:
-        if not data:
-            raise ValidationError(f"at least one of {', '.join(self.fields)} is needed")
 
 
 def refuse_foreign(data: Mapping[str, Any], kind: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from api.bodies import Email, Text
+from api.bodies import Email, NeedsOne, Text
 from api.body_fields import Uuid
 from api.roles import PERMISSIONS, ROLES
 
@@ -46,15 +46,6 @@ class ProfileIds(fields.List[str]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
         return sorted({str(one) for one in super()._deserialize(value, attr, data, **kwargs)})
-
-
-class NeedsOne(Schema):
-    """A change: at least one of its members must be there."""
-
-    @validates_schema
-    def _something(self, data: Mapping[str, Any], **_: Any) -> None:
-        if not data:
-            raise ValidationError(f"at least one of {', '.join(self.fields)} is needed")
 
 
 class Member(Schema):

@@ -24,11 +24,19 @@ from api.snapshot import snapshots
 from api.v1.imports import uploads
 from api.v1.profiles import creation, demo_shop, places
 from api.v1.profiles.demo_shop import Shop
-from api.v1.profiles.listing import InWorkspace
 from api.v1.profiles.shape import ProfileShape, told
 from api.writing import actor, idempotent, session
 
 bp = Blueprint("demo_profile", __name__, description="A profile to look around in.")
+
+
+class OfWorkspace(ma.Schema):
+    """Whose demo profile it is."""
+
+    workspace_id = fields.UUID(
+        load_default=None,
+        metadata={"description": "The workspace of the demo profile; needed by whoever belongs to several."},
+    )
 
 
 class DemoProfile(ma.Schema):
@@ -53,7 +61,7 @@ class DemoRemoved(ma.Schema):
 
 @bp.route("/profiles/demo", methods=["POST"])
 @caller_guarded(scope=Scope.PROFILES_WRITE, kinds=PEOPLE)
-@bp.arguments(InWorkspace, location="query")
+@bp.arguments(OfWorkspace, location="query")
 @bp.arguments(Nothing)
 @idempotent()
 @bp.alt_response(200, schema=DemoProfile, description="The workspace has one already.")
@@ -86,7 +94,7 @@ def create_demo(_query: dict[str, Any], _body: dict[str, Any]) -> Any:
 
 @bp.route("/profiles/demo", methods=["DELETE"])
 @caller_guarded(scope=Scope.PROFILES_WRITE, kinds=PEOPLE)
-@bp.arguments(InWorkspace, location="query")
+@bp.arguments(OfWorkspace, location="query")
 @idempotent()
 @bp.response(200, DemoRemoved)
 def delete_demo(_query: dict[str, Any]) -> Any:

@@ -95,7 +95,8 @@ def profile_settings(profile_id: str) -> dict[str, Any]:
 def change_profile(body: dict[str, Any], profile_id: str) -> dict[str, Any]:
     """Change a profile
 
-    Another time zone or currency queues a recompute of the whole history; figures follow with its snapshot.
+    Another time zone or currency queues a recompute of the whole history; figures follow with its snapshot. Another
+    currency keeps the number of `monthly_budget`, and is refused where that is finer than it has decimals.
     """
     profile = _locked(profile_id)
     if "name" in body:
@@ -131,10 +132,11 @@ def _locked(profile_id: str) -> Profile:
 
 
 def _refuse_fractions(body: Mapping[str, Any], profile: Profile) -> None:
-    budget = body.get("monthly_budget")
+    budget = body.get("monthly_budget", profile.monthly_budget)
     currency = body.get("reporting_currency", profile.reporting_currency)
     digits = currency_digits()[currency]
-    if budget is not None and budget != round(budget, digits):
+    is_asked = body.keys() & {"monthly_budget", "reporting_currency"}
+    if is_asked and budget is not None and budget != round(budget, digits):
         raise errors.VALIDATION_ERROR(f"monthly_budget: {currency} has {digits} decimals")
 
 

@@ -36,7 +36,10 @@ class WindowQuery(Schema):
 
 class TopPerformersQuery(WindowQuery):
     limit = Int(1, MOST_ROWS, load_default=10, metadata={"description": "Ads at most."})
-    min_spend = Num({"description": "Only ads that spent at least this in the window."}, load_default=None)
+    min_spend = Num(
+        {"description": "Only ads that spent at least this in the window: up to 6 digits after the point."},
+        load_default=None,
+    )
     objectives = ChoiceList(OBJECTIVES, {"description": "Only ads of these objectives."}, load_default=None)
     truth_grades = ChoiceList(TRUTH_GRADES, {"description": "Only ads of these grades."}, load_default=None)
     outcome_kinds = ChoiceList(OUTCOME_KINDS, {"description": "Only ads of these kinds."}, load_default=None)

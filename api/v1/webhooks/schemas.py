@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+from marshmallow import Schema, ValidationError, fields, validate
 
-from api.bodies import Text
+from api.bodies import NeedsOne, Text
 from api.body_fields import Uuid
 from api.fields import Choice
 from api.op_lists import ListQuery
@@ -55,15 +54,10 @@ class NewSubscription(Schema):
     events = Kinds(required=True)
 
 
-class SubscriptionChange(Schema):
+class SubscriptionChange(NeedsOne):
     url = Address()
     events = Kinds()
     status = fields.String(validate=validate.OneOf(("active", "paused"), error="must be active or paused"))
-
-    @validates_schema
-    def _something(self, data: Mapping[str, Any], **_: Any) -> None:
-        if not data:
-            raise ValidationError("at least one of url, events, status is needed")
 
 
 class Rotation(Schema):

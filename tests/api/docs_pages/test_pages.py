@@ -51,6 +51,12 @@ def test_links_between_pages_lead_somewhere(client: FlaskClient) -> None:
             assert client.get(address).status_code == 200, address
 
 
+def test_the_link_to_dagster_says_where_alone_it_opens(client: FlaskClient) -> None:
+    text = client.get("/").text
+    card = text[text.index("<strong>Pipeline") :].partition("</li>")[0]
+    assert "opens only on the machine that it runs on" in card
+
+
 def test_the_data_page_says_how_to_make_it_until_it_is_made(client: FlaskClient, settings: Settings) -> None:
     assert "touchledger build" in client.get("/docs/data").text
     settings.data_docs.parent.mkdir(parents=True)

@@ -111,6 +111,12 @@ def test_the_receipt_is_given_for_each_way_to_name_a_customer(
     assert partner.get(f"{PATH}/{receipt['erasure_id']}").json["data"] == receipt
 
 
+def test_the_document_says_that_no_token_of_a_link_is_counted(partner: Caller, person: str) -> None:
+    schema = partner.client.get("/openapi.json").json["components"]["schemas"]["Counts"]["properties"]["tokens_voided"]
+    assert schema["description"].startswith("Always 0: ")
+    assert ask(partner, email=EMAIL).json["data"]["counts"]["tokens_voided"] == 0
+
+
 def test_the_receipt_counts_what_stays_in_the_ledger_of_exports(
     partner: Caller, person: str, settings: Settings, profile: Profile
 ) -> None:

@@ -152,3 +152,10 @@ def test_admins_alone_make_and_delete_the_demo(ask: Ask, url: str, profile: Prof
     token = people.session_of(url, admin)
     assert refusal(ask("POST", "/profiles/demo", token))[2] == "workspace_id_required"
     assert ask("POST", f"/profiles/demo?workspace_id={two.workspace_id}", token).status_code == 201
+
+
+def test_the_document_says_which_workspace_is_meant(client: FlaskClient) -> None:
+    operations = client.get("/openapi.json").get_json()["paths"]["/api/v1/profiles/demo"]
+    for operation in operations.values():
+        (told,) = [one for one in operation["parameters"] if one["name"] == "workspace_id"]
+        assert told["description"].startswith("The workspace of the demo profile")

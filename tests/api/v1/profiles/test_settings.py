@@ -55,6 +55,19 @@ def test_what_is_left_out_stays_and_null_takes_away(ask: Ask, url: str, profile:
     assert recomputes(url) == 0
 
 
+def test_a_kept_budget_is_no_finer_than_another_currency_has_decimals(ask: Ask, profile: Profile, ada: str) -> None:
+    path = f"/profiles/{profile.id}"
+    assert ask("PATCH", path, ada, {"monthly_budget": 1500.25}).status_code == 200
+    refused = ask("PATCH", path, ada, {"reporting_currency": "JPY"})
+    assert (refused.status_code, refused.get_json()["error"]["code"]) == (422, "validation_error")
+    assert "monthly_budget: JPY has 0 decimals" in refused.get_json()["error"]["message"]
+    assert ask("GET", path, ada).get_json()["data"]["reporting_currency"] == "USD"
+    moved = ask("PATCH", path, ada, {"reporting_currency": "JPY", "monthly_budget": 1500}).get_json()["data"]
+    assert (moved["reporting_currency"], moved["monthly_budget"]) == ("JPY", 1500)
+    back = ask("PATCH", path, ada, {"reporting_currency": "USD"}).get_json()["data"]
+    assert (back["reporting_currency"], back["monthly_budget"]) == ("USD", 1500)
+
+
 @pytest.mark.parametrize("change", [{"timezone": "Europe/Madrid"}, {"reporting_currency": "EUR"}])
 def test_another_zone_or_currency_computes_all_anew(
     ask: Ask, url: str, profile: Profile, ada: str, change: dict[str, str]

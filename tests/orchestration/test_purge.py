@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 
 import dagster as dg
@@ -186,10 +187,11 @@ def test_a_pull_that_fails_does_not_bring_a_disconnected_connection_back(setting
         made = Connection(profile_id=profile.id, provider="stripe", kind="payments", display_name="Till", token="t")
         made.external_account_id, made.base_url = "a", "https://p"
         session.add(made)
-    begun = sync._begin(settings, made)
-    archive(settings, profile)
-    pull = Pull(settings, made, lake, today, DayRange(today, today))
-    pull.failure = Revoked("revoked", "gone")
-    sync._note(settings, pull, begun)
+    with ExitStack() as shares:
+        begun = sync._begin(settings, made, shares)
+        archive(settings, profile)
+        pull = Pull(settings, made, lake, today, DayRange(today, today))
+        pull.failure = Revoked("revoked", "gone")
+        sync._note(settings, pull, begun)
     with db.transaction(settings.operational_url) as session:
         assert session.get_one(Connection, made.id).status == "disconnected"

@@ -78,15 +78,16 @@ def pages() -> Iterator[Pages]:
 @pytest.mark.parametrize(
     ("told", "trouble"),
     [
-        (answer(), None),
-        (answer(beat=590), None),
-        (answer(beat=700), SILENT),
-        (answer(error=GONE), NOT_REACHED),
-        ({"data": None, "errors": [{"message": "no"}]}, "its pages do not answer"),
+        ({}, None),
+        ({"beat": 540.0}, None),
+        ({"beat": 660.0}, SILENT),
+        ({"error": GONE}, NOT_REACHED),
+        (None, "its pages do not answer"),
     ],
 )
-def test_what_dagster_says_that_it_lacks(pages: Pages, told: Any, trouble: str | None) -> None:
-    pages.answers = [told]
+def test_what_dagster_says_that_it_lacks(pages: Pages, told: dict[str, Any] | None, trouble: str | None) -> None:
+    # made here, for what is collected may wait for minutes
+    pages.answers = [{"data": None, "errors": [{"message": "no"}]} if told is None else answer(**told)]
     assert trouble_of(pages.address) == trouble
 
 

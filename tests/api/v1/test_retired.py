@@ -78,7 +78,14 @@ def test_the_document_says_that_they_are_gone_and_what_comes_with_the_answer(cli
         assert [one["in"] for one in operation["parameters"]] == (["path"] if "{" in path else [])
         assert set(operation["responses"]) == {"400", "401", "403", "404", "410", "429", "500", "503", "default"}
         gone = document["components"]["responses"][operation["responses"]["410"]["$ref"].rpartition("/")[2]]
-        assert set(gone["headers"]) == {"Deprecation", "Sunset", "Link", "X-Request-Id"}
+        assert set(gone["headers"]) == {
+            "Deprecation",
+            "Sunset",
+            "Link",
+            "X-Request-Id",
+            "X-RateLimit-Limit",
+            "X-RateLimit-Remaining",
+        }
 
 
 def test_from_the_sunset_on_the_route_is_unknown(caller: Caller) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import time
-import urllib.request
 from dataclasses import dataclass, field
 from typing import Any
+
+import httpx
 
 LOOK_SECONDS = 60.0
 # a look of the daemon takes up to a minute for each sensor
@@ -52,7 +52,7 @@ def trouble_of(address: str) -> str | None:
         told = _asked(address)["data"]
         entries = told["workspaceOrError"]["locationEntries"]
         beats = told["instance"]["daemonHealth"]["allDaemonStatuses"]
-    except (OSError, ValueError, TypeError, KeyError):
+    except (httpx.HTTPError, ValueError, TypeError, KeyError):
         return "its pages do not answer"
     for entry in entries:
         if message := (entry["locationOrLoadError"] or {}).get("message"):
@@ -67,9 +67,6 @@ def _is_silent(beat: float | None, at: float) -> bool:
 
 
 def _asked(address: str) -> Any:
-    body = json.dumps({"query": ASKED}).encode()
-    request = urllib.request.Request(  # noqa: S310 - our own address
-        f"{address}/graphql", data=body, headers={"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310 - our own address
-        return json.load(answer)
+    # no proxy that the environment names stands between this machine and itself
+    answer = httpx.post(f"{address}/graphql", json={"query": ASKED}, timeout=10, trust_env=False)
+    return answer.raise_for_status().json()

@@ -25,7 +25,7 @@ from orchestration.warehouse_state import DamagedWarehouseError, require_databas
 from touchledger.demo import MADE
 from touchledger.output import Output
 from touchledger.settings import REPOSITORY, Settings
-from touchledger.supervisor import PortTakenError, require_free
+from touchledger.supervisor import PortTakenError, listener, require_free
 
 ENOUGH_BYTES = 2 * 1024**3
 # the way out of a database that cannot be used
@@ -142,7 +142,7 @@ def ports(settings: Settings) -> Iterator[Finding]:
     """The ports of `touchledger up` are free, or ours are answering on them."""
     for name in ("api_port", "dagster_port", "sandbox_port"):
         port = getattr(settings, name)
-        host, its = (settings.api_host, "TOUCHLEDGER_API_HOST") if name == "api_port" else ("127.0.0.1", "")
+        host, its = listener(settings, name)
         setting = f"TOUCHLEDGER_{name.upper()}"
         if _answers(host, port):
             yield Finding("port", "warn", f"{port} is in use", f"if that is not this deployment, set {setting}")

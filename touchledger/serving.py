@@ -18,7 +18,7 @@ from orchestration.locks import only_writer
 from touchledger.dagster_pulse import Pulse
 from touchledger.output import Output
 from touchledger.settings import REPOSITORY, Settings, host_and_port
-from touchledger.supervisor import Child, NotStartedError, PortTakenError, Supervisor, require_free, tail
+from touchledger.supervisor import Child, NotStartedError, PortTakenError, Supervisor, listener, require_free, tail
 
 # one that ends is told at once; Dagster takes more than a minute where all cores are busy
 START_SECONDS = 180.0
@@ -88,7 +88,7 @@ def free_ports(settings: Settings, *names: str) -> None:
     """Raise a ClickException when one of the settings' ports is taken, or the host is none of this machine's."""
     try:
         for name in names:
-            host, its = (settings.api_host, "TOUCHLEDGER_API_HOST") if name == "api_port" else ("127.0.0.1", "")
+            host, its = listener(settings, name)
             require_free(host, getattr(settings, name), f"TOUCHLEDGER_{name.upper()}", host_setting=its)
     except PortTakenError as error:
         raise click.ClickException(str(error)) from None

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Self
 
 from orchestration.orphans import die_with_parent
+from touchledger.settings import Settings
 
 POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 15.0
@@ -43,6 +44,11 @@ class Child:
     process: subprocess.Popen[bytes]
     log: Path
     stop_by: signal.Signals
+
+
+def listener(settings: Settings, name: str) -> tuple[str, str]:
+    """The host that the port of this name is for, and the setting that chooses it: loopback's has none."""
+    return (settings.api_host, "TOUCHLEDGER_API_HOST") if name == "api_port" else ("127.0.0.1", "")
 
 
 def require_free(host: str, port: int, setting: str, *, host_setting: str = "") -> None:

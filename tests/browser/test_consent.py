@@ -45,6 +45,8 @@ def test_what_was_unticked_stays_so_until_something_is_chosen(page: Page, place:
     page.goto(place.asking(place.register()))
     sign_in(page)
     boxes = page.get_by_role("checkbox")
+    # all() does not wait: of a page that is still arriving it would be the boxes so far
+    expect(boxes).to_have_count(2)
     for box in boxes.all():
         box.uncheck()
     page.get_by_role("button", name="Allow").click()

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from sandbox.ad_catalogue import AdTree
-from sandbox.ads import Delivery
+from sandbox.ads import Ad, AdAccount, AdSet, Campaign, Creative, Delivery
 from sandbox.world import World
 
 Made = TypeVar("Made")
+
+
+class Planned(Protocol):
+    """A campaign as it is planned: its ad groups by name, each with the names of its ads."""
+
+    @property
+    def ad_groups(self) -> Mapping[str, Sequence[str]]: ...
+
+
+Plan = TypeVar("Plan", bound=Planned)
 
 
 class Derived(Generic[Made]):
@@ -36,3 +46,23 @@ def seen(deliveries: Sequence[Delivery], account_id: str, since: date, until: da
         shown = row.seen_at(as_of) if row.account_id == account_id else None
         if shown is not None:
             yield shown
+
+
+def tree_of(
+    accounts: Sequence[AdAccount],
+    plans: Iterable[Plan],
+    campaign_of: Callable[[int, Plan], Campaign],
+    ad_set_of: Callable[[Campaign, Plan, int, str], AdSet],
+    ad_of: Callable[[AdSet, Plan, int, str], tuple[Ad, Creative]],
+) -> AdTree:
+    """What is planned as a tree in the order of the plans, whose parts each platform numbers and words from 1 on."""
+    campaigns, ad_sets, ads, creatives = list[Campaign](), list[AdSet](), list[Ad](), list[Creative]()
+    for number, plan in enumerate(plans, 1):
+        campaigns.append(campaign_of(number, plan))
+        for place, (name, ad_names) in enumerate(plan.ad_groups.items(), 1):
+            ad_sets.append(ad_set_of(campaigns[-1], plan, place, name))
+            for position, ad_name in enumerate(ad_names, 1):
+                ad, creative = ad_of(ad_sets[-1], plan, position, ad_name)
+                ads.append(ad)
+                creatives.append(creative)
+    return AdTree(tuple(accounts), (), tuple(campaigns), tuple(ad_sets), tuple(ads), tuple(creatives))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from random import Random
 
 from sandbox import derived
@@ -117,7 +118,8 @@ class Shelf(derived.Derived[Holdings]):
 def build(world: World) -> Holdings:
     """The holdings in a world; the same world has the same."""
     days = (world.today - world.first_day).days + 1
-    tree = _tree(Random(f"{world.seed}:google"), world, days)  # noqa: S311 - a repeatable world, no secret
+    random = Random(f"{world.seed}:google")  # noqa: S311 - a repeatable world, no secret
+    tree = derived.tree_of(CUSTOMERS, PLANS, partial(_campaign, world), _ad_set, partial(_ad, random, world, days))
     people = len(world.people)
     delivered = build_delivery(Random(f"{world.seed}:google delivery"), tree, world.today, days, people)  # noqa: S311
     claimed = _claimed(Random(f"{world.seed}:google claims"), delivered, tree, world)  # noqa: S311
@@ -125,25 +127,7 @@ def build(world: World) -> Holdings:
     return Holdings(tree, plans, tuple(claimed))
 
 
-def _tree(random: Random, world: World, days: int) -> AdTree:
-    campaigns: list[Campaign] = []
-    ad_sets: list[AdSet] = []
-    ads: list[Ad] = []
-    creatives: list[Creative] = []
-    for number, plan in enumerate(PLANS, 1):
-        campaign = _campaign(number, plan, world)
-        campaigns.append(campaign)
-        for place, (name, headlines) in enumerate(plan.ad_groups.items(), 1):
-            ad_set = _ad_set(campaign, plan, place, name)
-            ad_sets.append(ad_set)
-            for position, headline in enumerate(headlines, 1):
-                ad, creative = _ad(random, ad_set, plan, position, headline, world, days)
-                ads.append(ad)
-                creatives.append(creative)
-    return AdTree(CUSTOMERS, (), tuple(campaigns), tuple(ad_sets), tuple(ads), tuple(creatives))
-
-
-def _campaign(number: int, plan: Plan, world: World) -> Campaign:
+def _campaign(world: World, number: int, plan: Plan) -> Campaign:
     created, updated = epoch(world.first_day) - 86_400 * number, epoch(world.today) - 86_400 * number
     return Campaign(
         f"{_FIRST + number * 10_000}", CUSTOMERS[plan.customer].id, plan.name, plan.status, plan.channel,
@@ -160,7 +144,7 @@ def _ad_set(campaign: Campaign, plan: Plan, place: int, name: str) -> AdSet:
 
 
 def _ad(
-    random: Random, ad_set: AdSet, plan: Plan, position: int, headline: str, world: World, days: int
+    random: Random, world: World, days: int, ad_set: AdSet, plan: Plan, position: int, headline: str
 ) -> tuple[Ad, Creative]:
     # an asset group has no ads: it is what delivers
     number = ad_set.id if plan.channel == ASSETS else f"{int(ad_set.id) + 500_000_000_000 + position}"

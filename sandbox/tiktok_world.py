@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from random import Random
 
 from sandbox import derived
@@ -96,7 +97,8 @@ class Presences(derived.Derived[Presence]):
 def build(world: World) -> Presence:
     """The presence in a world; the same world has the same."""
     days = (world.today - world.first_day).days + 1
-    tree = _tree(Random(f"{world.seed}:tiktok"), world, days)  # noqa: S311 - a repeatable world, no secret
+    random = Random(f"{world.seed}:tiktok")  # noqa: S311 - a repeatable world, no secret
+    tree = derived.tree_of(ADVERTISERS, PLANS, partial(_campaign, world), _ad_set, partial(_ad, random, world, days))
     people = len(world.people)
     delivered = build_delivery(Random(f"{world.seed}:tiktok delivery"), tree, world.today, days, people)  # noqa: S311
     claimed = _claimed(Random(f"{world.seed}:tiktok claims"), delivered, tree, world)  # noqa: S311
@@ -113,25 +115,7 @@ def reach(found: Sequence[Delivery]) -> int:
     return deduplicated_reach(list(days.values()))
 
 
-def _tree(random: Random, world: World, days: int) -> AdTree:
-    campaigns: list[Campaign] = []
-    ad_sets: list[AdSet] = []
-    ads: list[Ad] = []
-    creatives: list[Creative] = []
-    for number, plan in enumerate(PLANS, 1):
-        campaign = _campaign(number, plan, world)
-        campaigns.append(campaign)
-        for place, (name, ad_names) in enumerate(plan.ad_groups.items(), 1):
-            ad_set = _ad_set(campaign, plan, place, name)
-            ad_sets.append(ad_set)
-            for position, ad_name in enumerate(ad_names, 1):
-                ad, creative = _ad(random, ad_set, plan, position, ad_name, world, days)
-                ads.append(ad)
-                creatives.append(creative)
-    return AdTree(ADVERTISERS, (), tuple(campaigns), tuple(ad_sets), tuple(ads), tuple(creatives))
-
-
-def _campaign(number: int, plan: Plan, world: World) -> Campaign:
+def _campaign(world: World, number: int, plan: Plan) -> Campaign:
     created = epoch(world.first_day) - 86_400 * number
     updated = epoch(world.today) - 86_400 * number
     return Campaign(
@@ -149,7 +133,7 @@ def _ad_set(campaign: Campaign, plan: Plan, place: int, name: str) -> AdSet:
 
 
 def _ad(
-    random: Random, ad_set: AdSet, plan: Plan, position: int, name: str, world: World, days: int
+    random: Random, world: World, days: int, ad_set: AdSet, plan: Plan, position: int, name: str
 ) -> tuple[Ad, Creative]:
     number = f"{int(ad_set.id) + position}"
     form = "carousel" if "carousel" in name or "carrusel" in name else "video"

@@ -18,7 +18,7 @@ from tests.fixtures.sandbox import TODAY, RunningSandbox, served
 
 ATTEMPTS, PASSING = 4, 2
 POLICY = Policy(attempts=ATTEMPTS, longest_wait=120.0, first_backoff=0.01, longest_backoff=0.02, read_timeout=10.0)
-IMPATIENT = Policy(attempts=2, first_backoff=0.01, longest_backoff=0.02, read_timeout=0.3)
+IMPATIENT = Policy(attempts=2, first_backoff=0.01, longest_backoff=0.02, read_timeout=0.6)
 REVISION = "figures of the last 28 days revised"
 # where answers carry a code and pages their number and size, what does not fit is asked for again
 COUNTED = {"JSON of another shape", "every row twice"}
@@ -72,7 +72,7 @@ FAULTS = (
     Fault("HTML instead of JSON, 200", {"kind": "html", "status": 200}, "malformed"),
     Fault("truncated body", {"kind": "truncation"}, "malformed"),
     Fault("truncated body, length announced", {"kind": "truncation", "message": "announced"}, "connection"),
-    Fault("slower than the read timeout", {"kind": "delay", "seconds": 0.45}, "timeout", passing=1, policy=IMPATIENT,
+    Fault("slower than the read timeout", {"kind": "delay", "seconds": 0.8}, "timeout", passing=1, policy=IMPATIENT,
           retries=2),
     Fault("connection reset", {"kind": "reset"}, "connection"),
     Fault("JSON of another shape", {"kind": "shape"}, "malformed", ends_at_once=True),

@@ -21,7 +21,8 @@ from tests.dbt_project import credit_worlds, small_world
 from tests.dbt_project.project import DEFAULTS, Project
 from touchledger.settings import Settings
 
-PERMUTATIONS = (1, 2)
+# one other order; `make days` draws as many as one likes, with more that changes
+ANOTHER = 1
 SEEDS = (0, 1, 2)
 TIMES = {"profiles": ("data_as_of",)}
 
@@ -165,13 +166,12 @@ def as_written(written: Project) -> dict[str, str]:
     return _hashes(written)
 
 
-@pytest.mark.parametrize("order", PERMUTATIONS)
 def test_shuffled_cut_and_repeated_input_gives_the_same_bytes(
-    order: int, written: Project, as_written: dict[str, str], tmp_path: Path
+    written: Project, as_written: dict[str, str], tmp_path: Path
 ) -> None:
     project = Project(Settings(home=tmp_path))
     shutil.copytree(written.lake.root / "raw" / "calendar", project.lake.root / "raw" / "calendar", dirs_exist_ok=True)
-    _land(project, _told(), order)
+    _land(project, _told(), ANOTHER)
     project.model()
     assert _hashes(project) == as_written
 

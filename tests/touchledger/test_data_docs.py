@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from dbt.task.docs import DOCS_INDEX_FILE_PATH
 
-from data_contracts.contract import landed
+from data_contracts.contract import landed, modelled
 from orchestration.batch_file import raw_schema
 from touchledger import data_docs
 from touchledger.contract_docs import with_contracts
@@ -84,6 +84,27 @@ def test_a_source_tells_what_a_row_is_its_columns_and_where_its_files_lie() -> N
     assert all(one["description"] and one["type"] for one in source["columns"].values())
     assert source["relation_name"] == files.replace("~/", "")
     assert source["meta"] == {"files, in the state folder": "lake/raw/ad_delivery/**/*.parquet"}
+
+
+def test_a_mart_tells_its_key_and_which_columns_are_never_null() -> None:
+    columns = {name: {"name": name, "description": "text"} for name in modelled()["people_ads"].column}
+    mart = {"name": "people_ads", "columns": columns, "meta": {"changed": "int_changed_days", "since": None}}
+    other = {"name": "int_paths", "columns": {"n": {"name": "n"}}, "meta": {}}
+    told = with_contracts({"nodes": {"model.t.people_ads": mart, "model.t.int_paths": other}, "sources": {}})["nodes"]
+    constraints = {
+        name: [one["type"] for one in column["constraints"]]
+        for name, column in told["model.t.people_ads"]["columns"].items()
+    }
+    assert constraints == {
+        "profile_key": ["not_null", "primary_key"],
+        "ad_key": ["not_null", "primary_key"],
+        "ad_id": ["not_null"],
+        "ad_name": [],
+        "entity_key": [],
+    }
+    assert told["model.t.people_ads"]["columns"]["ad_id"]["description"] == "text"
+    assert told["model.t.people_ads"]["meta"] == {"key": "profile_key, ad_key"}
+    assert told["model.t.int_paths"] == other
 
 
 def test_the_statement_shown_of_a_source_reads_its_files() -> None:

@@ -7,6 +7,8 @@ from typing import Any
 import dagster as dg
 import duckdb
 
+from data_contracts.contract import served
+from orchestration.assets.column_schemas import served_schema
 from orchestration.assets.warehouse import mart_keys
 from orchestration.likelihoods import NAME, write_likelihoods
 from orchestration.locks import only_writer
@@ -106,6 +108,7 @@ def _looks(store: RankingStore, model: Model) -> dict[str, Any]:
     deps=[*mart_keys({"ad_scores": None, "entities": None, "profiles": None}), TOLD],
     group_name="marts",
     kinds={"duckdb"},
+    metadata=served_schema(served()[NAME]),
     pool="warehouse",
     check_specs=[
         dg.AssetCheckSpec(

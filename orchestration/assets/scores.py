@@ -132,10 +132,17 @@ def ad_likelihoods(
             "seconds": round(time.monotonic() - started, 2),
         }
     )
+    yield readable_check(written.problem)
+
+
+def readable_check(problem: str) -> dg.AssetCheckResult:
+    """Whether the ranker's file could be read; a failure tells what is published without it, and what mends it."""
+    lost = "Likelihoods are published of no ad, scores as ever; the next run of the job ranking writes the file anew"
     # a warning, not an error: a damaged file of the ranker must not hold back the scores
-    yield dg.AssetCheckResult(
+    return dg.AssetCheckResult(
         check_name="readable",
-        passed=not written.problem,
+        passed=not problem,
         severity=dg.AssetCheckSeverity.WARN,
-        metadata={"problem": written.problem or "none"},
+        description=f"{lost}: {problem}" if problem else None,
+        metadata={"problem": problem or "none"},
     )

@@ -57,7 +57,8 @@ def write_data_docs(settings: Settings) -> None:
     manifest, catalog = (json.loads(path.read_text()) for path in artifacts)
     settings.data_docs.parent.mkdir(parents=True, exist_ok=True)
     written = target(settings) / "data_docs.html"
-    text = page(Path(DOCS_INDEX_FILE_PATH).read_text(), with_contracts(without_unit_tests(manifest)), catalog)
+    told = with_contracts(with_described_tests(without_unit_tests(manifest)))
+    text = page(Path(DOCS_INDEX_FILE_PATH).read_text(), told, catalog)
     written.write_text(text + (_mark(settings) if all_are_built(manifest, catalog) else ""))
     put_in_place(written, settings.data_docs)
 
@@ -106,6 +107,17 @@ def without_unit_tests(manifest: Mapping[str, Any]) -> dict[str, Any]:
             if not node.startswith(UNIT_TEST)
         }
     return kept
+
+
+def with_described_tests(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest with what its data tests hold, which Dagster reads off their meta, where the page looks for it."""
+    nodes = {
+        name: dict(node) | {"description": node["meta"]["description"]}
+        if "description" in node.get("meta", ())
+        else node
+        for name, node in manifest["nodes"].items()
+    }
+    return dict(manifest) | {"nodes": nodes}
 
 
 def _inline(artifact: Mapping[str, Any]) -> str:

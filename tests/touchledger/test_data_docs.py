@@ -13,7 +13,7 @@ from data_contracts.contract import landed, modelled
 from orchestration.batch_file import raw_schema
 from touchledger import data_docs
 from touchledger.contract_docs import with_contracts
-from touchledger.data_docs import all_are_built, describes_the_models, page, without_unit_tests
+from touchledger.data_docs import all_are_built, describes_the_models, page, with_described_tests, without_unit_tests
 from touchledger.settings import Settings
 
 MANIFEST: dict[str, Any] = {
@@ -35,6 +35,14 @@ def test_the_lineage_graph_holds_models_and_no_unit_test() -> None:
     assert kept["child_map"] == {"model.t.a": ["model.t.b"], "model.t.b": []}
     assert kept["parent_map"] == {"model.t.b": ["model.t.a"]}
     assert kept["nodes"] == MANIFEST["nodes"]
+
+
+def test_a_data_test_tells_what_it_holds_and_a_model_what_it_told() -> None:
+    told = {"resource_type": "test", "description": "", "meta": {"description": "No currency is told twice."}}
+    model = {"resource_type": "model", "description": "One row per day.", "meta": {"changed": "int_changed_days"}}
+    nodes = with_described_tests({"nodes": {"test.t.a": told, "model.t.a": model}})["nodes"]
+    assert nodes["test.t.a"]["description"] == "No currency is told twice."
+    assert nodes["model.t.a"] == model
 
 
 def test_a_description_cannot_end_the_script_it_stands_in() -> None:

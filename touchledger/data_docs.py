@@ -17,7 +17,7 @@ from dbt.task.docs import DOCS_INDEX_FILE_PATH
 
 from data_contracts.contract import landed, served
 from orchestration import raw_columns
-from orchestration.dbt_manifest import PROJECT, fingerprint, run_dbt, target
+from orchestration.dbt_manifest import PROJECT, fingerprint, run_dbt, target, words
 from orchestration.durable import put_in_place
 from orchestration.warehouse_state import require_database, require_usable
 from touchledger import contract_docs
@@ -53,7 +53,7 @@ def write_data_docs(settings: Settings) -> None:
         require_database(settings)
         with suppress(duckdb.IOException):
             require_usable(settings)
-        raise DataDocsError(f"the data docs could not be written:\n{(done.stdout + done.stderr).strip()}")
+        raise DataDocsError(f"the data docs could not be written:\n{words(done)}")
     manifest, catalog = (json.loads(path.read_text()) for path in artifacts)
     settings.data_docs.parent.mkdir(parents=True, exist_ok=True)
     written = target(settings) / "data_docs.html"

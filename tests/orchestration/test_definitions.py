@@ -77,6 +77,17 @@ def test_every_source_of_the_models_is_an_asset_that_lands(defs: dg.Definitions)
         assert {parent.path[0] for parent in graph.get(key).parent_keys} == {"raw"}, key
 
 
+def test_the_pages_of_landings_say_what_a_run_brings(defs: dg.Definitions) -> None:
+    graph = defs.resolve_asset_graph()
+    told = {name: graph.get(dg.AssetKey(["landing", name])).description or "" for name in ("ad_platform", "app")}
+    assert "studies" in told["ad_platform"]
+    assert [word for word in ("page events", "goals", "payers", "creatives") if word not in told["app"]] == []
+    # it had promised what was created since the last pull, beside counts of weeks
+    assert "the whole weeks that may still settle" in (
+        graph.get(dg.AssetKey(["landing", "payments"])).description or ""
+    )
+
+
 def test_every_contract_has_a_blocking_check(defs: dg.Definitions) -> None:
     specs = [spec for asset in defs.resolve_asset_graph().assets_defs for spec in asset.check_specs]
     blocking = {(spec.asset_key.to_user_string(), spec.name) for spec in specs if spec.blocking}

@@ -81,6 +81,12 @@ def test_a_column_of_a_mart_that_holds_one_of_some_words_tells_them() -> None:
     assert untold == {}
 
 
+def test_the_channels_of_a_customer_are_told_as_those_of_a_touch() -> None:
+    channels = contracts.served()["touches"].column["channel"].allowed
+    told = contracts.served()["customers"].column["touch_channels"].description
+    assert set(channels) <= set(re.findall(r"\w+", told))
+
+
 def test_a_column_of_a_served_table_tells_when_it_is_null_if_it_ever_is() -> None:
     tables = contracts.served().items()
     columns = [(f"{name}.{one.name}", one) for name, contract in tables for one in contract.columns]

@@ -72,6 +72,13 @@ def run_dbt(settings: Settings, command: list[str], folder: Path | None = None) 
     )
 
 
+def words(done: subprocess.CompletedProcess[str]) -> str:
+    """What a dbt that failed printed; how it ended where that is nothing."""
+    # who kills it, as the kernel does for want of memory, leaves it no words
+    ended = f"signal {-done.returncode} ended dbt" if done.returncode < 0 else f"dbt ended with {done.returncode}"
+    return (done.stdout + done.stderr).strip() or f"{ended} before it told anything"
+
+
 def ensure_manifest(settings: Settings) -> Path:
     """Path of an up-to-date manifest. Raises DbtParseError with dbt's words when the project cannot be parsed."""
     key = fingerprint(PROJECT, settings)
@@ -120,7 +127,7 @@ def _parsed(settings: Settings, kept: Path) -> Iterator[Path]:
     try:
         done = run_dbt(settings, ["--quiet", "parse"], folder)
         if done.returncode != 0:
-            raise DbtParseError((done.stdout + done.stderr).strip())
+            raise DbtParseError(words(done))
         yield folder
         # another process may have kept the same meanwhile, or the folder is on another disk: ours is not needed
         with suppress(OSError):

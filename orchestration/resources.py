@@ -47,17 +47,30 @@ class Warehouse(dg.ConfigurableResource[Any]):
         settings = load()
         lock = settings.home / "locks" / "warehouse.lock"
         with only_writer(lock, purpose="write the warehouse", wait_seconds=WAIT_SECONDS):
-            os.environ[PARENT_VARIABLE] = str(os.getpid())
             self._token = take_token(settings.operational_url)
             # other jobs pull first, and would keep dbt's process waiting, and its memory
             at_once = context.run is not None and context.run.job_name == BUILD.name
-            with early_dbt.started() if at_once else nullcontext():
+            with _named_parent(), early_dbt.started() if at_once else nullcontext():
                 yield self
 
     @property
     def token(self) -> int:
         """Grows with every run; a run can never publish over one that started later."""
         return self._token
+
+
+@contextmanager
+def _named_parent() -> Iterator[None]:
+    before = os.environ.get(PARENT_VARIABLE)
+    os.environ[PARENT_VARIABLE] = str(os.getpid())
+    try:
+        yield
+    finally:
+        # what this process starts later has children of its own, and their dbt would end at once for the wrong parent
+        if before is None:
+            del os.environ[PARENT_VARIABLE]
+        else:
+            os.environ[PARENT_VARIABLE] = before
 
 
 class WarehouseDbt(DbtCliResource):

@@ -15,18 +15,26 @@ import click
 import duckdb
 from dbt.task.docs import DOCS_INDEX_FILE_PATH
 
-from orchestration.dbt_manifest import PROJECT, fingerprint, run_dbt, target
+from data_contracts.contract import landed, served
+from orchestration import raw_columns
+from orchestration.dbt_manifest import PROJECT, fingerprint, run_dbt, target, words
 from orchestration.durable import put_in_place
 from orchestration.warehouse_state import require_database, require_usable
+from touchledger import contract_docs
+from touchledger.contract_docs import with_contracts
 from touchledger.settings import Settings
 
 UNIT_TEST = "unit_test."
-# dbt's page asks the server for these before its own script has filled them in
-UNFILLED = {
+# dbt's page asks the server for the first three before its own script has filled them in; the statement that it shows
+# of a source names a table that there is not, for sources are files
+CORRECTED = {
     '<use xlink:href=\\"{{': '<use ng-attr-xlink:href=\\"{{',
     '<use xlink:href="{{': '<use ng-attr-xlink:href="{{',
     "${require('./assets/favicons/favicon.ico')}": "/docs/assets/mark.svg",
+    'const o=(e.database?e.database+".":"")+e.schema+"."+e.identifier': "const o=e.relation_name",
 }
+# a page of older ones says something else of the same models
+MADE_BY = (__file__, contract_docs.__file__, raw_columns.__file__)
 
 
 class DataDocsError(click.ClickException):
@@ -45,11 +53,12 @@ def write_data_docs(settings: Settings) -> None:
         require_database(settings)
         with suppress(duckdb.IOException):
             require_usable(settings)
-        raise DataDocsError(f"the data docs could not be written:\n{(done.stdout + done.stderr).strip()}")
+        raise DataDocsError(f"the data docs could not be written:\n{words(done)}")
     manifest, catalog = (json.loads(path.read_text()) for path in artifacts)
     settings.data_docs.parent.mkdir(parents=True, exist_ok=True)
     written = target(settings) / "data_docs.html"
-    text = page(Path(DOCS_INDEX_FILE_PATH).read_text(), without_unit_tests(manifest), catalog)
+    told = with_contracts(with_described_tests(without_unit_tests(manifest)))
+    text = page(Path(DOCS_INDEX_FILE_PATH).read_text(), told, catalog)
     written.write_text(text + (_mark(settings) if all_are_built(manifest, catalog) else ""))
     put_in_place(written, settings.data_docs)
 
@@ -72,15 +81,17 @@ def describes_the_models(settings: Settings) -> bool:
 
 
 def _mark(settings: Settings) -> str:
-    """The end of the page: what the models, and what makes a page of them, come to."""
-    ours = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
+    """The end of the page: what the models, their contracts, and what makes a page of them, come to."""
+    told = hashlib.sha256(b"".join(Path(path).read_bytes() for path in MADE_BY))
+    told.update(repr([one.fingerprint for one in (*landed().values(), *served().values())]).encode())
+    ours = told.hexdigest()[:16]
     return f"\n<!-- of {fingerprint(PROJECT, settings)} by {ours} -->\n"
 
 
 def page(index: str, manifest: Mapping[str, Any], catalog: Mapping[str, Any]) -> str:
     """dbt's page with both artifacts inside it."""
-    for unfilled, ours in UNFILLED.items():
-        index = index.replace(unfilled, ours)
+    for theirs, ours in CORRECTED.items():
+        index = index.replace(theirs, ours)
     for name, artifact in (("MANIFEST", manifest), ("CATALOG", catalog)):
         index = index.replace(f'"{name}.JSON INLINE DATA"', _inline(artifact))
     return index
@@ -96,6 +107,17 @@ def without_unit_tests(manifest: Mapping[str, Any]) -> dict[str, Any]:
             if not node.startswith(UNIT_TEST)
         }
     return kept
+
+
+def with_described_tests(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest with what its data tests hold, which Dagster reads off their meta, where the page looks for it."""
+    nodes = {
+        name: dict(node) | {"description": node["meta"]["description"]}
+        if "description" in node.get("meta", ())
+        else node
+        for name, node in manifest["nodes"].items()
+    }
+    return dict(manifest) | {"nodes": nodes}
 
 
 def _inline(artifact: Mapping[str, Any]) -> str:

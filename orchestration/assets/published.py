@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import dagster as dg
 
-from data_contracts.contract import served
+from data_contracts.contract import Contract, served
 from orchestration import pointer, recomputes
 from orchestration.announcing import announce
 from orchestration.assets.warehouse import mart_keys
@@ -24,9 +24,16 @@ KEY = dg.AssetKey(["published"])
 
 def _checks() -> list[dg.AssetCheckSpec]:
     return [
-        dg.AssetCheckSpec(name=f"contract_{name}", asset=KEY, blocking=True, description=contract.grain)
+        dg.AssetCheckSpec(name=f"contract_{name}", asset=KEY, blocking=True, description=_promise(contract))
         for name, contract in served().items()
     ]
+
+
+def _promise(contract: Contract) -> str:
+    return (
+        f"Keeps {contract.folder}/{contract.name}.yaml: its columns and types, a value where one is required,"
+        f" and no key twice. {contract.grain}"
+    )
 
 
 @dg.asset(
@@ -48,13 +55,13 @@ def published(
     try:
         done = publish(settings, token=warehouse.token, tables=served_tables(), kept=kept_marts(settings))
     except ContractBrokenError as broken:
-        yield from _verdicts(broken.problems)
+        yield from verdicts(broken.problems)
         raise
     recomputes.publish(settings.operational_url, recomputes.build_of(context.run), done.pointer.snapshot_id)
     announce(settings, done.pointer, previous, trigger=_trigger(context.run))
     erased, purged = complete_erasures(settings), complete_purges(settings)
     complete_stores(settings)
-    yield from _verdicts([])
+    yield from verdicts([])
     yield dg.MaterializeResult(
         metadata={
             "snapshot": done.pointer.snapshot_id,
@@ -74,12 +81,14 @@ def _trigger(run: dg.DagsterRun) -> str:
     return {"new_input": "import", "erasures_waiting": "erasure", "purges_waiting": "erasure"}.get(asked_by, "schedule")
 
 
-def _verdicts(problems: list[str]) -> Iterator[dg.AssetCheckResult]:
+def verdicts(problems: list[str]) -> Iterator[dg.AssetCheckResult]:
+    """One result for each served contract, which tells those of the problems that are its table's."""
     for name in served():
         mine = [problem for problem in problems if problem.partition(":")[0].partition(".")[0] == name]
         yield dg.AssetCheckResult(
             check_name=f"contract_{name}",
             asset_key=KEY,
             passed=not mine,
+            description="; ".join(mine) or None,
             metadata={"problems": dg.JsonMetadataValue(mine)},
         )

@@ -27,7 +27,7 @@ from orchestration.sync import pull_range, sync_kind
 def landing_ad_platform(
     context: dg.AssetExecutionContext, deployment: Deployment
 ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
-    """Accounts, campaigns, ad sets, ads and creatives as they are now; delivery and reach of the run's days.
+    """Accounts, campaigns, ad sets, ads, creatives and studies as they are now; delivery and reach of the run's days.
 
     An account that lacks earlier days brings them too; those are told as partitions of their own. A run that names no
     days is over the newest that may still be revised, and tells all that came so. A backfill fails over a day that came

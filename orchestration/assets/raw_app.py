@@ -20,7 +20,11 @@ from orchestration.resources import Deployment
     freshness_policy=dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=26)),
 )
 def landing_app(context: dg.AssetExecutionContext, deployment: Deployment) -> dg.MaterializeResult[None]:
-    """Events, conversions and identities accepted by the API, one raw batch per landing; profiles and the calendar."""
+    """What the API, its hooks and the collector accepted since the last landing, and settings, whole each time.
+
+    Touches, conversions, identities, ad referrals, page events and what a store deleted are one raw batch per landing.
+    Profiles with their hosts, goals and payers, what analyses found in creatives, and the calendar replace their last.
+    """
     started = time.monotonic()
     settings, lake = deployment.settings, deployment.lake
     lake.prepare()

@@ -21,7 +21,10 @@ from orchestration.sync import sync_kind
     freshness_policy=dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=26)),
 )
 def landing_payments(deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
-    """Payments, refunds and recurring payments created since the last pull."""
+    """Payments and refunds, at first all and later those of the whole weeks that may still settle.
+
+    Renewals and disputes are told anew each time, so that a pull brings more rows than are new.
+    """
     started = time.monotonic()
     with tried_again():
         pulls = sync_kind(deployment.settings, deployment.lake, "payments")

@@ -7,8 +7,10 @@ from typing import Any
 import dagster as dg
 
 from data_contracts.contract import Contract, landed
+from orchestration.assets.column_schemas import raw_schema
 from orchestration.checks import contract_check, contract_check_spec
 from orchestration.plots import day_plot
+from orchestration.raw_columns import raw_description
 from orchestration.raw_rows import RawRows
 from orchestration.resources import Deployment
 
@@ -52,7 +54,8 @@ def raw_asset(contract: Contract) -> dg.AssetsDefinition:
     @dg.asset(
         key=key,
         deps=landings_of(contract),
-        description=contract.grain,
+        description=raw_description(contract),
+        metadata=raw_schema(contract),
         group_name="raw",
         kinds={"parquet"},
         check_specs=[contract_check_spec(contract, key)],

@@ -7,6 +7,8 @@ from typing import Any
 import dagster as dg
 import duckdb
 
+from data_contracts.contract import served
+from orchestration.assets.column_schemas import served_schema
 from orchestration.assets.warehouse import mart_keys
 from orchestration.likelihoods import NAME, write_likelihoods
 from orchestration.locks import only_writer
@@ -106,6 +108,7 @@ def _looks(store: RankingStore, model: Model) -> dict[str, Any]:
     deps=[*mart_keys({"ad_scores": None, "entities": None, "profiles": None}), TOLD],
     group_name="marts",
     kinds={"duckdb"},
+    metadata=served_schema(served()[NAME]),
     pool="warehouse",
     check_specs=[
         dg.AssetCheckSpec(
@@ -129,10 +132,17 @@ def ad_likelihoods(
             "seconds": round(time.monotonic() - started, 2),
         }
     )
+    yield readable_check(written.problem)
+
+
+def readable_check(problem: str) -> dg.AssetCheckResult:
+    """Whether the ranker's file could be read; a failure tells what is published without it, and what mends it."""
+    lost = "Likelihoods are published of no ad, scores as ever; the next run of the job ranking writes the file anew"
     # a warning, not an error: a damaged file of the ranker must not hold back the scores
-    yield dg.AssetCheckResult(
+    return dg.AssetCheckResult(
         check_name="readable",
-        passed=not written.problem,
+        passed=not problem,
         severity=dg.AssetCheckSeverity.WARN,
-        metadata={"problem": written.problem or "none"},
+        description=f"{lost}: {problem}" if problem else None,
+        metadata={"problem": problem or "none"},
     )

@@ -6,7 +6,9 @@ from typing import Any
 
 import dagster as dg
 
+from data_contracts.contract import modelled
 from orchestration import spark
+from orchestration.assets.column_schemas import served_schema
 from orchestration.dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, dbt_assets
 from orchestration.dbt_manifest import ensure_manifest, target
 from orchestration.dbt_process import ON_SPARK
@@ -36,6 +38,14 @@ class Stations(DagsterDbtTranslator):
         names: list[str] = dbt_resource_props["fqn"]
         layer, *folders = names[1:-1] or ["seeds"]
         return folders[0] if layer == "intermediate" else layer
+
+    def get_metadata(self, dbt_resource_props: Mapping[str, Any]) -> Mapping[str, Any]:
+        """As dbt tells it; the columns of a mart as its contract does, with its key and what is never null."""
+        told = super().get_metadata(dbt_resource_props)
+        # sources may have a mart's name
+        if dbt_resource_props["resource_type"] != "model" or dbt_resource_props["name"] not in modelled():
+            return told
+        return {**told, **served_schema(modelled()[dbt_resource_props["name"]])}
 
 
 @dbt_assets(

@@ -81,6 +81,28 @@ def test_a_column_of_a_mart_that_holds_one_of_some_words_tells_them() -> None:
     assert untold == {}
 
 
+def test_the_channels_of_a_customer_are_told_as_those_of_a_touch() -> None:
+    channels = contracts.served()["touches"].column["channel"].allowed
+    told = contracts.served()["customers"].column["touch_channels"].description
+    assert set(channels) <= set(re.findall(r"\w+", told))
+
+
+def test_a_column_of_a_served_table_tells_when_it_is_null_if_it_ever_is() -> None:
+    tables = contracts.served().items()
+    columns = [(f"{name}.{one.name}", one) for name, contract in tables for one in contract.columns]
+    assert [
+        name for name, one in columns if not one.required and not re.search(r"\bnull\b", one.description, re.I)
+    ] == []
+    assert [name for name, one in columns if one.required and re.search(r"\bnull\b", one.description, re.I)] == []
+
+
+def test_a_mart_tells_of_its_columns_what_its_contract_does() -> None:
+    for name, contract in contracts.modelled().items():
+        (path,) = (path for path in MODELS if path.stem == name)
+        told = {column["name"]: column["description"] for column in beside(path)["columns"]}
+        assert told == {column.name: column.description for column in contract.columns}, name
+
+
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: path.stem)
 def test_a_model_is_short_enough_to_read(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= 90

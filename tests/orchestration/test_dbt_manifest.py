@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
+import pytest
+
 from orchestration import dbt_manifest
-from orchestration.dbt_manifest import drop_others, ensure_manifest, fingerprint, target
-from orchestration.dbt_process import environment
+from orchestration.dbt_manifest import DbtParseError, drop_others, ensure_manifest, fingerprint, target
+from orchestration.dbt_process import PARENT_VARIABLE, environment
 from touchledger.settings import Settings
 
 
@@ -39,6 +42,14 @@ def test_what_another_process_parsed_meanwhile_is_not_dropped_as_old(tmp_path: P
 def test_dbt_is_told_the_same_in_every_state_folder_or_it_would_parse_anew(home: Path) -> None:
     one, other = environment(Settings(home=home / "first")), environment(Settings(home=home / "second"))
     assert {name for name in one if one[name] != other[name]} == {"HOME"}
+
+
+def test_a_dbt_that_was_killed_is_told_as_such(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # it has no words of its own: the error had none either
+    monkeypatch.setenv(PARENT_VARIABLE, str(os.getppid()))
+    with pytest.raises(DbtParseError, match="signal 9 ended dbt before it told anything"):
+        # whose project nobody parsed before
+        ensure_manifest(Settings(home=home, warehouse_threads=613))
 
 
 def test_any_changed_file_and_any_setting_of_the_profile_lead_to_a_new_parse(tmp_path: Path) -> None:

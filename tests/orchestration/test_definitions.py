@@ -16,6 +16,7 @@ import dagster as dg
 import pytest
 
 from data_contracts.contract import landed, served
+from orchestration.batch_file import raw_schema
 from orchestration.dbt_manifest import PROJECT
 
 WRITTEN = Path(__file__).parent / "definitions.json"
@@ -76,11 +77,41 @@ def test_every_source_of_the_models_is_an_asset_that_lands(defs: dg.Definitions)
         assert {parent.path[0] for parent in graph.get(key).parent_keys} == {"raw"}, key
 
 
+def test_the_pages_of_landings_say_what_a_run_brings(defs: dg.Definitions) -> None:
+    graph = defs.resolve_asset_graph()
+    told = {name: graph.get(dg.AssetKey(["landing", name])).description or "" for name in ("ad_platform", "app")}
+    assert "studies" in told["ad_platform"]
+    assert [word for word in ("page events", "goals", "payers", "creatives") if word not in told["app"]] == []
+    # it had promised what was created since the last pull, beside counts of weeks
+    assert "the whole weeks that may still settle" in (
+        graph.get(dg.AssetKey(["landing", "payments"])).description or ""
+    )
+
+
 def test_every_contract_has_a_blocking_check(defs: dg.Definitions) -> None:
     specs = [spec for asset in defs.resolve_asset_graph().assets_defs for spec in asset.check_specs]
     blocking = {(spec.asset_key.to_user_string(), spec.name) for spec in specs if spec.blocking}
     assert {(f"raw/{name}", "contract") for name in landed()} <= blocking
     assert {("published", f"contract_{name}") for name in served()} <= blocking
+
+
+def test_every_table_shows_its_columns_and_what_is_never_null_in_them(defs: dg.Definitions) -> None:
+    graph = defs.resolve_asset_graph()
+
+    def shown(*key: str) -> dict[str, bool]:
+        schema = graph.get(dg.AssetKey(key)).metadata["dagster/column_schema"]
+        assert [column.name for column in schema.columns if not column.description] == []
+        return {column.name: column.constraints.nullable for column in schema.columns}
+
+    for name, contract in landed().items():
+        # what withdraws a row has its key alone
+        told = {column.name: column.name not in contract.keys for column in contract.columns}
+        assert told.items() <= shown("raw", name).items()
+        assert set(shown("raw", name)) == set(raw_schema(contract).names)
+    for name, contract in served().items():
+        assert shown("marts", name) == {column.name: not column.required for column in contract.columns}
+    key = graph.get(dg.AssetKey(["marts", "profiles"])).metadata["dagster/column_schema"].constraints
+    assert key.other == ["primary key (profile_key)"]
 
 
 def test_every_test_of_the_models_is_a_check_and_every_check_says_what_it_finds(defs: dg.Definitions) -> None:

@@ -7,9 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dbt.task.docs import DOCS_INDEX_FILE_PATH
 
+from data_contracts.contract import landed, modelled
+from orchestration.batch_file import raw_schema
 from touchledger import data_docs
-from touchledger.data_docs import all_are_built, describes_the_models, page, without_unit_tests
+from touchledger.contract_docs import with_contracts
+from touchledger.data_docs import all_are_built, describes_the_models, page, with_described_tests, without_unit_tests
 from touchledger.settings import Settings
 
 MANIFEST: dict[str, Any] = {
@@ -31,6 +35,14 @@ def test_the_lineage_graph_holds_models_and_no_unit_test() -> None:
     assert kept["child_map"] == {"model.t.a": ["model.t.b"], "model.t.b": []}
     assert kept["parent_map"] == {"model.t.b": ["model.t.a"]}
     assert kept["nodes"] == MANIFEST["nodes"]
+
+
+def test_a_data_test_tells_what_it_holds_and_a_model_what_it_told() -> None:
+    told = {"resource_type": "test", "description": "", "meta": {"description": "No currency is told twice."}}
+    model = {"resource_type": "model", "description": "One row per day.", "meta": {"changed": "int_changed_days"}}
+    nodes = with_described_tests({"nodes": {"test.t.a": told, "model.t.a": model}})["nodes"]
+    assert nodes["test.t.a"]["description"] == "No currency is told twice."
+    assert nodes["model.t.a"] == model
 
 
 def test_a_description_cannot_end_the_script_it_stands_in() -> None:
@@ -64,3 +76,53 @@ def test_a_page_is_of_the_models_it_was_written_for(home: Path, monkeypatch: pyt
     assert describes_the_models(settings)
     model.write_text("select 2")
     assert not describes_the_models(settings), "a model is another"
+
+
+def test_a_source_tells_what_a_row_is_its_columns_and_where_its_files_lie() -> None:
+    files = "read_parquet('~/lake/raw/ad_delivery/**/*.parquet', union_by_name = true)"
+    node = {"name": "ad_delivery", "description": "", "columns": {}, "relation_name": files, "meta": {"dagster": {}}}
+    told = with_contracts({"nodes": {}, "sources": {"source.t.lake.ad_delivery": node}})["sources"]
+    source = told["source.t.lake.ad_delivery"]
+    assert source["description"].startswith(landed()["ad_delivery"].grain)
+    assert source["description"].endswith("the key in one `_profile_id`: `platform`, `ad_id`, `date`.")
+    assert list(source["columns"]) == raw_schema(landed()["ad_delivery"]).names
+    assert source["columns"]["date"]["constraints"] == [{"type": "not_null"}]
+    # a withdrawal has the key alone
+    assert source["columns"]["spend"]["constraints"] == []
+    assert all(one["description"] and one["type"] for one in source["columns"].values())
+    assert source["relation_name"] == files.replace("~/", "")
+    assert source["meta"] == {"files, in the state folder": "lake/raw/ad_delivery/**/*.parquet"}
+
+
+def test_a_mart_tells_its_key_and_which_columns_are_never_null() -> None:
+    columns = {name: {"name": name, "description": "text"} for name in modelled()["people_ads"].column}
+    mart = {"name": "people_ads", "columns": columns, "meta": {"changed": "int_changed_days", "since": None}}
+    other = {"name": "int_paths", "columns": {"n": {"name": "n"}}, "meta": {}}
+    told = with_contracts({"nodes": {"model.t.people_ads": mart, "model.t.int_paths": other}, "sources": {}})["nodes"]
+    constraints = {
+        name: [one["type"] for one in column["constraints"]]
+        for name, column in told["model.t.people_ads"]["columns"].items()
+    }
+    assert constraints == {
+        "profile_key": ["not_null", "primary_key"],
+        "ad_key": ["not_null", "primary_key"],
+        "ad_id": ["not_null"],
+        "ad_name": [],
+        "entity_key": [],
+    }
+    assert told["model.t.people_ads"]["columns"]["ad_id"]["description"] == "text"
+    assert told["model.t.people_ads"]["meta"] == {"key": "profile_key, ad_key"}
+    assert told["model.t.int_paths"] == other
+
+
+def test_the_statement_shown_of_a_source_reads_its_files() -> None:
+    written = page(Path(DOCS_INDEX_FILE_PATH).read_text(), {}, {})
+    statement = written[written.index("generateSourceSQL:function(e)") :].partition("return")[0]
+    assert statement.endswith("const o=e.relation_name;")
+
+
+def test_a_page_of_other_contracts_is_another(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(home=home)
+    before = data_docs._mark(settings)
+    monkeypatch.setattr(data_docs, "landed", dict)
+    assert data_docs._mark(settings) != before

@@ -8,7 +8,7 @@ import dagster as dg
 import duckdb
 import pytest
 
-from orchestration.assets.scores import ranker
+from orchestration.assets.scores import ranker, readable_check
 from orchestration.resources import Deployment
 from orchestration.warehouse_state import DamagedWarehouseError, end
 from touchledger.settings import Settings
@@ -26,3 +26,10 @@ def test_a_damaged_warehouse_is_told_with_the_way_out(home: Path) -> None:
         file.write(b"x" * (settings.warehouse.stat().st_size - 3 * 4096))
     with pytest.raises(DamagedWarehouseError, match=r"warehouse\.duckdb is damaged .*; remove it, and"):
         dg.materialize([ranker], resources={"deployment": Deployment()})
+
+
+def test_a_file_of_the_ranker_that_nobody_can_read_is_told_with_what_mends_it() -> None:
+    assert readable_check("").description is None
+    told = readable_check("no magic bytes")
+    assert (told.passed, told.severity) == (False, dg.AssetCheckSeverity.WARN)
+    assert "the next run of the job ranking writes the file anew: no magic bytes" in (told.description or "")

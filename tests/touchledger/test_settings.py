@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import duckdb
@@ -12,11 +13,18 @@ from pydantic import ValidationError
 from touchledger.settings import REPOSITORY, Settings, WrongSettingError, load
 
 EXAMPLE = (REPOSITORY / ".env.example").read_text()
-LINES = dict(re.findall(r"^TOUCHLEDGER_(\w+)=(.*)$", EXAMPLE, re.MULTILINE))
 
 
-def test_every_setting_is_in_the_example_with_its_default() -> None:
-    stated = {name.lower(): value for name, value in LINES.items()}
+def test_every_setting_is_in_the_example_with_its_default_as_a_shell_reads_it() -> None:
+    # the sender's name and address stood there bare, and the shell took < for a file to read from
+    sourced = ["env", "-i", "sh", "-c", "set -a; . ./.env.example; exec env -0"]
+    told = subprocess.run(sourced, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout
+    lines = dict(line.split("=", 1) for line in told.split("\0") if line)
+    stated = {
+        name.removeprefix("TOUCHLEDGER_").lower(): value
+        for name, value in lines.items()
+        if name.startswith("TOUCHLEDGER_")
+    }
     defaults = {
         name: "" if field.default is None else str(field.default) for name, field in Settings.model_fields.items()
     }

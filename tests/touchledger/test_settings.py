@@ -8,9 +8,12 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from click.testing import CliRunner
 from pydantic import ValidationError
 
-from touchledger.settings import REPOSITORY, Settings, WrongSettingError, load
+from touchledger.cli import main
+from touchledger.doctor import variables
+from touchledger.settings import REPOSITORY, Settings, WrongSettingError, load, unknown_variables
 
 EXAMPLE = (REPOSITORY / ".env.example").read_text()
 
@@ -36,6 +39,32 @@ def test_every_setting_of_the_example_has_a_sentence() -> None:
     for line in EXAMPLE.splitlines():
         if line.startswith("TOUCHLEDGER_"):
             assert re.fullmatch(r"# [A-Zo].{10,}", previous[line]), line
+
+
+def test_a_variable_that_is_no_setting_is_named_with_the_setting_meant(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    # a database address with a letter missing was ignored in silence, and the profile was made in SQLite
+    for name in ("TOUCHLEDGER_DATABSE_URL", "TOUCHLEDGER_ANALYTICS", "TOUCHLEDGER_KILLS", "touchledger_api_port"):
+        monkeypatch.setenv(name, "8111")
+    assert unknown_variables() == {
+        "TOUCHLEDGER_ANALYTICS": None, "TOUCHLEDGER_DATABSE_URL": "TOUCHLEDGER_DATABASE_URL",
+    }  # fmt: skip
+    told = CliRunner().invoke(main, ["status", "--json"])
+    named = "TOUCHLEDGER_DATABSE_URL is no setting and changes nothing"
+    assert told.stderr == f"{named}; TOUCHLEDGER_DATABASE_URL is one.\n"
+    assert [(one.verdict, one.found, one.way_out) for one in variables(settings)] == [
+        ("warn", "TOUCHLEDGER_ANALYTICS is no setting and changes nothing", "see .env.example"),
+        ("warn", named, "set TOUCHLEDGER_DATABASE_URL instead"),
+    ]
+
+
+def test_no_variable_of_our_own_is_called_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [REPOSITORY / "Makefile", *(REPOSITORY / ".ci").iterdir(), *(REPOSITORY / "dbt_project").glob("*.yml")]
+    files += [path for part in ("touchledger", "orchestration", "api") for path in (REPOSITORY / part).rglob("*.py")]
+    for name in re.findall(r"TOUCHLEDGER_[A-Z_]*[A-Z]\b(?!_)", "".join(path.read_text() for path in files)):
+        monkeypatch.setenv(name, "1")
+    assert unknown_variables() == {}
 
 
 def test_the_state_folder_is_absolute_whatever_is_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ SPARK_MEMORY = r"(?i)^[1-9]\d*[kmgt]"
 ADDRESS = r"^https?://[^\s/@]+[^\s@]*$"
 # DuckDB finds no file of the lake under such a name, or those of another folder too
 PATTERNS = frozenset("*?[\\")
+# in the addresses by which our own SQLite and Dagster's are opened these three signs are one letter
+LETTER = re.compile("%[0-9A-Fa-f]{2}")
 # each is made when a database is opened: a million of them keep a build from beginning
 MOST_THREADS = 1024
 # told by processes of ours to those they start, to dbt of its files, and to our own tests: no settings
@@ -137,6 +139,8 @@ class Settings(BaseSettings):
             raise ValueError("begins with the home of a user who is not known here") from None
         if set(str(home)) & PATTERNS:
             raise ValueError(r"should be a path without *, ?, [ and \, which the database reads as patterns")
+        if found := LETTER.search(str(home)):
+            raise ValueError(f"should be a path without {found.group()}, which the database reads as a letter")
         return home
 
     @field_validator("database_url")

@@ -158,6 +158,12 @@ def test_a_state_folder_that_the_database_would_read_as_a_pattern_is_refused(tmp
     assert Settings(home=tmp_path / 'ñ o\'b {y}] 100% #1; "q"').home.parent == tmp_path
 
 
+def test_a_state_folder_that_the_databases_address_would_spell_otherwise_is_refused(tmp_path: Path) -> None:
+    # profiles went into another folder where that was there, and else no command could open the database
+    with pytest.raises(ValidationError, match=r"home\n.*without %41, which the database reads as a letter"):
+        Settings(home=tmp_path / "of%41ours" / "state")
+
+
 def test_a_wildcard_of_the_folder_above_counts_when_the_state_folder_is_relative(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

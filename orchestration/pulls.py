@@ -15,7 +15,7 @@ import structlog
 from api.models import Connection
 from connectors.ad_platform import AdPlatform, Row, days_of, last_of_month, reach_windows
 from connectors.ad_platforms import PLATFORMS, opened
-from connectors.errors import ConnectorError, Refused
+from connectors.errors import ConnectorError, Malformed, Refused
 from connectors.payments import Payments
 from connectors.shopify import Shopify
 from connectors.stripe import Stripe
@@ -146,9 +146,11 @@ def pull_ads(pull: Pull) -> None:
         until = min(_monday(last) + timedelta(days=6), pull.today)
         for week, rows in _by_week(platform.breakdowns(_monday(newest), until)):
             pull.land("ad_delivery_breakdowns", rows, f"-{week}")
-        _land_studies(pull, platform)
+        odd = _land_studies(pull, platform)
         # the last, for it takes most of the requests: months that do not come now are asked for by the next pull
         _land_reach(pull, platform, first, min(last_of_month(last), pull.today))
+        if odd is not None:
+            raise odd
 
 
 def _entities(platform: AdPlatform) -> dict[str, list[Row]]:
@@ -180,15 +182,19 @@ def _currency(accounts: Iterable[Row]) -> str | None:
     return next((one for one in told if isinstance(one, str) and one in currency_digits()), None)
 
 
-def _land_studies(pull: Pull, platform: AdPlatform) -> None:
+def _land_studies(pull: Pull, platform: AdPlatform) -> Malformed | None:
+    """What ends the pull once all else came: studies that cannot be read will be the same each time."""
     try:
         studies = platform.studies(pull.today)
+    except Malformed as odd:
+        return odd
     except Refused as refused:
         # few accounts may read studies, and none needs them for its figures
         log.info("no_studies", connection=pull.connection.id, reason=refused.reason)
-        return
+        return None
     for dataset, rows in studies.items():
         pull.land(dataset, rows)
+    return None
 
 
 def _land_reach(pull: Pull, platform: AdPlatform, first: date, until: date) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from marshmallow import ValidationError, fields, validate
@@ -31,8 +31,8 @@ class Flag(fields.Boolean):
 class Uuid(fields.String):
     """A UUID with its hyphens, in any case; loads in lower case."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(metadata={"format": "uuid", "pattern": f"^{UUID}$"}, **kwargs)
+    def __init__(self, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
+        super().__init__(metadata={**(metadata or {}), "format": "uuid", "pattern": f"^{UUID}$"}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = str(super()._deserialize(value, attr, data, **kwargs))

@@ -21,7 +21,7 @@ LONGEST_ID = 19
 # of several rows of one ad
 SUMMED = ("spend", "impressions", "clicks", "platform_conversions", "platform_conversion_value")
 _LIVELINESS = {"ACTIVE": 2, "PAUSED": 1}
-Place = tuple[str, str]
+Place = tuple[str, str | None]
 
 
 class GoogleAds:

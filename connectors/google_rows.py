@@ -48,18 +48,18 @@ def ad_account(row: Row) -> Row:
     customer = row["customer"]
     return {
         "platform": PLATFORM,
-        "ad_account_id": str(customer["id"]),
+        "ad_account_id": _id(customer),
         "name": customer.get("descriptiveName"),
         "currency": customer["currencyCode"],
         "timezone": customer["timeZone"],
-        "status": status(customer["status"]) if customer.get("status") else None,
+        "status": _status_or_none(customer.get("status")),
     }
 
 
 def campaign(row: Row, account_id: str, currency: str) -> Row:
     """A campaigns row; what its bidding strives for stands for its objective, which Google does not tell."""
     node = row["campaign"]
-    own = {"campaign_id": str(node["id"]), "ad_account_id": account_id}
+    own = {"campaign_id": _id(node), "ad_account_id": account_id}
     objective = {
         "objective": node.get("advertisingChannelType"),
         "objective_group": _GOALS.get(str(node.get("biddingStrategyType"))),
@@ -70,14 +70,14 @@ def campaign(row: Row, account_id: str, currency: str) -> Row:
 def ad_set(row: Row) -> Row:
     """An ad_sets row: an ad group, which has no budget of its own."""
     node = row["adGroup"]
-    return _entity(node, {"ad_set_id": str(node["id"]), "campaign_id": str(row["campaign"]["id"])})
+    return _entity(node, {"ad_set_id": _id(node), "campaign_id": _id(row["campaign"])})
 
 
 def asset_group(row: Row) -> tuple[Row, Row]:
     """The ad_sets and the ads row of an asset group, which is both: Google tells nothing of what is shown of it."""
-    node, campaign_id = row["assetGroup"], str(row["campaign"]["id"])
-    own = _entity(node, {"ad_set_id": str(node["id"]), "campaign_id": campaign_id})
-    return own, {**own, "ad_id": str(node["id"]), "creative_id": None, "landing_url": landing(node)}
+    node, campaign_id = row["assetGroup"], _id(row["campaign"])
+    own = _entity(node, {"ad_set_id": _id(node), "campaign_id": campaign_id})
+    return own, {**own, "ad_id": _id(node), "creative_id": None, "landing_url": landing(node)}
 
 
 def ad(row: Row) -> Row:
@@ -85,12 +85,12 @@ def ad(row: Row) -> Row:
     node, shown = row["adGroupAd"], row["adGroupAd"]["ad"]
     return {
         "platform": PLATFORM,
-        "ad_id": str(shown["id"]),
-        "ad_set_id": str(row["adGroup"]["id"]),
-        "campaign_id": str(row["campaign"]["id"]),
-        "creative_id": str(shown["id"]) if form(shown) else None,
+        "ad_id": _id(shown),
+        "ad_set_id": _id(row["adGroup"]),
+        "campaign_id": _id(row["campaign"]),
+        "creative_id": _id(shown) if form(shown) else None,
         "name": ad_name(shown),
-        "status": status(node["status"]),
+        "status": _status_or_none(node["status"]),
         "url_tags": url_tags(row),
         "landing_url": landing(shown),
     }
@@ -109,7 +109,7 @@ def creative(row: Row) -> Row | None:
         "landing_url": landing(shown),
     }
     digest = hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
-    return {"platform": PLATFORM, "creative_id": str(shown["id"]), **seen, "content_hash": digest}
+    return {"platform": PLATFORM, "creative_id": _id(shown), **seen, "content_hash": digest}
 
 
 def delivery(row: Row, account_id: str, currency: str) -> Row:
@@ -120,8 +120,8 @@ def delivery(row: Row, account_id: str, currency: str) -> Row:
         "ad_id": ad_id(row),
         "date": day(row),
         "ad_account_id": account_id,
-        "ad_set_id": str((row.get("assetGroup") or row["adGroup"])["id"]),
-        "campaign_id": str(row["campaign"]["id"]),
+        "ad_set_id": _id(row.get("assetGroup") or row["adGroup"]),
+        "campaign_id": _id(row["campaign"]),
         "currency": currency,
         "spend": amount(metrics.get("costMicros", 0)),
         "impressions": count(metrics.get("impressions", 0)),
@@ -236,9 +236,9 @@ def status(text: object) -> str:
     return STATUSES.get(str(text), str(text))
 
 
-def ad_id(row: Row) -> str:
+def ad_id(row: Row) -> str | None:
     """The ad, or the asset group, that a row is about."""
-    return str((row.get("assetGroup") or row["adGroupAd"]["ad"])["id"])
+    return _id(row.get("assetGroup") or row["adGroupAd"]["ad"])
 
 
 def day(row: Row) -> date:
@@ -268,8 +268,13 @@ def _status_or_none(text: object) -> str | None:
     return status(text) if text else None
 
 
+def _id(node: Mapping[str, Any]) -> str | None:
+    """An id, which REST writes as text; None stays none, for the judge of the rows to refuse."""
+    return None if node["id"] is None else str(node["id"])
+
+
 def _entity(node: Row, own: Row) -> Row:
-    return {"platform": PLATFORM, **own, "name": node["name"], "status": status(node["status"])}
+    return {"platform": PLATFORM, **own, "name": node["name"], "status": _status_or_none(node["status"])}
 
 
 def _texts(shown: Mapping[str, Any], kind: str) -> Iterable[str]:

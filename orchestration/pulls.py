@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
@@ -15,7 +15,7 @@ import structlog
 from api.models import Connection
 from connectors.ad_platform import AdPlatform, Row, days_of, last_of_month, reach_windows
 from connectors.ad_platforms import PLATFORMS, opened
-from connectors.errors import ConnectorError, Refused
+from connectors.errors import ConnectorError, Malformed, Refused
 from connectors.payments import Payments
 from connectors.shopify import Shopify
 from connectors.stripe import Stripe
@@ -144,11 +144,12 @@ def pull_ads(pull: Pull) -> None:
         # whole weeks, so that a week's batch always holds all of its days
         newest = max(first, last - timedelta(days=BREAKDOWN_DAYS - 1))
         until = min(_monday(last) + timedelta(days=6), pull.today)
-        for week, rows in _by_week(platform.breakdowns(_monday(newest), until)):
-            pull.land("ad_delivery_breakdowns", rows, f"-{week}")
-        _land_studies(pull, platform)
+        _land_breakdowns(pull, platform, _monday(newest), until)
+        odd = _land_studies(pull, platform)
         # the last, for it takes most of the requests: months that do not come now are asked for by the next pull
         _land_reach(pull, platform, first, min(last_of_month(last), pull.today))
+        if odd is not None:
+            raise odd
 
 
 def _entities(platform: AdPlatform) -> dict[str, list[Row]]:
@@ -180,15 +181,28 @@ def _currency(accounts: Iterable[Row]) -> str | None:
     return next((one for one in told if isinstance(one, str) and one in currency_digits()), None)
 
 
-def _land_studies(pull: Pull, platform: AdPlatform) -> None:
+def _land_breakdowns(pull: Pull, platform: AdPlatform, since: date, until: date) -> None:
+    found = _by_week(platform.breakdowns(since, until), lambda row: row["date"])
+    before = pull.landed("ad_delivery_breakdowns")
+    for week in sorted({_monday(day) for day, _ in days_of(since, until)} | found.keys()):
+        # a week of which nothing is told any more is emptied; without a batch there is none to empty
+        if week in found or str(week) in before:
+            pull.land("ad_delivery_breakdowns", found.get(week, []), f"-{week}")
+
+
+def _land_studies(pull: Pull, platform: AdPlatform) -> Malformed | None:
+    """What ends the pull once all else came: studies that cannot be read will be the same each time."""
     try:
         studies = platform.studies(pull.today)
+    except Malformed as odd:
+        return odd
     except Refused as refused:
         # few accounts may read studies, and none needs them for its figures
         log.info("no_studies", connection=pull.connection.id, reason=refused.reason)
-        return
+        return None
     for dataset, rows in studies.items():
         pull.land(dataset, rows)
+    return None
 
 
 def _land_reach(pull: Pull, platform: AdPlatform, first: date, until: date) -> None:
@@ -240,8 +254,9 @@ def pull_payments(pull: Pull) -> None:
         found = processor.payments(datetime.combine(since, time.min, UTC) if since else None)
         disputes = _disputes(pull, processor)
     contract, made = load("conversions"), found["conversions"]
-    for suffix, rows in {"": made}.items() if since is None else _by_week_made(made):
-        pull.land("conversions", fitting(contract, rows), suffix)
+    weeks = {"": made} if since is None else _by_week(made, lambda row: row["occurred_at"].date())
+    for week, rows in weeks.items():
+        pull.land("conversions", fitting(contract, rows), f"-{week}" if week else "")
     pull.land("recurring_payments", found["recurring_payments"])
     if disputes is not None:
         pull.land("conversions", disputes, "-disputes")
@@ -266,18 +281,11 @@ def _land_changes(pull: Pull, found: Mapping[str, Iterable[Row]]) -> None:
         pull.land(dataset, fitting(load(dataset), rows), suffix)
 
 
-def _by_week_made(rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
+def _by_week(rows: Iterable[Row], day_of: Callable[[Row], date]) -> dict[date, list[Row]]:
     weeks: dict[date, list[Row]] = {}
     for row in rows:
-        weeks.setdefault(_monday(row["occurred_at"].date()), []).append(row)
-    yield from ((f"-{week.isoformat()}", found) for week, found in sorted(weeks.items()))
-
-
-def _by_week(rows: Iterable[Row]) -> Iterator[tuple[date, list[Row]]]:
-    weeks: dict[date, list[Row]] = {}
-    for row in rows:
-        weeks.setdefault(_monday(row["date"]), []).append(row)
-    yield from sorted(weeks.items())
+        weeks.setdefault(_monday(day_of(row)), []).append(row)
+    return dict(sorted(weeks.items()))
 
 
 def _monday(day: date) -> date:

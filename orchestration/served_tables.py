@@ -23,11 +23,12 @@ class ContractBrokenError(RuntimeError):
 
 @dataclass(frozen=True)
 class Column:
-    """One served column; `type` is DuckDB's name of it."""
+    """One served column; `type` is DuckDB's name of it, `outside` an SQL condition that values it may not have meet."""
 
     name: str
     type: str
     required: bool
+    outside: str | None = None
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,9 @@ def require_columns(connection: duckdb.DuckDBPyConnection, schema: str, tables: 
 
 
 def broken_rows(connection: duckdb.DuckDBPyConnection, table: ServedTable) -> list[str]:
-    """What rows of the served table break: a required value is absent, or a grain has two rows."""
+    """What rows of the served table break: a value is absent or not as promised, or a grain has two rows."""
     relation = f"main.{quoted(table.name)}"
-    problems = [*_absent(connection, relation, table)]
+    problems = [*_wrong(connection, relation, table)]
     # grouping the rows of every table took a sixth of a publication, and most tables are written in order
     if not _ascends(connection, relation, table):
         problems += _twice(connection, relation, table)
@@ -82,7 +83,7 @@ def require_fresh_rows(connection: duckdb.DuckDBPyConnection, relation: str, fre
     """Raise ContractBrokenError for such rows, of a table that kept its contract before those of `fresh` came to it."""
     same = " and ".join(f"old.{quoted(name)} is not distinct from new.{quoted(name)}" for name in table.grain)
     near = f"(select old.* from {relation} as old semi join {fresh} as new on {same})"  # noqa: S608
-    refuse([*_absent(connection, fresh, table), *_twice(connection, near, table)])
+    refuse([*_wrong(connection, fresh, table), *_twice(connection, near, table)])
 
 
 def runs(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> int:
@@ -163,13 +164,14 @@ def _shape(found: dict[str, str], table: ServedTable) -> Iterator[str]:
             yield f"{table.name}.{name}: {found[name]} where the contract says {promised[name]}"
 
 
-def _absent(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> Iterator[str]:
-    required = [column.name for column in table.columns if column.required]
-    counts = ", ".join(f"count(*) - count({quoted(name)})" for name in required)
-    nulls = connection.execute(f"select count(*), {counts or '0'} from {relation}").fetchone() or (0,)  # noqa: S608
-    for name, count in zip(required, nulls[1:], strict=False):
+def _wrong(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> Iterator[str]:
+    asked = [(one.name, f"{quoted(one.name)} is null", "without a value") for one in table.columns if one.required]
+    asked += [(one.name, one.outside, "outside what is promised") for one in table.columns if one.outside]
+    counts = ", ".join(f"count(*) filter ({condition})" for _, condition, _ in asked)
+    found = connection.execute(f"select {counts or '0'} from {relation}").fetchone() or (0,)  # noqa: S608
+    for (name, _, what), count in zip(asked, found, strict=False):
         if count:
-            yield f"{table.name}.{name}: {count} rows without a value"
+            yield f"{table.name}.{name}: {count} rows {what}"
 
 
 def _twice(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> Iterator[str]:
@@ -192,8 +194,21 @@ def served_tables() -> tuple[ServedTable, ...]:
 
 
 def _table(contract: contracts.Contract, types: Mapping[str, str]) -> ServedTable:
-    columns = tuple(Column(column.name, types[_spelling(column)], column.required) for column in contract.columns)
+    columns = tuple(
+        Column(column.name, types[_spelling(column)], column.required, _outside(column)) for column in contract.columns
+    )
     return ServedTable(contract.name, columns, contract.keys, contract.names_people)
+
+
+def _outside(column: contracts.Column) -> str | None:
+    """What the contract rules out: words other than the listed, and numbers beyond its bounds; None is neither."""
+    name, conditions = quoted(column.name), []
+    if column.allowed and column.kind == "text":
+        words = ", ".join("'{}'".format(word.replace("'", "''")) for word in column.allowed)
+        conditions.append(f"{name} not in ({words})")
+    for sign, bound in (("<", column.minimum), ("<=", column.above), (">", column.maximum)):
+        conditions += [f"{name} {sign} {bound}"] if bound is not None else []
+    return " or ".join(conditions) or None
 
 
 def duckdb_types(spellings: Iterable[str]) -> dict[str, str]:

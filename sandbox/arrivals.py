@@ -19,6 +19,7 @@ KINDS = {
     "ad": 48, "ad_alone": 6, "ad_set_only": 2, "campaign_only": 4, "unknown_ad": 3, "click_only": 6, "search_ad": 4,
     "organic": 10, "email": 6, "direct": 11,
 }  # fmt: skip
+UNSYNCED_CAMPAIGN = "120239999900008000"
 UNSYNCED_ADS = tuple(f"12023999990000{index:04d}" for index in range(6))
 
 
@@ -72,7 +73,8 @@ def _with_source(random: Random, touch: Touch, kind: str, ad: Ad | None, person:
         return replace(touch, referrer_host=random.choice(("search.example", "hikingforum.example")))
     if kind == "email":
         known = replace(touch.known, email=person.email)
-        return replace(touch, utm_source="newsletter", utm_medium="email", known=known)
+        letter = f"trail-letter-{datetime.fromtimestamp(touch.at, UTC):%Y-%m}"
+        return replace(touch, utm_source="newsletter", utm_medium="email", utm_campaign=letter, known=known)
     if kind == "search_ad":
         return replace(
             touch, ad_platform="google", is_paid=True, click_id_type="gclid", click_id=f"Cj0K{token(random, 40)}",
@@ -80,12 +82,12 @@ def _with_source(random: Random, touch: Touch, kind: str, ad: Ad | None, person:
         )  # fmt: skip
     paid = replace(
         touch, ad_platform="meta", is_paid=True, click_id_type="fbclid", click_id=f"IwAR{token(random, 44)}",
-        utm_source="meta", utm_medium="paid_social",
+        utm_source="meta", utm_medium="paid_social", utm_campaign=ad.campaign_id if ad else None,
     )  # fmt: skip
     if kind == "click_only":
         return paid
     if kind == "unknown_ad":
-        return replace(paid, ad_id=random.choice(UNSYNCED_ADS))
+        return replace(paid, ad_id=random.choice(UNSYNCED_ADS), utm_campaign=UNSYNCED_CAMPAIGN)
     return _naming(paid, kind, ad)
 
 
@@ -115,7 +117,7 @@ def echoes(random: Random, touch: Touch, person: Person, group: str, picker: AdP
         return [replace(_again(random, touch, 0, session_id=f"s_{random.getrandbits(48):012x}"), ad_platform=None,
                         ad_id=None, ad_set_id=None, campaign_id=None, is_paid=False, is_direct=True,
                         click_id=None, click_id_type=None, utm_source=None, utm_medium=None,
-                        referrer_host=None)]  # fmt: skip
+                        utm_campaign=None, referrer_host=None)]  # fmt: skip
     return []
 
 

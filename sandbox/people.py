@@ -72,6 +72,7 @@ class Touch:
     click_id: str | None = None
     utm_source: str | None = None
     utm_medium: str | None = None
+    utm_campaign: str | None = None
     referrer_host: str | None = None
     session_id: str | None = None
     conversation_id: str | None = None

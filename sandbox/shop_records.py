@@ -71,6 +71,7 @@ def _touch(row: Touch) -> Record:
         is_paid=row.is_paid,
         utm_source=row.utm_source,
         utm_medium=row.utm_medium,
+        utm_campaign=row.utm_campaign,
         referrer_host=row.referrer_host,
         landing_host=SHOP_HOST,
         session_id=row.session_id,

@@ -10,7 +10,7 @@ from rich.markup import escape
 from orchestration.garbage import search_seldom
 from touchledger.ends import Commands
 from touchledger.output import Output, speaking, spelt
-from touchledger.settings import Settings, WrongSettingError, load
+from touchledger.settings import Settings, WrongSettingError, load, unknown_variables
 
 # libraries that take seconds to import are imported by the commands that need them
 
@@ -26,6 +26,9 @@ def main() -> None:
 
 
 def _settings() -> Settings:
+    for name, meant in unknown_variables().items():
+        if meant:
+            click.echo(f"{spelt(name)} is no setting and changes nothing; {meant} is one.", err=True)
     try:
         return load()
     except WrongSettingError as wrong:

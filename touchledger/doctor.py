@@ -24,7 +24,7 @@ from orchestration.landed_facts import DamagedRawFileError, read_facts, require_
 from orchestration.warehouse_state import DamagedWarehouseError, require_database
 from touchledger.demo import MADE
 from touchledger.output import Output
-from touchledger.settings import REPOSITORY, Settings
+from touchledger.settings import REPOSITORY, Settings, unknown_variables
 from touchledger.supervisor import PortTakenError, listener, require_free
 
 ENOUGH_BYTES = 2 * 1024**3
@@ -80,6 +80,13 @@ def _installed(name: str) -> str | None:
         return version(name)
     except PackageNotFoundError:
         return None
+
+
+def variables(_: Settings) -> Iterator[Finding]:
+    """Every variable that is named like a setting is one; others are left alone in silence by everything else."""
+    for name, meant in unknown_variables().items():
+        way_out = f"set {meant} instead" if meant else "see .env.example"
+        yield Finding("environment", "warn", f"{name} is no setting and changes nothing", way_out)
 
 
 def state_folder(settings: Settings) -> Iterator[Finding]:
@@ -231,6 +238,7 @@ def sandbox(settings: Settings) -> Iterator[Finding]:
 LOOKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
     python_version,
     locked_packages,
+    variables,
     state_folder,
     database,
     ports,

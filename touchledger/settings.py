@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
+import os
 import re
 import secrets
 from contextlib import suppress
@@ -28,8 +30,12 @@ SPARK_MEMORY = r"(?i)^[1-9]\d*[kmgt]"
 ADDRESS = r"^https?://[^\s/@]+[^\s@]*$"
 # DuckDB finds no file of the lake under such a name, or those of another folder too
 PATTERNS = frozenset("*?[\\")
+# in the addresses by which our own SQLite and Dagster's are opened these three signs are one letter
+LETTER = re.compile("%[0-9A-Fa-f]{2}")
 # each is made when a database is opened: a million of them keep a build from beginning
 MOST_THREADS = 1024
+# told by processes of ours to those they start, to dbt of its files, and to our own tests: no settings
+OTHER_VARIABLES = frozenset({"dagster_storage", "parent_pid", "lake", "warehouse", "fuzz_examples", "kills", "no_skip"})
 
 
 def host_and_port(host: str, port: int) -> str:
@@ -133,6 +139,8 @@ class Settings(BaseSettings):
             raise ValueError("begins with the home of a user who is not known here") from None
         if set(str(home)) & PATTERNS:
             raise ValueError(r"should be a path without *, ?, [ and \, which the database reads as patterns")
+        if found := LETTER.search(str(home)):
+            raise ValueError(f"should be a path without {found.group()}, which the database reads as a letter")
         return home
 
     @field_validator("database_url")
@@ -223,6 +231,20 @@ class Settings(BaseSettings):
         """
         given = self.token_key.get_secret_value().split(",") if self.token_key else []
         return [*(one.strip().encode() for one in given if one.strip()), self.signing_key()]
+
+
+def unknown_variables() -> dict[str, str | None]:
+    """Variables of the environment that are named like settings and are none, each with the setting meant, if any."""
+    prefix = "TOUCHLEDGER_"
+    known = Settings.model_fields.keys() | OTHER_VARIABLES
+    # as pydantic reads them, small letters or not
+    given = sorted(name for name in os.environ if name.upper().startswith(prefix))
+    unknown = [name for name in given if name[len(prefix) :].lower() not in known]
+    near = {
+        name: difflib.get_close_matches(name[len(prefix) :].lower(), Settings.model_fields, n=1, cutoff=0.8)
+        for name in unknown
+    }
+    return {name: f"{prefix}{found[0].upper()}" if found else None for name, found in near.items()}
 
 
 @lru_cache(maxsize=8)

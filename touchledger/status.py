@@ -10,11 +10,13 @@ from typing import Any, Literal
 
 import click
 import sqlalchemy as sa
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
 from api.db import transaction
 from api.models import Connection, Import
+from api.snapshot_files import OpenSnapshot, Unopenable
 from data_contracts.contract import landed
 from data_contracts.records import as_json
 from orchestration import pointer
@@ -32,15 +34,28 @@ def report(output: Output, settings: Settings) -> None:
     current = pointer.read(settings.published)
     # first, for it tells of a damaged file of the lake by its name
     quarantine = list(_quarantine(settings))
+    refused = _why_refused(settings, current.file) if current else None
+    snapshot = {**asdict(current), "refused": refused} if current else None
     data = {
-        "snapshot": asdict(current) if current else None,
+        "snapshot": snapshot,
         "events_waiting": waiting(settings.operational_url),
         "connections": list(_connections(settings)),
         "data_sets": list(_data_sets(settings)),
         "files_not_loaded": [asdict(one) for one in not_loaded(settings)],
         "quarantine": quarantine,
     }
+    if refused and output.is_bare:
+        output.warn(_state_of(snapshot))
     output.result(current.snapshot_id if current else "", data, *_shown(data))
+
+
+def _why_refused(settings: Settings, file: str) -> str | None:
+    """What keeps the API of this version from serving a published file: damage, or what it lacks after an upgrade."""
+    try:
+        OpenSnapshot(settings.published / file, settings).connection.close()
+    except Unopenable as problem:
+        return str(problem)
+    return None
 
 
 def _connections(settings: Settings) -> Iterator[dict[str, Any]]:
@@ -102,15 +117,21 @@ def _records(title: str, found: list[dict[str, Any]]) -> Table | Text:
 
 
 def _shown(data: dict[str, Any]) -> list[Any]:
-    current = data["snapshot"]
-    served = (
-        f"Serving snapshot {current['snapshot_id']}, built {current['built_at']}" if current else "Nothing is served"
-    )
+    served = escape(_state_of(data["snapshot"]))
     tables = (
         _table(name.replace("_", " "), data[name])
         for name in ("connections", "data_sets", "files_not_loaded", "quarantine")
     )
     return [f"{served}; {data['events_waiting']:,} accepted records wait for the next build.", *tables]
+
+
+def _state_of(current: dict[str, Any] | None) -> str:
+    if current is None:
+        return "Nothing is served"
+    built = f"snapshot {current['snapshot_id']}, built {current['built_at']}"
+    if current["refused"] is None:
+        return f"Serving {built}"
+    return f"An API that starts now does not serve {built}: {current['refused']}; run `touchledger build`"
 
 
 def _table(title: str, rows: list[dict[str, Any]]) -> Table | Text:

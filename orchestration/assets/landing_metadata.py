@@ -56,7 +56,8 @@ def _record(name: str, landings: list[Landing]) -> dg.TableRecord:
 
 def sync_metadata(pulls: Sequence[Pull], started: float) -> dict[str, Any]:
     """The same for connections that were pulled."""
-    failures = {f"{one.connection.provider} {one.connection.id}": one.failure.reason for one in pulls if one.failure}
+    failed = ((one.connection, one.failure.reason) for one in pulls if one.failure)
+    failures = {f"{one.display_name} ({one.provider} {one.id})": reason for one, reason in failed}
     landings = [landing for one in pulls for landing in one.landings]
     return {"connections": len(pulls), **landing_metadata(landings, started, failures)}
 

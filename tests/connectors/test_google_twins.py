@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from connectors import google_rows
 from connectors.ad_platform import Row
 from connectors.apps import App
 from connectors.google_ads import GoogleAds
 from connectors.transport import Answer, Request
+from data_contracts.contract import load
 from tests.connectors.test_malformed import GOOGLE_ROW, Scripted
 from tests.fixtures.sandbox import TODAY
 
@@ -124,3 +126,15 @@ def test_an_ad_of_two_groups_rests_and_runs_again_in_both_but_where_it_was_remov
 def _pages(ads: list[Any]) -> list[Answer]:
     """The account, its campaigns, ad groups, ads and asset groups."""
     return [Answer(200, {}, {"results": rows}, True) for rows in ([ROW], [ROW], [ROW], ads, [])]
+
+
+def test_an_id_that_is_null_is_none_to_the_judge_of_the_rows() -> None:
+    # it landed as an ad of the id "None", which collected what was spent on every such ad
+    ad = {**BARE["adGroupAd"]["ad"], "id": None}
+    nameless = {**BARE, "adGroupAd": {**BARE["adGroupAd"], "status": None, "ad": ad}, "campaign": {"id": None}}
+    (row,) = delivered([{**nameless, "metrics": {"costMicros": "1000000"}}], [], [], [])
+    assert (row["ad_id"], row["campaign_id"], row["spend"]) == (None, None, Decimal(1))
+    told = google_rows.ad(nameless)
+    assert (told["ad_id"], told["campaign_id"], told["status"]) == (None, None, None)
+    (refused,) = load("ad_delivery").judge([row]).rejected
+    assert (refused.field, refused.reason) == ("ad_id", "missing")

@@ -130,6 +130,14 @@ def _money(minor: int) -> str:
     return f"{Decimal(minor) / 100:.2f}"
 
 
+def test_clicks_that_named_no_ad_tell_the_campaign_of_their_links(demo: Demo) -> None:
+    # the ads' links carry it, and not one click told it: nobody saw whose links are to be tagged anew
+    rows = _asked(demo, "/quality/ad-ids", platform="meta", limit=100)["rows"]
+    told = {row["utm_campaign"] for row in rows if row["reason"] == "no_ad_parameter"} - {None}
+    campaigns = {row["platform_id"] for row in _asked(demo, "/campaigns", limit=100)}
+    assert len(told) > 3 and told <= campaigns
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_what_every_entity_claims_is_the_ledgers(demo: Demo, level: str) -> None:
     rows = _asked(demo, "/campaigns/platform-comparison", level=level, limit=1000)["rows"]

@@ -64,6 +64,19 @@ def test_an_ad_whose_id_is_of_another_kind_lies_in_quarantine(
     assert sum(batch.rows_loaded for batch in lake.batches("ad_delivery")) > 1
 
 
+def test_a_study_that_cannot_be_read_keeps_no_reach_from_landing(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    # it came before reach, and a study that is odd once is so every night
+    def change(body: Any) -> None:
+        for study in body["data"]:
+            study["start_time"] = "some day"
+
+    assert isinstance(pull(settings, sandbox, lake, "/ad_studies", change), Malformed)
+    assert list(lake.batches("experiments")) == []
+    assert sum(batch.rows_loaded for batch in lake.batches("entity_reach")) > 1
+
+
 @pytest.mark.parametrize("zone", [["Europe/Madrid"], {"name": "Europe/Madrid"}])
 def test_an_account_whose_zone_is_no_text_lies_in_quarantine_and_its_delivery_comes(
     settings: Settings, sandbox: RunningSandbox, lake: Lake, zone: Any

@@ -18,6 +18,7 @@ import pytest
 import yaml
 from dagster._core.storage.tags import REPOSITORY_LABEL_TAG as LABEL
 
+from api.migrate import upgrade
 from orchestration import pointer
 from orchestration.dbt_manifest import target
 from orchestration.importer import import_file
@@ -158,6 +159,22 @@ def test_a_raw_row_that_breaks_its_contract_stops_the_run_before_the_models(buil
     assert outcome.problems[0].startswith(told) and outcome.problems[0].endswith("/0-broken.parquet")
     assert "warehouse" not in outcome.seconds
     assert pointer.read(built.settings.published) == before
+
+
+def test_a_database_that_knows_nobody_of_the_lake_publishes_nothing_over_its_figures(
+    built: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # an address of a new database was set, or the old one lost: the next build served an empty snapshot
+    before, lake = pointer.read(built.settings.published), Lake(built.settings.lake)
+    monkeypatch.setenv("TOUCHLEDGER_DATABASE_URL", f"sqlite:///{tmp_path}/other.db")
+    settings_module.load.cache_clear()
+    other = settings_module.load()
+    upgrade(other.operational_url)
+    settled = lake.batches("profiles")
+    outcome = run_job(other, "build")
+    assert f"knows none of the profiles whose rows {lake.root} holds: name the database" in outcome.problems[0]
+    assert "TOUCHLEDGER_DATABASE_URL" in outcome.problems[0]
+    assert (pointer.read(built.settings.published), lake.batches("profiles")) == (before, settled)
 
 
 def _break_a_row(lake: Path) -> Path:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import duckdb
 import pytest
 
-from orchestration.served_tables import Column, ServedTable, broken_rows, runs
+from orchestration.served_tables import (
+    Column,
+    ContractBrokenError,
+    ServedTable,
+    broken_rows,
+    require_fresh_rows,
+    runs,
+    served_tables,
+)
 
 TABLE = ServedTable("t", (Column("a", "INTEGER", True), Column("b", "VARCHAR", True)), ("a", "b"))
 # more than one block, so that several threads read it
@@ -55,3 +63,27 @@ def test_a_grain_that_two_rows_share_is_told_in_whatever_order_they_lie(
         connection.execute(f"create table t as select * from ({rows}) v(a, b)")
         told = broken_rows(connection, table)
     assert told == ([f"t: more than one row for (a, b) = {twice}"] if twice else [])
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "good", "bad"),
+    [
+        ("touches", "channel", "'web'", "'newspaper'"),
+        ("ad_creatives", "format", "null", "'VIDEO'"),
+        ("delivery_daily", "spend_minor", "0", "-1"),
+        ("fx_latest", "rate", "0.5", "0"),
+    ],
+)
+def test_a_value_that_the_contract_rules_out_is_told(table: str, column: str, good: str, bad: str) -> None:
+    # shape, absent values and grain alone were looked at, and what the data docs promise of values was not
+    tables = {one.name: one for one in served_tables()}
+    promised = {one.name: one for one in tables[table].columns}[column]
+    told = ServedTable("t", (Column("a", "INTEGER", True), promised), ("a",))
+    with duckdb.connect() as connection:
+        connection.execute(f"create table t (a integer, {column} {promised.type})")
+        connection.execute(f"insert into t values (1, {good})")
+        assert broken_rows(connection, told) == []
+        connection.execute(f"insert into t values (2, {bad}), (3, {good}), (4, {bad})")
+        assert broken_rows(connection, told) == [f"t.{column}: 2 rows outside what is promised"]
+        with pytest.raises(ContractBrokenError, match=rf"t\.{column}: 2 rows outside"):
+            require_fresh_rows(connection, "main.t", "(select * from main.t)", told)

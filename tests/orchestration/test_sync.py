@@ -147,6 +147,22 @@ def test_a_backfill_leaves_the_windows_and_breakdowns_of_later_days_of_the_same_
     assert {batch[-10:] for name, batch in after if name == "ad_delivery_breakdowns"} == {"2026-11-09", "2026-11-16"}
 
 
+def test_a_week_of_which_the_platform_tells_nothing_any_more_is_emptied(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # its days were, and what its ads had been shown to and where stayed
+    connect(settings, sandbox)
+    sync_kind(settings, lake, "ad_platform", DAYS)
+    world = sandbox.world
+    monkeypatch.setattr(
+        sandbox.holder, "world", replace(world, deliveries=tuple(row for row in world.deliveries if row.day < TODAY))
+    )
+    sync_kind(settings, lake, "ad_platform", DAYS)
+    kept = {batch.batch[-10:]: batch.rows_loaded for batch in lake.batches("ad_delivery_breakdowns")}
+    assert kept.keys() == {"2026-11-09", "2026-11-16"}
+    assert (kept["2026-11-09"] > 0, kept["2026-11-16"]) == (True, 0)
+
+
 def test_breakdowns_are_asked_for_the_newest_four_weeks_only(
     settings: Settings, sandbox: RunningSandbox, lake: Lake
 ) -> None:

@@ -92,6 +92,18 @@ def test_openapi_tells_of_the_idempotency_key_where_it_is_kept(app: Flask) -> No
                 assert replayed == (kept and status.startswith("2")), f"{method} {path} {status}"
 
 
+def test_openapi_says_what_every_parameter_of_a_query_is(app: Flask) -> None:
+    document = app.test_client().get("/openapi.json").get_json()
+    bare = {
+        (path, one["name"])
+        for path, operations_of in document["paths"].items()
+        for operation in operations_of.values()
+        for one in operation.get("parameters", [])
+        if one["in"] == "query" and not one.get("description")
+    }
+    assert bare == set()
+
+
 def test_openapi_lets_lists_with_commas_hold_more_than_one_word(app: Flask) -> None:
     document = app.test_client().get("/openapi.json").get_json()
     for path, operations_of in document["paths"].items():

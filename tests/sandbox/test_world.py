@@ -42,6 +42,13 @@ def test_every_kind_of_record_occurs(world: World) -> None:
     assert {row.gateway for row in world.orders} == {"stripe", "paypal", "manual"}
 
 
+def test_a_click_on_a_synced_ad_carries_the_campaign_as_the_ads_links_do(world: World) -> None:
+    by_ad = {ad.id: ad.campaign_id for ad in world.tree.ads}
+    arrived = [row for row in world.touches if row.via == "web" and row.ad_id in by_ad]
+    assert len(arrived) > 100
+    assert {row.utm_campaign == by_ad[str(row.ad_id)] for row in arrived} == {True}
+
+
 def test_nothing_happens_after_the_present(world: World) -> None:
     present = epoch(TODAY) + 43_200
     moments = [row.at for row in (*world.touches, *world.outcomes, *world.payments)]

@@ -155,8 +155,9 @@ def test_a_sync_names_the_connection_that_failed(
     settings: Settings, sandbox: RunningSandbox, profile_id: str, option: str
 ) -> None:
     profile = Profile(id=profile_id)
-    made = connected.to_meta(settings.operational_url, profile, sandbox.url, token="dead")
-    assert f"meta {made.id} was not pulled: connection_revoked" in run("sync", option, code=1).stderr
+    made = connected.to_meta(settings.operational_url, profile, sandbox.url, token="dead", display_name="Shop, Spain")
+    # by its id alone, which `touchledger status` does not show
+    assert f"Shop, Spain (meta {made.id}) was not pulled: connection_revoked" in run("sync", option, code=1).stderr
 
 
 def test_an_import_counts_and_the_second_is_the_first(settings: Settings, profile_id: str, tmp_path: Path) -> None:

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 import duckdb
 import pytest
+from click.testing import CliRunner
 from pydantic import ValidationError
 
-from touchledger.settings import REPOSITORY, Settings, WrongSettingError, load
+from touchledger.cli import main
+from touchledger.doctor import variables
+from touchledger.settings import REPOSITORY, Settings, WrongSettingError, load, unknown_variables
 
 EXAMPLE = (REPOSITORY / ".env.example").read_text()
-LINES = dict(re.findall(r"^TOUCHLEDGER_(\w+)=(.*)$", EXAMPLE, re.MULTILINE))
 
 
-def test_every_setting_is_in_the_example_with_its_default() -> None:
-    stated = {name.lower(): value for name, value in LINES.items()}
+def test_every_setting_is_in_the_example_with_its_default_as_a_shell_reads_it() -> None:
+    # the sender's name and address stood there bare, and the shell took < for a file to read from
+    sourced = ["env", "-i", "sh", "-c", "set -a; . ./.env.example; exec env -0"]
+    told = subprocess.run(sourced, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout
+    lines = dict(line.split("=", 1) for line in told.split("\0") if line)
+    stated = {
+        name.removeprefix("TOUCHLEDGER_").lower(): value
+        for name, value in lines.items()
+        if name.startswith("TOUCHLEDGER_")
+    }
     defaults = {
         name: "" if field.default is None else str(field.default) for name, field in Settings.model_fields.items()
     }
@@ -28,6 +39,32 @@ def test_every_setting_of_the_example_has_a_sentence() -> None:
     for line in EXAMPLE.splitlines():
         if line.startswith("TOUCHLEDGER_"):
             assert re.fullmatch(r"# [A-Zo].{10,}", previous[line]), line
+
+
+def test_a_variable_that_is_no_setting_is_named_with_the_setting_meant(
+    monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    # a database address with a letter missing was ignored in silence, and the profile was made in SQLite
+    for name in ("TOUCHLEDGER_DATABSE_URL", "TOUCHLEDGER_ANALYTICS", "TOUCHLEDGER_KILLS", "touchledger_api_port"):
+        monkeypatch.setenv(name, "8111")
+    assert unknown_variables() == {
+        "TOUCHLEDGER_ANALYTICS": None, "TOUCHLEDGER_DATABSE_URL": "TOUCHLEDGER_DATABASE_URL",
+    }  # fmt: skip
+    told = CliRunner().invoke(main, ["status", "--json"])
+    named = "TOUCHLEDGER_DATABSE_URL is no setting and changes nothing"
+    assert told.stderr == f"{named}; TOUCHLEDGER_DATABASE_URL is one.\n"
+    assert [(one.verdict, one.found, one.way_out) for one in variables(settings)] == [
+        ("warn", "TOUCHLEDGER_ANALYTICS is no setting and changes nothing", "see .env.example"),
+        ("warn", named, "set TOUCHLEDGER_DATABASE_URL instead"),
+    ]
+
+
+def test_no_variable_of_our_own_is_called_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = [REPOSITORY / "Makefile", *(REPOSITORY / ".ci").iterdir(), *(REPOSITORY / "dbt_project").glob("*.yml")]
+    files += [path for part in ("touchledger", "orchestration", "api") for path in (REPOSITORY / part).rglob("*.py")]
+    for name in re.findall(r"TOUCHLEDGER_[A-Z_]*[A-Z]\b(?!_)", "".join(path.read_text() for path in files)):
+        monkeypatch.setenv(name, "1")
+    assert unknown_variables() == {}
 
 
 def test_the_state_folder_is_absolute_whatever_is_given(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -119,6 +156,12 @@ def test_a_state_folder_that_the_database_would_read_as_a_pattern_is_refused(tmp
     with pytest.raises(ValidationError, match=r"home\n.*without"):
         Settings(home=tmp_path / f"of {sign}ours" / "state")
     assert Settings(home=tmp_path / 'ñ o\'b {y}] 100% #1; "q"').home.parent == tmp_path
+
+
+def test_a_state_folder_that_the_databases_address_would_spell_otherwise_is_refused(tmp_path: Path) -> None:
+    # profiles went into another folder where that was there, and else no command could open the database
+    with pytest.raises(ValidationError, match=r"home\n.*without %41, which the database reads as a letter"):
+        Settings(home=tmp_path / "of%41ours" / "state")
 
 
 def test_a_wildcard_of_the_folder_above_counts_when_the_state_folder_is_relative(

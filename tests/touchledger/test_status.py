@@ -6,10 +6,11 @@ import json
 import re
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from api.models import Profile
-from tests.factories import connected
+from tests.factories import connected, served
 from tests.touchledger.test_cli import CREATE, TOUCHES, run
 from touchledger.settings import Settings
 
@@ -17,6 +18,20 @@ from touchledger.settings import Settings
 def test_what_there_is_none_of_is_said(home: Path) -> None:
     shown = run("status").stdout.splitlines()
     assert shown[1:] == [f"{one}: none" for one in ("connections", "data sets", "files not loaded", "quarantine")]
+
+
+def test_a_snapshot_that_the_api_refuses_after_an_upgrade_is_not_said_to_be_served(settings: Settings) -> None:
+    snapshot_id = served.publish(settings.published, {})
+    assert run("status").stdout.startswith(f"Serving snapshot {snapshot_id}, built ")
+    assert json.loads(run("status", "--json").stdout)["snapshot"]["refused"] is None
+    with duckdb.connect(settings.published / f"served-{snapshot_id}.duckdb") as earlier:
+        earlier.execute("alter table products drop column status")
+    lacks = f"served-{snapshot_id}.duckdb lacks products.status"
+    first = run("status").stdout.splitlines()[0]
+    assert first.startswith(f"An API that starts now does not serve snapshot {snapshot_id}, built ")
+    assert f": {lacks}; run `touchledger build`; 0 accepted records" in first
+    assert lacks in run("status", "--quiet").stderr
+    assert json.loads(run("status", "--json").stdout)["snapshot"]["refused"] == lacks
 
 
 def test_rows_in_quarantine_are_printed_some_at_a_time_and_are_one_document_to_a_script(

@@ -140,11 +140,13 @@ class SyncedTemplate(Template):
 
 
 class ConnectionQuery(Schema):
-    connection_id = Uuid(required=True)
+    connection_id = Uuid(required=True, metadata={"description": "The chat account."})
 
 
 class TemplateQuery(ConnectionQuery):
-    language = OpaqueId(load_default=None)
+    language = OpaqueId(
+        load_default=None, metadata={"description": "Only in this language, as `en_US`; in every one where absent."}
+    )
 
 
 class MediaLink(Schema):

@@ -18,7 +18,9 @@ class LiveQuery(CursorQuery):
     """A first page by its filters, or a further one by the cursor alone."""
 
     updated_since = Time(load_default=None, metadata={"description": "Only what changed then or later."})
-    connection_id = Uuid(load_default=None)
+    connection_id = Uuid(
+        load_default=None, metadata={"description": "The store to read; required where the profile has several."}
+    )
     limit = Int(1, 250, load_default=None, metadata={"description": f"Rows per page, {LIMIT} if absent."})
 
 

@@ -42,7 +42,7 @@ class ProductsQuery(CursorQuery):
         load_default=None,
         metadata={"description": "Only what changed then or later: the newest updated_at you have seen."},
     )
-    connection_id = Uuid(load_default=None)
+    connection_id = Uuid(load_default=None, metadata={"description": "Only of this store; of all where absent."})
     limit = Int(1, 250, load_default=50, metadata={"description": "Products per page."})
 
 
@@ -52,7 +52,7 @@ class OrdersQuery(CursorQuery):
     order_ref = Known(200, metadata={"description": "Shown name of the order, as `#1001`."})
     email = Known(254, FORMATS["email"], metadata={"description": "The buyer's e-mail address."})
     phone = Known(32, FORMATS["phone"], metadata={"description": "The buyer's number in E.164."})
-    connection_id = Uuid(load_default=None)
+    connection_id = Uuid(load_default=None, metadata={"description": "Only of this store; of all where absent."})
     limit = Int(1, 100, load_default=20, metadata={"description": "Orders per page."})
 
     @validates_schema

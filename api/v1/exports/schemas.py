@@ -118,8 +118,8 @@ class TestAnswer(Schema):
 
 
 class LedgerQuery(ListQuery):
-    destination_id = fields.UUID(load_default=None)
-    status = Choice(STATUSES, load_default=None)
+    destination_id = fields.UUID(load_default=None, metadata={"description": "Only exports to this destination."})
+    status = Choice(STATUSES, load_default=None, metadata={"description": "Only exports that stand so."})
 
 
 class LedgerRow(Schema):

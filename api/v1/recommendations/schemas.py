@@ -17,7 +17,7 @@ ACTIONS = ("change_budget", "pause", "none")
 
 
 class RecommendationsQuery(ListQuery):
-    status = Choice((*STATUSES, "all"), load_default="open")
+    status = Choice((*STATUSES, "all"), load_default="open", metadata={"description": "Only those that stand so."})
     kinds = ChoiceList(KINDS, {"description": "Only recommendations of these kinds."}, load_default=None)
     window = Choice(SCORE_WINDOWS, load_default="28d", metadata={"description": "Of the scores they rest on."})
     profile_ids = UuidList(

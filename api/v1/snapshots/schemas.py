@@ -17,7 +17,11 @@ MOST_DAYS = 365
 
 
 class SnapshotsQuery(ListQuery):
-    status = Choice(("active", "revoked", "expired", "all"), load_default="all")
+    status = Choice(
+        ("active", "revoked", "expired", "all"),
+        load_default="all",
+        metadata={"description": "Only those that stand so."},
+    )
 
 
 class SnapshotBody(Chosen):

@@ -37,7 +37,10 @@ class WindowQuery(Schema):
 class TopPerformersQuery(WindowQuery):
     limit = Int(1, MOST_ROWS, load_default=10, metadata={"description": "Ads at most."})
     min_spend = Num(
-        {"description": "Only ads that spent at least this in the window: up to 6 digits after the point."},
+        {
+            "description": "Only ads that spent at least this in the window, in the currency that meta tells:"
+            " up to 6 digits after the point."
+        },
         load_default=None,
     )
     objectives = ChoiceList(OBJECTIVES, {"description": "Only ads of these objectives."}, load_default=None)
@@ -58,7 +61,7 @@ class _ProfileIds(Schema):
 
 
 class WorkspaceTopPerformersQuery(TopPerformersQuery, _ProfileIds):
-    """The same, over several profiles; `min_spend` is in the workspace's currency."""
+    """The same, over several profiles."""
 
 
 class BriefQuery(WindowQuery, _ProfileIds):

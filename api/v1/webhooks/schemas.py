@@ -115,7 +115,7 @@ class WebhookQueued(Schema):
 
 
 class DeliveriesQuery(ListQuery):
-    subscription_id = Uuid(load_default=None)
+    subscription_id = Uuid(load_default=None, metadata={"description": "Only deliveries to this subscription."})
     status = Choice(DELIVERY_STATUSES, load_default=None, metadata={"description": "Only those."})
 
 

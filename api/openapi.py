@@ -81,33 +81,6 @@ Attribution figures per campaign, ad set and ad of one profile. Answers are `{da
 """
 
 
-class ErrorBody(ma.Schema):
-    """The `error` member of every refusal."""
-
-    code = fields.String(required=True, metadata={"description": "Branch on this."})
-    message = fields.String(required=True, metadata={"description": "For people; may change."})
-    status = fields.Integer(required=True, metadata={"description": "The HTTP status."})
-    request_id = fields.String(required=True, metadata={"pattern": "^req_[0-9a-f]{32}$"})
-    docs_url = fields.String(required=True, metadata={"format": "uri", "description": "The code's entry on a page."})
-    reason = fields.String(metadata={"description": "Stable refinement inside a shared code."})
-    required_scopes = fields.List(fields.String(), metadata={"description": "On insufficient_scope."})
-    upgrade_required = fields.Boolean(metadata={"description": "On profile_limit_reached."})
-    upgrade = fields.Dict(metadata={"description": "On profile_limit_reached: {plan}, the next that fits."})
-    reconnect_required = fields.Boolean(metadata={"description": "On connection_revoked and auth_revoked."})
-    reconnect_url = fields.String(metadata={"description": "Where to connect again."})
-    provider_code = fields.String(metadata={"description": "On provider_error, where the provider gave one."})
-    provider_message = fields.String(metadata={"description": "On provider_error, where the provider gave one."})
-    retry_after_seconds = fields.Integer(metadata={"description": "On insights_enabling."})
-    consent = fields.Dict(metadata={"description": "On consent_required: the current version and its text hashes."})
-    conflicting_destination_id = fields.String(metadata={"description": "On destination_conflict."})
-
-
-class ErrorEnvelope(ma.Schema):
-    """Every refusal: `{"error": {...}}`."""
-
-    error = fields.Nested(ErrorBody, required=True)
-
-
 class Meta(ma.Schema):
     """What an answer says about itself; which members are there depends on the route."""
 

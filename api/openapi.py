@@ -12,7 +12,7 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from marshmallow import fields
 
 from api.auth import Kind
-from api.bodies import NeedsOne
+from api.bodies import NamesOne, NeedsOne
 from api.guard import Grain, Guard
 from api.roles import Role
 
@@ -177,8 +177,10 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
             _secure(path, method.upper(), operation, operation.pop("x-guard"))
             operation["responses"] = {status: _refusal(status, one) for status, one in operation["responses"].items()}
     for (schema, *_), name in _converter(spec).refs.items():
-        if issubclass(schema, NeedsOne):
+        if issubclass(schema, (NeedsOne, NamesOne)):
             components["schemas"][name]["minProperties"] = 1
+        if issubclass(schema, NamesOne):
+            components["schemas"][name]["maxProperties"] = 1
     for name, response in components.get("responses", {}).items():
         response["headers"] = _headers({"X-Request-Id"} | HEADERS_OF.get(name, RATED))
     _in_the_dialect_of_json_schema(document)

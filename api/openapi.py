@@ -213,6 +213,7 @@ def _refusal(status: Any, response: dict[str, Any]) -> dict[str, Any]:
 def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> None:
     if guard.is_public:
         operation["security"] = []
+        _head(operation, {"X-Request-Id"})
         return
     operation["parameters"] = _parameters(operation.get("parameters", []), guard)
     kinds = guard.kinds_for(method, re.sub(r"\{(\w+)\}", r"<\1>", path))
@@ -222,11 +223,15 @@ def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> 
     operation |= {"x-scope": " ".join(scopes)} if scopes else {}
     operation |= {"x-partner-key": True} if guard.partner else {}
     operation |= {"x-role": guard.role.word} if guard.grain is Grain.WORKSPACE or guard.role > Role.GUEST else {}
+    _head(operation, {"X-Request-Id", *RATED})
+
+
+def _head(operation: dict[str, Any], names: set[str]) -> None:
+    """Give what is no refusal the headers of these names, and those that a parameter of the operation is about."""
+    names |= {"Idempotent-Replayed"} if IDEMPOTENCY_KEY in operation["parameters"] else set()
+    names |= {"ETag"} if IF_NONE_MATCH in operation["parameters"] else set()
     for status, response in operation["responses"].items():
         if "$ref" not in response and str(status)[0] in "23":
-            names = {"X-Request-Id", *RATED}
-            names |= {"Idempotent-Replayed"} if IDEMPOTENCY_KEY in operation["parameters"] else set()
-            names |= {"ETag"} if IF_NONE_MATCH in operation["parameters"] else set()
             response.setdefault("headers", {}).update(_headers(names))
 
 

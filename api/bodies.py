@@ -28,6 +28,15 @@ class NeedsOne(Schema):
             raise ValidationError(f"at least one of {', '.join(self.fields)} is needed")
 
 
+class NamesOne(Schema):
+    """One thing, named by one of its members: exactly one must be there, and the OpenAPI document says so."""
+
+    @validates_schema
+    def _exactly_one(self, data: Mapping[str, Any], **_: Any) -> None:
+        if len(data) != 1:
+            raise ValidationError(f"exactly one of {', '.join(self.fields)} is needed")
+
+
 class Text(fields.String):
     """Text of `low` to `high` characters after trimming."""
 

@@ -16,6 +16,8 @@ MOST_HOSTS = 50
 _LABEL = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
 HOST = re.compile(rf"({_LABEL}\.)+{_LABEL}")
 LONGEST_HOST = 253
+# for descriptions; what follows is judged by the field
+HTTPS = "^[Hh][Tt][Tt][Pp][Ss]://"
 UUID = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 
 

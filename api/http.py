@@ -44,6 +44,7 @@ from werkzeug.routing import PathConverter
 from api import context, errors, openapi
 from api.arguments import ArgumentsParser
 from api.bodies import Nothing
+from api.error_body import ErrorEnvelope
 from api.guard import WRITES, View, guard_of
 from api.incoming import Incoming
 from api.reading import timestamp
@@ -96,7 +97,7 @@ class Application(Flask):
 class Api(flask_smorest.Api):  # type: ignore[misc]
     """flask-smorest's registry, with our error envelope in place of its own."""
 
-    ERROR_SCHEMA = openapi.ErrorEnvelope
+    ERROR_SCHEMA = ErrorEnvelope
 
     def __init__(self, app: Flask) -> None:
         self.undescribed: list[Callable[[], None]] = []

@@ -12,7 +12,7 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from marshmallow import fields
 
 from api.auth import Kind
-from api.bodies import NeedsOne
+from api.bodies import NamesOne, NeedsOne
 from api.guard import Grain, Guard
 from api.roles import Role
 
@@ -79,33 +79,6 @@ DESCRIPTION = """\
 Attribution figures per campaign, ad set and ad of one profile. Answers are `{data, meta}`; refusals are
 `{error: {code, message, status, request_id, docs_url}}`, and every code is explained on the errors page.
 """
-
-
-class ErrorBody(ma.Schema):
-    """The `error` member of every refusal."""
-
-    code = fields.String(required=True, metadata={"description": "Branch on this."})
-    message = fields.String(required=True, metadata={"description": "For people; may change."})
-    status = fields.Integer(required=True, metadata={"description": "The HTTP status."})
-    request_id = fields.String(required=True, metadata={"pattern": "^req_[0-9a-f]{32}$"})
-    docs_url = fields.String(required=True, metadata={"format": "uri", "description": "The code's entry on a page."})
-    reason = fields.String(metadata={"description": "Stable refinement inside a shared code."})
-    required_scopes = fields.List(fields.String(), metadata={"description": "On insufficient_scope."})
-    upgrade_required = fields.Boolean(metadata={"description": "On profile_limit_reached."})
-    upgrade = fields.Dict(metadata={"description": "On profile_limit_reached: {plan}, the next that fits."})
-    reconnect_required = fields.Boolean(metadata={"description": "On connection_revoked and auth_revoked."})
-    reconnect_url = fields.String(metadata={"description": "Where to connect again."})
-    provider_code = fields.String(metadata={"description": "On provider_error, where the provider gave one."})
-    provider_message = fields.String(metadata={"description": "On provider_error, where the provider gave one."})
-    retry_after_seconds = fields.Integer(metadata={"description": "On insights_enabling."})
-    consent = fields.Dict(metadata={"description": "On consent_required: the current version and its text hashes."})
-    conflicting_destination_id = fields.String(metadata={"description": "On destination_conflict."})
-
-
-class ErrorEnvelope(ma.Schema):
-    """Every refusal: `{"error": {...}}`."""
-
-    error = fields.Nested(ErrorBody, required=True)
 
 
 class Meta(ma.Schema):
@@ -204,8 +177,10 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
             _secure(path, method.upper(), operation, operation.pop("x-guard"))
             operation["responses"] = {status: _refusal(status, one) for status, one in operation["responses"].items()}
     for (schema, *_), name in _converter(spec).refs.items():
-        if issubclass(schema, NeedsOne):
+        if issubclass(schema, (NeedsOne, NamesOne)):
             components["schemas"][name]["minProperties"] = 1
+        if issubclass(schema, NamesOne):
+            components["schemas"][name]["maxProperties"] = 1
     for name, response in components.get("responses", {}).items():
         response["headers"] = _headers({"X-Request-Id"} | HEADERS_OF.get(name, RATED))
     _in_the_dialect_of_json_schema(document)
@@ -238,6 +213,7 @@ def _refusal(status: Any, response: dict[str, Any]) -> dict[str, Any]:
 def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> None:
     if guard.is_public:
         operation["security"] = []
+        _head(operation, {"X-Request-Id"})
         return
     operation["parameters"] = _parameters(operation.get("parameters", []), guard)
     kinds = guard.kinds_for(method, re.sub(r"\{(\w+)\}", r"<\1>", path))
@@ -247,11 +223,15 @@ def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> 
     operation |= {"x-scope": " ".join(scopes)} if scopes else {}
     operation |= {"x-partner-key": True} if guard.partner else {}
     operation |= {"x-role": guard.role.word} if guard.grain is Grain.WORKSPACE or guard.role > Role.GUEST else {}
+    _head(operation, {"X-Request-Id", *RATED})
+
+
+def _head(operation: dict[str, Any], names: set[str]) -> None:
+    """Give what is no refusal the headers of these names, and those that a parameter of the operation is about."""
+    names |= {"Idempotent-Replayed"} if IDEMPOTENCY_KEY in operation["parameters"] else set()
+    names |= {"ETag"} if IF_NONE_MATCH in operation["parameters"] else set()
     for status, response in operation["responses"].items():
         if "$ref" not in response and str(status)[0] in "23":
-            names = {"X-Request-Id", *RATED}
-            names |= {"Idempotent-Replayed"} if IDEMPOTENCY_KEY in operation["parameters"] else set()
-            names |= {"ETag"} if IF_NONE_MATCH in operation["parameters"] else set()
             response.setdefault("headers", {}).update(_headers(names))
 
 

@@ -31,10 +31,7 @@ READY: dict[str, Any] = {
     },
 }
 
-DOCUMENT = {
-    200: {"description": "OpenAPI 3.1.", "content": {"application/json": {"schema": {"type": "object"}}}},
-    304: {"description": "The caller holds this document already."},
-}
+DOCUMENT = {200: {"description": "OpenAPI 3.1.", "content": {"application/json": {"schema": {"type": "object"}}}}}
 
 bp = Blueprint("operations", __name__, description="The service itself.")
 
@@ -72,6 +69,7 @@ def readiness() -> Response:
 @bp.route("/openapi.json")
 @public
 @bp.doc(responses=DOCUMENT)
+@responses.tagged
 def description_at_the_root() -> Response:
     """The OpenAPI document"""
     return _description()
@@ -80,6 +78,7 @@ def description_at_the_root() -> Response:
 @bp.route("/api/v1/openapi.json")
 @public
 @bp.doc(responses=DOCUMENT)
+@responses.tagged
 def description_of_the_version() -> Response:
     """The OpenAPI document"""
     return _description()

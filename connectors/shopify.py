@@ -191,7 +191,11 @@ def payment_ref(transactions: Iterable[Row]) -> str | None:
 
 
 def _since(moment: datetime | None) -> str | None:
-    return f"updated_at:>='{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}'" if moment else None
+    if moment is None:
+        return None
+    # a format with %Y leaves the zeros of an early year out
+    told = moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds")
+    return f"updated_at:>='{told}Z'"
 
 
 def _latest(rows: Iterable[Row], *key: str) -> list[Row]:

@@ -9,18 +9,23 @@ the request that it fell to took 0.14 s longer.
 What cannot be read as a request never reaches the application. Its answer is an envelope like every error's, where
 gunicorn's is a page of HTML, and the log tells its kind alone: gunicorn wrote the line or header itself, with the token
 or key in it.
+
+Of a body that nobody read gunicorn takes what is small from the connection and ends the connection else, without a word
+of it in the answer. A client that keeps its connections sent the next request into it and had no answer.
 """
 
 from __future__ import annotations
 
 import atexit
 import gc
+import math
 import time
 from typing import Any
 
 import structlog
 from gunicorn import util  # type: ignore[import-untyped]
 from gunicorn.http import errors as http_errors  # type: ignore[import-untyped]
+from gunicorn.http.body import Body, LengthReader  # type: ignore[import-untyped]
 from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
 
 from api import context, errors
@@ -29,6 +34,8 @@ from api.responses import UNLESS_GIVEN
 
 # longer than another worker takes to wake, shorter than anybody notices when a connection is opened
 HESITATION_SECONDS = 0.001
+# bytes of an unread body at which gunicorn gives its connection up
+MOST_DRAINED = 64 * 1024
 # kinds of ParseException that are the application's own fault
 OURS = (http_errors.InvalidResponseHeader, http_errors.InvalidResponseHeaderName)
 # of what is not simply malformed
@@ -59,6 +66,13 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             time.sleep(HESITATION_SECONDS)
         super().accept(listener)
 
+    def handle_request(self, req: Any, conn: Any) -> bool:
+        """Answer `req` at `conn`; the answer says that the connection ends if too much of the body stays unread."""
+        must_close = req.should_close
+        # asked when the headers are written: what of the body is still there by then, nobody reads any more
+        req.should_close = lambda: must_close() or _unread(req.body) >= MOST_DRAINED
+        return bool(super().handle_request(req, conn))
+
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
         """Answer what gunicorn could not read, or what failed around the application, at the socket `client`."""
         status = next((status for kind, status in STATUSES.items() if isinstance(exc, kind)), 400)
@@ -76,3 +90,11 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             util.write_nonblock(client, f"HTTP/1.1 {answer.status}\r\n{answer.headers}".encode("latin-1") + answer.data)
         except OSError:
             log.debug("answer_unread", request_id=request_id)
+
+
+def _unread(body: Body) -> float:
+    """The bytes that are still to be taken from a body; how many more chunks there are nobody knows."""
+    reader = body.reader
+    if isinstance(reader, LengthReader):
+        return int(reader.length) + int(body.buf.tell())
+    return math.inf if getattr(reader, "parser", None) else 0

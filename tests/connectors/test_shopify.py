@@ -95,6 +95,12 @@ def test_only_what_changed_since_a_moment_is_asked_for(sandbox: RunningSandbox, 
     assert ordered(store.orders(moment)["orders"]) == true_orders(changed)
 
 
+def test_the_first_moment_of_all_asks_for_everything(sandbox: RunningSandbox, store: Shopify) -> None:
+    # Linux writes the year 1 as "1", which is no date, and the caller was told that the store had refused
+    moment = datetime.min.replace(tzinfo=UTC)
+    assert ordered(store.orders(moment)["orders"]) == true_orders(sandbox.world.orders)
+
+
 @pytest.mark.parametrize(
     "fault",
     [

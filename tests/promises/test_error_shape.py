@@ -7,8 +7,8 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
+from api.error_body import ErrorBody
 from api.errors import CATALOGUE
-from api.openapi import ErrorBody
 from tests.api.conftest import Caller
 
 REFUSALS = [

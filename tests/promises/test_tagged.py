@@ -56,6 +56,17 @@ def test_a_view_is_described_with_an_etag_if_it_gives_one(client: FlaskClient) -
     assert {name: told[name] for name in given} == given
 
 
+def test_the_document_says_of_itself_how_it_is_asked_for_again(client: FlaskClient) -> None:
+    first = client.get("/openapi.json")
+    for path in ("/openapi.json", "/api/v1/openapi.json"):
+        operation = first.get_json()["paths"][path]["get"]
+        # it told of 304, and neither what brings it about nor where the tag is
+        assert [one["name"] for one in operation["parameters"]] == ["If-None-Match"]
+        for status in ("200", "304"):
+            assert operation["responses"][status]["headers"].keys() == {"ETag", "X-Request-Id"}
+    assert client.get("/openapi.json", headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
+
+
 def test_what_is_described_is_what_is_answered(client: FlaskClient, caller: Caller) -> None:
     operation = client.get("/openapi.json").get_json()["paths"]["/api/v1/campaigns"]["get"]
     assert "If-None-Match" in [one.get("name") for one in operation["parameters"]]

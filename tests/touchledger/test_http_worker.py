@@ -13,6 +13,7 @@ import pytest
 from gunicorn.config import Config
 from gunicorn.glogging import Logger
 from gunicorn.http.errors import InvalidResponseHeader
+from gunicorn.workers.gthread import TConn
 
 from api.app import create_app
 from touchledger import http_worker
@@ -20,6 +21,8 @@ from touchledger.http_worker import Worker
 from touchledger.settings import Settings
 
 LONG_SECONDS = 2.0
+# anybody may send here, so that the body is read before anything is refused
+READ = "/api/v1/auth/sign-in"
 
 
 @pytest.fixture
@@ -122,3 +125,38 @@ def test_a_fault_of_ours_around_a_request_is_told_as_such(worker: Worker, settin
     assert told.startswith("HTTP/1.1 500 ")
     assert json.loads(told.partition("\r\n\r\n")[2])["error"]["code"] == "internal_error"
     assert "hush" not in told
+
+
+@pytest.mark.parametrize(
+    ("path", "size", "connection"),
+    [("/api/v1/nothing", 1_000, "keep-alive"), ("/api/v1/nothing", 70_000, "close"), (READ, 70_000, "keep-alive")],
+)
+def test_an_answer_says_whether_the_connection_outlives_its_request(
+    worker: Worker, settings: Settings, path: str, size: int, connection: str
+) -> None:
+    # a refused upload was answered with keep-alive, and whoever sent the next request there had no answer
+    body = b"[" + b"0," * (size // 2 - 1) + b"0]"
+    kept, told = answered(worker, settings, f"POST {path}", f"Content-Length: {len(body)}", body)
+    assert f"\r\nConnection: {connection}\r\n" in told
+    assert kept is (connection == "keep-alive")
+
+
+def test_a_body_in_chunks_that_nobody_read_ends_the_connection(worker: Worker, settings: Settings) -> None:
+    chunks = b"2\r\n[]\r\n0\r\n\r\n"
+    kept, told = answered(worker, settings, "POST /api/v1/nothing", "Transfer-Encoding: chunked", chunks)
+    assert "\r\nConnection: close\r\n" in told
+    assert not kept
+    kept, told = answered(worker, settings, f"POST {READ}", "Transfer-Encoding: chunked", chunks)
+    assert "\r\nConnection: keep-alive\r\n" in told
+    assert kept
+
+
+def answered(worker: Worker, settings: Settings, line: str, length: str, body: bytes) -> tuple[bool, str]:
+    """Whether the worker keeps the connection of one request, and what it answers."""
+    worker.wsgi = create_app(settings)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        head = f"{line} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n{length}\r\n\r\n"
+        theirs.sendall(head.encode() + body)
+        kept = worker.handle(TConn(worker.cfg, ours, ("127.0.0.1", 1), ("127.0.0.1", 2)))
+        return kept, theirs.recv(65536).decode()

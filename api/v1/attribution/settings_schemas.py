@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from marshmallow import Schema, fields, validate
 
 from api.body_fields import MOST_HOSTS, Flag, HostList
@@ -45,3 +47,7 @@ class SettingsAnswer(SettingsBody):
         allow_none=True,
         metadata={"description": "The profile's newest recompute; null before the first."},
     )
+
+    def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
+        # a change may leave any setting out, an answer holds them all
+        field_obj.required = True

@@ -99,6 +99,14 @@ class SubscriptionShape(Schema):
     usage = fields.Nested(PlanUsage, required=True)
 
 
+class HandoffResult(Schema):
+    """`plan` of a checkout or of a choice of plan; the other two of a connect."""
+
+    plan = fields.String(metadata={"enum": list(PLANS)})
+    connection_id = fields.UUID()
+    accounts_found = fields.Integer(metadata={"description": "Accounts to choose from."})
+
+
 class HandoffShape(Schema):
     """A page that a person was sent to, and what became of it."""
 
@@ -116,9 +124,9 @@ class HandoffShape(Schema):
     created_at = fields.DateTime(required=True)
     expires_at = fields.DateTime(required=True)
     completed_at = fields.DateTime(required=True, allow_none=True)
-    result = fields.Dict(
-        keys=fields.String(),
+    result = fields.Nested(
+        HandoffResult,
         required=True,
         allow_none=True,
-        metadata={"description": "{plan} of a checkout; {connection_id, accounts_found} of a connect."},
+        metadata={"description": "Once completed: plan of a checkout; connection_id and accounts_found of a connect."},
     )

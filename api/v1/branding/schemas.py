@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from marshmallow import Schema, ValidationError, fields, validate
 
 from api.bodies import Email, Text
-from api.body_fields import HOST
+from api.body_fields import HOST, HTTPS
 
 LOCALES = ("en", "es")
 COLOR = r"^#[0-9A-Fa-f]{6}\Z"
@@ -20,7 +20,7 @@ class HttpsUrl(Text):
     """An absolute https address of a named host, without user, password or fragment."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(500, metadata={"format": "uri"}, **kwargs)
+        super().__init__(500, metadata={"format": "uri", "pattern": HTTPS}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)

@@ -40,7 +40,13 @@ class CustomerKey(fields.String):
 
 
 class JourneyQuery(CursorQuery):
-    customer_key = CustomerKey(required=True, metadata={"description": "`ck_...`, or `ext:<external_id>`."})
+    customer_key = CustomerKey(
+        required=True,
+        metadata={
+            "pattern": f"^({customer_keys.FORM.pattern}|{EXTERNAL}{_EXTERNAL_ID.pattern})$",
+            "description": "`ck_...`, or `ext:<external_id>`.",
+        },
+    )
     limit = Int(1, 500, load_default=100, metadata={"description": "Touches per page."})
 
 

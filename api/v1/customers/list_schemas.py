@@ -30,7 +30,11 @@ class Prefix(fields.String):
 class CustomersQuery(CursorQuery):
     search = Prefix(
         load_default=None,
-        metadata={"description": "Beginning of the e-mail or of the name; where masked, the e-mail or a first name."},
+        metadata={
+            "minLength": 1,
+            "maxLength": _MOST_CHARACTERS,
+            "description": "Beginning of the e-mail or of the name; where masked, the e-mail or a first name.",
+        },
     )
     pii = Choice(
         LEVELS,

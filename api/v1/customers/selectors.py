@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
-from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+from marshmallow import ValidationError, fields, validate, validates_schema
 from sqlalchemy.orm import Session
 
 from api import context
-from api.bodies import Text
+from api.bodies import NamesOne, Text
 from api.customer_keys import person_of
 from api.erased import identifiers
 from api.models import IngestedRecord
@@ -20,14 +20,13 @@ from api.warehouse_ids import identifier_id
 from data_contracts.formats import FORMATS, Refused
 from touchledger.settings import Settings
 
-MEMBERS = ("customer_key", "external_ref", "email", "phone")
 KINDS = {"external_ref": "external_id", "email": "email", "phone": "phone"}
 
 _OF_PERSON = "select identifier_id from person_identifiers where profile_key = $profile_key and person_ref = $person"
 _WHOSE = "select person_ref from person_identifiers where profile_key = $profile_key and identifier_id = $identifier"
 
 
-class Selector(Schema):
+class Selector(NamesOne):
     """One person, named in one of four ways."""
 
     customer_key = fields.String(metadata={"description": "`ck_…`, as other routes hand it out."})
@@ -36,10 +35,9 @@ class Selector(Schema):
     phone = fields.String(validate=validate.Length(1, 32), metadata={"description": "E.164, as +14155550100."})
 
     @validates_schema
-    def _exactly_one(self, data: Mapping[str, Any], **_: Any) -> None:
-        if len(data) != 1:
-            raise ValidationError(f"exactly one of {', '.join(MEMBERS)} is needed")
-        for kind in data.keys() & FORMATS.keys():
+    def _well_formed(self, data: Mapping[str, Any], **_: Any) -> None:
+        # of several none is meant
+        for kind in data.keys() & FORMATS.keys() if len(data) == 1 else ():
             try:
                 FORMATS[kind](data[kind].strip())
             except Refused as refused:

@@ -34,7 +34,11 @@ FILE = {
                 "additionalProperties": False,
                 "properties": {
                     "file": {"type": "string", "format": "binary"},
-                    "dataset": {"type": "string", "description": "Name of the data set; its columns: docs/data.md."},
+                    "dataset": {
+                        "type": "string",
+                        "enum": uploads.datasets(),
+                        "description": "Name of the data set; its columns: docs/data.md.",
+                    },
                 },
             }
         }

@@ -28,10 +28,14 @@ UNFINISHED = ("queued", "loading")
 
 def dataset_of(name: str | None) -> str:
     """The data set of a form; 422 validation_error unless a profile may send it."""
-    if name is None or name not in inbound() or name in SHARED:
-        known = ", ".join(sorted(set(inbound()) - SHARED))
-        raise errors.VALIDATION_ERROR(f"dataset: must be one of {known}")
+    if name is None or name not in datasets():
+        raise errors.VALIDATION_ERROR(f"dataset: must be one of {', '.join(datasets())}")
     return name
+
+
+def datasets() -> list[str]:
+    """The data sets that a profile may send, by name."""
+    return sorted(set(inbound()) - SHARED)
 
 
 def form_of(file_name: str) -> str:

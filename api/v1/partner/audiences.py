@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
-from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+from marshmallow import Schema, fields, validate
 from sqlalchemy.orm import Session
 
 from api import auth, connections, context, db, errors, idempotency, pii_log
 from api.audit import Attempt, record, target
 from api.auth import Kind
-from api.bodies import Text
+from api.bodies import NamesOne, Text
 from api.body_fields import Uuid
 from api.exports import audiences, gates, targets
 from api.guard import MEBIBYTE, guarded
@@ -33,18 +32,13 @@ _DIGEST = validate.Regexp(r"^[0-9a-f]{64}\Z", error="must be SHA-256 in lower-ca
 _SHAPE = {"pattern": "^[0-9a-f]{64}$"}
 
 
-class ListedCustomer(Schema):
+class ListedCustomer(NamesOne):
     """One customer, named in one of four ways."""
 
     customer_key = Text(64)
     external_ref = Text(128)
     email_sha256 = fields.String(validate=_DIGEST, metadata=_SHAPE)
     phone_sha256 = fields.String(validate=_DIGEST, metadata=_SHAPE)
-
-    @validates_schema
-    def _exactly_one(self, data: Mapping[str, Any], **_: Any) -> None:
-        if len(data) != 1:
-            raise ValidationError(f"exactly one of {', '.join(audiences.MEMBERS)} is needed")
 
 
 class CustomerListBody(Schema):

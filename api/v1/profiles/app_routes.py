@@ -26,6 +26,13 @@ from api.writing import actor, idempotent, session
 
 bp = Blueprint("profiles_of_apps", __name__, description="Profiles that an app provisioned or adopted.")
 
+FEATURE = {
+    "in": "path",
+    "name": "feature",
+    "required": True,
+    "schema": {"type": "string", "enum": list(entitlements.FEATURES)},
+}
+
 
 def _known_feature(view: View) -> View:
     """400 invalid_parameter for a feature nobody has, before the body is looked at; stands directly under the guard."""
@@ -91,7 +98,7 @@ def adopt_profile(body: dict[str, Any], candidate_id: str) -> dict[str, Any]:
     }
 
 
-@bp.route("/profiles/<profile_id>/entitlements/<feature>", methods=["PUT"])
+@bp.route("/profiles/<profile_id>/entitlements/<feature>", methods=["PUT"], parameters=[FEATURE])
 @caller_guarded(kinds=[Kind.APP], uuids=["profile_id"])
 @_known_feature
 @bp.arguments(EntitlementBody)

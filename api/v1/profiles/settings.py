@@ -41,7 +41,7 @@ class Money(fields.Decimal):
     """A JSON number of the reporting currency, from 0; loads to the decimal as written."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(metadata={"type": "number", "minimum": 0}, **kwargs)
+        super().__init__(metadata={"type": "number", "minimum": 0, "maximum": int(MOST_MONEY)}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Decimal:
         if isinstance(value, bool) or not isinstance(value, int | float):

@@ -9,7 +9,7 @@ from api.bodies import Text
 from api.fields import Choice, ChoiceList, UuidList
 from api.op_lists import ListQuery
 from api.recommendations.rules import KINDS
-from api.v1.campaigns.change_schemas import ChangeBody
+from api.v1.campaigns.change_schemas import BUDGET_TYPES, Change, ChangeBody
 from api.v1.top_performers.terms import MOST_PROFILES, SCORE_WINDOWS
 
 STATUSES = ("open", "applied", "dismissed", "expired", "superseded")
@@ -95,8 +95,27 @@ class RecommendationRow(Schema):
     decided_by = fields.Nested(ActorShape, required=True, allow_none=True)
 
 
+class PlatformChange(Change):
+    """A pause or another budget: the members of `StatusChange` or of `BudgetChange`."""
+
+    action = fields.String(required=True, metadata={"enum": ["pause", "budget"]})
+    outcome = fields.String(
+        required=True,
+        metadata={"enum": ["paused", "would_pause", "changed", "would_change", "no_change"]},
+    )
+    status_before = fields.String()
+    status_after = fields.String(allow_none=True)
+    budget_type = fields.String(metadata={"enum": list(BUDGET_TYPES)})
+    budget_before_minor = fields.Integer()
+    budget_after_minor = fields.Integer(allow_none=True)
+    currency = fields.String()
+    allowed_min_minor = fields.Integer()
+    allowed_max_minor = fields.Integer()
+
+
 class Decided(RecommendationRow):
-    change = fields.Dict(
+    change = fields.Nested(
+        PlatformChange,
         required=True,
         allow_none=True,
         metadata={"description": "What became of it at the platform, as the routes that pause and re-budget tell."},

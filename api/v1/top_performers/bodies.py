@@ -57,7 +57,7 @@ class Filters(Schema):
 class SpendFilters(Filters):
     """The same, and a least spend in the workspace's currency."""
 
-    min_spend = Amount(metadata={"minimum": 0})
+    min_spend = Amount(metadata={"minimum": 0, "exclusiveMaximum": _MOST_SPEND})
 
 
 class Chosen(Schema):

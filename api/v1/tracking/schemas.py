@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from marshmallow import Schema, ValidationError, fields
 
 from api.bodies import Text
-from api.body_fields import HOST, LONGEST_HOST, MOST_HOSTS, Flag, HostList, Whole
+from api.body_fields import HOST, HTTPS, LONGEST_HOST, MOST_HOSTS, Flag, HostList, Whole
 
 LONGEST_URL = 2000
 
@@ -86,7 +86,10 @@ def is_page(text: str) -> bool:
 
 
 class VerificationBody(Schema):
-    url = PageUrl(required=True, metadata={"format": "uri", "description": "A page that carries the tracker; https."})
+    url = PageUrl(
+        required=True,
+        metadata={"format": "uri", "pattern": HTTPS, "description": "A page that carries the tracker; https."},
+    )
 
 
 class VerificationMade(Schema):

@@ -1,0 +1,71 @@
+"""The OpenAPI document says of what is sent and answered all that can be said: members, choices and limits."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.factories.deployments import application, settings_of
+
+
+@pytest.fixture
+def document(home: Path) -> Any:
+    return application(settings_of(home)).test_client().get("/openapi.json").get_json()
+
+
+def test_only_what_has_no_shape_of_its_own_is_described_without_members(document: Any) -> None:
+    # a client that is made from the document has no type for such an object
+    schemas = document["components"]["schemas"]
+    bare: set[str] = set()
+
+    def look(name: str, told: dict[str, Any]) -> None:
+        kinds = told.get("type", ())
+        if "object" in ([kinds] if isinstance(kinds, str) else kinds):
+            is_named = "properties" in told or told.get("additionalProperties")
+            bare.update(set() if is_named else {name})
+        for member, inner in told.get("properties", {}).items():
+            look(f"{name}.{member}", inner)
+        if "items" in told:
+            look(name, told["items"])
+
+    for name, told in schemas.items():
+        look(name, told)
+    # what was changed may be any setting, what an agent asked for any figure; a template's parts are the platform's
+    assert bare == {"AuditRow.before", "AuditRow.after", "WritebackRow.request"} | {
+        *("SyncedTemplate.components", "Template.components"),
+    }
+
+
+def test_openapi_states_the_choices_and_limits_that_requests_are_held_to(document: Any) -> None:
+    schemas, paths = document["components"]["schemas"], document["paths"]
+    # a client that keeps to the document was refused
+    for named in ("Selector", "ListedCustomer"):
+        assert (schemas[named]["minProperties"], schemas[named]["maxProperties"]) == (1, 1)
+    form = paths["/api/v1/imports"]["post"]["requestBody"]["content"]["multipart/form-data"]["schema"]
+    assert {"touches", "ad_delivery"} < set(form["properties"]["dataset"]["enum"])
+    assert "fx_rates" not in form["properties"]["dataset"]["enum"]
+    feature = parameter(paths["/api/v1/profiles/{profile_id}/entitlements/{feature}"]["put"], "feature")
+    assert feature["enum"] == ["atribu_attribution", "partner_audiences"]
+    assert schemas["ProfileChanges"]["properties"]["monthly_budget"]["maximum"] == 10**12
+    assert schemas["SpendFilters"]["properties"]["min_spend"]["exclusiveMaximum"] == 10**15
+    search = parameter(paths["/api/v1/customers"]["get"], "search")
+    assert (search["minLength"], search["maxLength"]) == (1, 254)
+    key = parameter(paths["/api/v1/customers/journey"]["get"], "customer_key")["pattern"]
+    fits = [re.search(key, one) is not None for one in (f"ck_{'a' * 43}", "ext:7", f"ext:{'x' * 129}", "ck_a", "")]
+    assert fits == [True, True, False, False, False]
+    for body, member in (("BrandingBody", "website_url"), ("VerificationBody", "url")):
+        assert schemas[body]["properties"][member]["pattern"] == "^[Hh][Tt][Tt][Pp][Ss]://"
+
+
+def test_openapi_says_that_settings_are_always_told_whole(document: Any) -> None:
+    told = document["components"]["schemas"]
+    assert set(told["SettingsAnswer"]["required"]) == set(told["SettingsAnswer"]["properties"])
+    assert "required" not in told["SettingsBody"]
+
+
+def parameter(operation: Any, name: str) -> Any:
+    """The schema of one parameter."""
+    return next(one["schema"] for one in operation["parameters"] if one["name"] == name)

@@ -76,7 +76,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "unattributed_daily": ("profile_key", "model", "level", "day", "reason", "custom_type", *OUTCOMES, "cash_minor"),
     "outcomes_daily": ("profile_key", "day", "custom_type", *OUTCOMES, "cash_minor"),
     "declared_sources": ("profile_key", "day", "answer_key", "answers", "conversions", "cash_minor"),
-    "platforms": ("profile_key", "platform", "reported_basis", "delivery_through"),
+    "platforms": ("profile_key", "platform", "reported_basis", "delivery_through", "unrated_through"),
     "platform_credit_daily": ("profile_key", "model", "platform", "day", *OUTCOMES, "cash_minor"),
     "unassigned_daily": (
         "profile_key", "model", "level", "platform", "day", "conversions", "cash_conversions", "cash_minor",

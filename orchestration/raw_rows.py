@@ -44,8 +44,11 @@ class RawRows:
             return connection.execute(sql).fetchall()
 
     def _summary(self) -> tuple[int, int, int, datetime | None]:
-        counted = "count(*), count(distinct _profile_id), count(distinct _batch), max(_loaded_at)"
-        rows, profiles, batches, watermark = self._all(f"select {counted} from {self._from}")[0]  # noqa: S608
+        # a batch's name is its own only within a profile and source: the same file may be given to two profiles
+        grouped = "select _profile_id, count(*) as n, max(_loaded_at) as newest"
+        by_batch = f"{grouped} from {self._from} group by _profile_id, _source, _batch"
+        counted = "cast(coalesce(sum(n), 0) as bigint), count(distinct _profile_id), count(*), max(newest)"
+        rows, profiles, batches, watermark = self._all(f"select {counted} from ({by_batch})")[0]  # noqa: S608
         return rows, profiles, batches, watermark
 
     def money(self) -> dict[str, dict[str, Decimal]]:

@@ -62,11 +62,15 @@ _DELIVERED = """
 select count(*) filter (where day >= $day) as events_24h, count(*) as events_7d
 from delivery_daily where profile_key = $profile_key and level = 'ad' and day >= $week
 """
+_UNRATED = "select count(*) from platforms where profile_key = $profile_key and unrated_through >= $week"
 
 
 @dataclass
 class Seen:
-    """What a source sent; `found` counts, `of` the conversions of a week, those that a match key is known of."""
+    """What a source sent; `found` counts, `of` the conversions of a week, those that a match key is known of.
+
+    `unpriced` counts what no rate converts: payments of a week, platforms with such spend in it.
+    """
 
     last: datetime | None = None
     day: int = 0
@@ -97,7 +101,8 @@ def told(reader: Reader, facts: ProfileFacts, at: datetime) -> dict[str, Seen]:
         seen[name] = Seen(last=when) if row is None else _seen(row, when)
     days = {"day": (at - DAY).date(), "week": (at - WEEK).date()}
     (delivered,) = reader.dicts(_DELIVERED, {**bound, **days})
-    seen["ad_platform"] = Seen(day=delivered["events_24h"], week=delivered["events_7d"])
+    ((unrated,),) = reader.rows(_UNRATED, {**bound, "week": days["week"]})
+    seen["ad_platform"] = Seen(day=delivered["events_24h"], week=delivered["events_7d"], unpriced=unrated)
     return seen
 
 

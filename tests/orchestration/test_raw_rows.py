@@ -46,6 +46,16 @@ def test_an_absent_number_leaves_the_column_whole_and_money_is_compared_as_numbe
     assert check_frame(CONTRACT, frame)[0]
 
 
+def test_batches_of_one_name_count_for_each_profile_and_source(settings: Settings) -> None:
+    """A file's batch is named by its bytes: the same file given to two profiles counted as one."""
+    for profile, source in (("q", "s"), (None, "s"), ("p", "other")):
+        Lake(settings.lake).land(
+            dataset="ad_delivery", profile_id=profile, source=source, batch="b", now=datetime(2026, 6, 2, tzinfo=UTC),
+            records=[{**DAY, "ad_id": "2", "date": "2026-03-01", "spend": "1"}],
+        )  # fmt: skip
+    assert RawRows(settings, CONTRACT).batches == 4
+
+
 @pytest.mark.parametrize("whole_footer", [True, False])
 def test_a_file_damaged_within_is_named_with_the_way_out(settings: Settings, whole_footer: bool) -> None:
     (path,) = _files(settings)

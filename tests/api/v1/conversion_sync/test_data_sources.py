@@ -39,13 +39,13 @@ def add(url: str, *rows: Any) -> None:
         session.add_all(rows)
 
 
-def publish(settings: Settings, profile: Profile, *conversions: dict[str, Any]) -> None:
+def publish(settings: Settings, profile: Profile, *conversions: dict[str, Any], **more: list[dict[str, Any]]) -> None:
     facts = {"profile_key": 1, "profile_id": profile.id, "time_zone": "UTC", "currency": "USD", "settings_version": "v"}
     known = {"profile_key": 1, "person_key": 1, "email_sha256": "a" * 64, "is_refused": False}
     of_first = {"profile_key": 1, "conversion_key": 1, "person_key": 1, "fbclid": "AbC", "clicked_s": 1}
     clicks = [of_first] if any("person_key" in one for one in conversions if one["conversion_key"] == 1) else []
     told = {"conversions": conversions, "match_keys": [known], "conversion_clicks": clicks}
-    served.publish(settings.published, {"profiles": [facts], **told})
+    served.publish(settings.published, {"profiles": [facts], **told, **more})
 
 
 def conversion(number: int, source: str, *, hours_ago: float = 1, **more: Any) -> dict[str, Any]:
@@ -88,6 +88,18 @@ def test_conversions_of_nobody_or_without_a_rate_are_told(
     priceless = conversion(2, "crm", person_key=1, is_cash=True, cash_minor=None)
     publish(settings, profile, conversion(1, "store"), priceless)
     assert (reasons(key)["store"], reasons(key)["crm_import"]) == ("no_identifiers", "currency_missing")
+
+
+@pytest.mark.parametrize(("days_ago", "reason"), [(0, "currency_missing"), (7, "currency_missing"), (9, None)])
+def test_spend_of_the_week_that_no_rate_converts_is_told(
+    key: Caller, url: str, profile: Profile, settings: Settings, days_ago: int, reason: str | None
+) -> None:
+    """With rates that end, spend went down to 0 in every figure, and nothing said why."""
+    exports.connection(url, profile, synced_at=db.now())
+    unrated = {"profile_key": 1, "platform": "meta", "unrated_through": (db.now() - timedelta(days=days_ago)).date()}
+    publish(settings, profile, platforms=[unrated, {"profile_key": 1, "platform": "google"}])
+    row = told(key)["ad_platform"]
+    assert (row["status"], row["reason_code"]) == ("degraded" if reason else "ready", reason)
 
 
 @pytest.mark.parametrize("status", ["needs_action", "reconnect_required"])

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from api import asked, auth, context, db, errors, rate_limit, reach, under_way, usage
 from api.auth import Kind, Principal
 from api.models import Workspace
-from api.roles import Role
+from api.roles import BY_PERMISSION, Role
 from api.scopes import GRANTABLE, Scope, user_token_reaches
 
 READERS = frozenset({Kind.API_KEY, Kind.USER_TOKEN, Kind.SESSION})
@@ -182,6 +182,8 @@ def _refuse_short_of(session: Session, guard: Guard, principal: Principal) -> No
         auth.require_scope(principal, guard.scopes, membership=guard.grain is Grain.PROFILE)
     if principal.user_id is not None and (guard.grain is not Grain.CALLER or guard.is_placed):
         _refuse_role(guard, principal)
+        # an editor may have lost one of them
+        auth.require_scope(principal, BY_PERMISSION.intersection(guard.scopes))
     if guard.is_placed and principal.reach.profile is not None and request.method in WRITES:
         auth.require_entitlement(principal)
     if guard.grain is Grain.PROFILE:

@@ -53,6 +53,8 @@ PERMISSIONS: dict[str, frozenset[Scope]] = {
     "reports.manage": frozenset({Scope.REPORTS_WRITE}),
     "creatives.analyze": frozenset({Scope.CREATIVES_WRITE}),
 }
+# a role alone does not tell whether a person has one of these
+BY_PERMISSION = frozenset[Scope]().union(*PERMISSIONS.values())
 
 
 def scopes_of(role: Role, permissions: Iterable[str] = ()) -> frozenset[Scope]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import gzip
 import io
 import json
 import time
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -25,17 +26,16 @@ from data_contracts.contract import inbound
 from orchestration import durable
 from orchestration.importer import digest_of
 from orchestration.readers import parquet_parts
-from orchestration.text_lines import LONGEST_RECORD
+from orchestration.text_lines import LONGEST_RECORD, Lines, text_of
+from orchestration.told_bytes import may_name
 
 log = structlog.get_logger(__name__)
 
 Known = Mapping[str, Any]
+# each line or row as it is to be written, and whether that differs from what was read
+TextLines = Callable[[Path, Person, Known], Iterator[tuple[str, bool]]]
 # since a hidden file was last written
 BEING_COPIED_SECONDS = 3600
-# zlib's number for data with the head of a gzip file
-GZIP = 31
-# the heads of gzip data and of text of two bytes a letter: such bytes have zeros, and are looked at all the same
-TOLD = (b"\x1f\x8b", codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 # all that readers raise over bytes of any kind: a time zone nobody knows is a KeyError, a far instant an OverflowError
 UNREADABLE = (
@@ -86,54 +86,37 @@ def _rename(path: Path, person: Person) -> bool:
 
 
 def _rewrite(url: str, path: Path, person: Person, known: Known) -> bool:
-    dataset, packed = path.parent.name, path.suffix.lower() == ".gz"
-    change = CHANGES.get(Path(path.name.lower().removesuffix(".gz")).suffix)
-    content = path.read_bytes()
+    write = WRITERS.get("".join(path.suffixes[-2:] if _is_gz(path) else [path.suffix]).lower())
+    temporary = path.with_name(f".{path.name}.tmp")
     try:
-        content = gzip.decompress(content) if packed else content
-        fresh = change(content, person, known) if change else None
-    except UNREADABLE:
-        fresh = None
-    if fresh is None:
-        return _remove(path, content, person)
-    if fresh == content:
+        is_changed = write(path, temporary, person, known) if write else None
+    except UNREADABLE as error:
+        temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno is not None:
+            # the disk's fault: the file is not to be taken for a broken one
+            raise
+        is_changed = None
+    if is_changed is None:
+        return _remove(path, person)
+    if not is_changed:
         return False
     before = digest_of(path)
-    temporary = path.with_name(f".{path.name}.tmp")
-    temporary.write_bytes(gzip.compress(fresh, mtime=0) if packed else fresh)
     durable.put_in_place(temporary, path)
-    if not _remember(url, person.profile_id, dataset, before, digest_of(path)):
+    if not _remember(url, person.profile_id, path.parent.name, before, digest_of(path)):
         durable.remove(path)
     return True
 
 
-def _remove(path: Path, content: bytes, person: Person) -> bool:
-    # without its zeros, text of two bytes a letter is read like any other
-    looked_at = (content.replace(b"\0", b""), _beginning(content))
-    names_them = any(person.pattern.search(one.decode("utf-8", "replace")) for one in looked_at)
-    if not names_them and not _is_packed(content):
+def _is_gz(path: Path) -> bool:
+    return path.suffix.lower() == ".gz"
+
+
+def _remove(path: Path, person: Person) -> bool:
+    if not may_name(path, person):
         return False
     durable.remove(path)
     log.warning("unreadable file of an erased person removed from the inbox", dataset=path.parent.name)
     return True
-
-
-def _is_packed(content: bytes) -> bool:
-    """Whether the bytes do not tell whom they name: a Parquet file, a workbook, an archive."""
-    return b"\0" in content and not content.startswith(TOLD)
-
-
-def _beginning(content: bytes) -> bytes:
-    """What damaged gzip data tells up to the damage; nothing for data of another kind."""
-    found, unpacker = io.BytesIO(), zlib.decompressobj(GZIP)
-    try:
-        for at in range(len(content)):
-            # byte by byte, since a piece with damage in it gives nothing at all
-            found.write(unpacker.decompress(content[at : at + 1]))
-            unpacker = zlib.decompressobj(GZIP) if unpacker.eof else unpacker
-    except zlib.error:
-        pass
-    return found.getvalue()
 
 
 def _remember(url: str, profile_id: str, dataset: str, before: str, after: str) -> bool:
@@ -153,22 +136,51 @@ def _remember(url: str, profile_id: str, dataset: str, before: str, after: str) 
     return True
 
 
-def _csv(content: bytes, person: Person, known: Known) -> bytes:
+class _Told:
+    """A file whose `write` gives back what is written, and so does each row of a CSV writer to it."""
+
+    @staticmethod
+    def write(text: str) -> str:
+        return text
+
+
+def _text(lines: TextLines, path: Path, temporary: Path, person: Person, known: Known) -> bool:
+    """Whether any line names the person; then all are in `temporary`, without. Few lines are held at once."""
     before = csv.field_size_limit(LONGEST_RECORD)
     try:
-        rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
+        if not any(is_changed for _, is_changed in lines(path, person, known)):
+            return False
+        with _written(temporary, packed=_is_gz(path)) as out:
+            out.writelines(text for text, _ in lines(path, person, known))
+        return True
     finally:
         csv.field_size_limit(before)
-    header, changed, out = rows[0] if rows else [], False, io.StringIO(newline="")
-    _check_names(header, person)
-    writer = csv.writer(out)
-    writer.writerow(header)
-    for row in rows[1:]:
-        record = dict(zip(header, row, strict=True)) if row else {}
-        after = person.renamed(record, known)
-        changed = changed or any((value or "") != record[name] for name, value in after.items())
-        writer.writerow(["" if value is None else value for value in after.values()])
-    return out.getvalue().encode() if changed else content
+
+
+@contextmanager
+def _written(temporary: Path, *, packed: bool) -> Iterator[TextIO]:
+    with temporary.open("wb") as raw:
+        # neither a name nor a time, so that files of equal content are equal
+        whole = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
+        with whole, io.TextIOWrapper(whole, encoding="utf-8", newline="") as out:
+            yield out
+
+
+def _csv(path: Path, person: Person, known: Known) -> Iterator[tuple[str, bool]]:
+    writer = csv.writer(_Told())
+    with text_of(path) as file:
+        lines = Lines(file)
+        rows = csv.reader(lines, strict=True)
+        header = next(rows, [])
+        _check_names(header, person)
+        yield writer.writerow(header), False
+        lines.begin_record()
+        for row in rows:
+            record = dict(zip(header, row, strict=True)) if row else {}
+            after = person.renamed(record, known)
+            is_changed = any((value or "") != record[name] for name, value in after.items())
+            yield writer.writerow(["" if value is None else value for value in after.values()]), is_changed
+            lines.begin_record()
 
 
 def _check_names(names: list[str], person: Person) -> None:
@@ -177,10 +189,14 @@ def _check_names(names: list[str], person: Person) -> None:
         raise ValueError("not names of columns")
 
 
-def _jsonl(content: bytes, person: Person, known: Known) -> bytes:
-    # a line ends where it does for the importer: not at every sign that Unicode takes for the end of a line
-    lines = io.StringIO(content.decode("utf-8-sig"), newline="")
-    return "".join(_json_line(line, person, known) for line in lines).encode()
+def _jsonl(path: Path, person: Person, known: Known) -> Iterator[tuple[str, bool]]:
+    with text_of(path) as file:
+        # a line ends where it does for the importer: not at every sign that Unicode takes for the end of a line
+        lines = Lines(file)
+        for line in lines:
+            after = _json_line(line, person, known)
+            yield after, after != line
+            lines.begin_record()
 
 
 def _json_line(line: str, person: Person, known: Known) -> str:
@@ -195,17 +211,25 @@ def _json_line(line: str, person: Person, known: Known) -> str:
     return line if after == record and not person.pattern.search(line) else json.dumps(after) + "\n"
 
 
-def _parquet(content: bytes, person: Person, known: Known) -> bytes:
-    schema = pq.read_schema(pa.BufferReader(content)).remove_metadata()
+def _parquet(path: Path, temporary: Path, person: Person, known: Known) -> bool:
+    schema = pq.read_schema(path).remove_metadata()
     _check_names(schema.names, person)
-    is_changed, sink = False, pa.BufferOutputStream()
-    with pq.ParquetWriter(sink, schema) as writer:
-        for part in parquet_parts(pa.BufferReader(content)):
+    is_changed = False
+    with pq.ParquetWriter(temporary, schema) as writer:
+        for part in parquet_parts(path):
             rows = part.to_pylist()
             after = [person.renamed(row, known) for row in rows]
             is_changed |= after != rows
             writer.write_table(pa.Table.from_pylist(after, schema=schema))
-    return bytes(sink.getvalue().to_pybytes()) if is_changed else content
+    if not is_changed:
+        temporary.unlink()
+    return is_changed
 
 
-CHANGES: Mapping[str, Callable[[bytes, Person, Known], bytes]] = {".csv": _csv, ".jsonl": _jsonl, ".parquet": _parquet}
+WRITERS: Mapping[str, Callable[[Path, Path, Person, Known], bool]] = {
+    ".csv": partial(_text, _csv),
+    ".jsonl": partial(_text, _jsonl),
+    ".csv.gz": partial(_text, _csv),
+    ".jsonl.gz": partial(_text, _jsonl),
+    ".parquet": _parquet,
+}

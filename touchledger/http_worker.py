@@ -6,6 +6,9 @@ together one worker often had all four, and the other core idled for as long as 
 What an application consists of stays to the worker's end. Every search of all objects for garbage went through it, and
 the request that it fell to took 0.14 s longer.
 
+A thread reads one request at a time. gunicorn waits for the rest of one without an end: as many clients as there are
+threads, each of which had begun a request and said no more, kept the API from answering anybody.
+
 What cannot be read as a request never reaches the application. Its answer is an envelope like every error's, where
 gunicorn's is a page of HTML, and the log tells its kind alone: gunicorn wrote the line or header itself, with the token
 or key in it.
@@ -19,6 +22,7 @@ from __future__ import annotations
 import atexit
 import gc
 import math
+import socket
 import time
 from typing import Any
 
@@ -36,6 +40,9 @@ from api.responses import UNLESS_GIVEN
 HESITATION_SECONDS = 0.001
 # bytes of an unread body at which gunicorn gives its connection up
 MOST_DRAINED = 64 * 1024
+# for what of a request has not come yet: a whole header takes a moment, and a file that is sent up as long as it takes
+PATIENCE_SECONDS = 20.0
+LEAST_BYTES_A_SECOND = 1_000
 # kinds of ParseException that are the application's own fault
 OURS = (http_errors.InvalidResponseHeader, http_errors.InvalidResponseHeaderName)
 # of what is not simply malformed
@@ -47,6 +54,32 @@ STATUSES = {
 
 # the API's own lines, redacted; gunicorn's are not
 log = structlog.get_logger(__name__)
+
+
+class Reading(socket.socket):
+    """A client's socket, at whose end a request is that comes too slowly: as if the client had left."""
+
+    _waited, _came = 0.0, 0
+
+    def begin(self) -> None:
+        """What is read from here on is another request."""
+        self._waited, self._came = 0.0, 0
+
+    def recv(self, size: int, flags: int = 0) -> bytes:
+        """What came; nothing at the end of patience, of which each `LEAST_BYTES_A_SECOND` give another second."""
+        left = PATIENCE_SECONDS + self._came / LEAST_BYTES_A_SECOND - self._waited
+        began = time.monotonic()
+        # no time at all would mean not to wait for anything, and to raise
+        self.settimeout(max(left, 0.001))
+        try:
+            found = super().recv(size, flags)
+        except TimeoutError:
+            return b""
+        finally:
+            self.settimeout(None)
+            self._waited += time.monotonic() - began
+        self._came += len(found)
+        return found
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]
@@ -72,6 +105,13 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         # asked when the headers are written: what of the body is still there by then, nobody reads any more
         req.should_close = lambda: must_close() or _unread(req.body) >= MOST_DRAINED
         return bool(super().handle_request(req, conn))
+
+    def handle(self, conn: Any) -> Any:
+        """Read a request of a connection and answer it, unless it takes too long to come."""
+        if not isinstance(conn.sock, Reading):
+            conn.sock = Reading(fileno=conn.sock.detach())
+        conn.sock.begin()
+        return super().handle(conn)
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
         """Answer what gunicorn could not read, or what failed around the application, at the socket `client`."""

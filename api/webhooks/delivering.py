@@ -106,29 +106,34 @@ def wait_before(attempts: int, chance: float) -> timedelta | None:
 
 
 def _due(settings: Settings, most: int) -> list[str]:
-    """Ids of what is due, oldest first, a few of each receiver, less those on their way to it."""
+    """Ids of what is due, a few of each receiver, less those on their way to it; workspaces take turns, oldest first.
+
+    Who has more on its way, or more that waits, comes after who has less.
+    """
     at = db.now()
-    of_receiver = (
-        sa.func.row_number()
-        .over(
-            partition_by=WebhookDelivery.subscription_id, order_by=(WebhookDelivery.next_attempt_at, WebhookDelivery.id)
-        )
-        .label("place")
-    )
+    oldest = WebhookDelivery.next_attempt_at, WebhookDelivery.id
+    of_receiver = sa.func.row_number().over(partition_by=WebhookDelivery.subscription_id, order_by=oldest)
     ripe = (
-        sa.select(WebhookDelivery.id, WebhookDelivery.subscription_id, WebhookDelivery.next_attempt_at, of_receiver)
+        sa.select(
+            *oldest, WebhookDelivery.subscription_id, WebhookSubscription.workspace_id, of_receiver.label("place")
+        )
         .join(WebhookSubscription, WebhookSubscription.id == WebhookDelivery.subscription_id)
         .where(_is_due(at), WebhookSubscription.status == "active")
         .subquery()
     )
-    under_way = (
-        sa.select(sa.func.count())
-        .where(WebhookDelivery.subscription_id == ripe.c.subscription_id, WebhookDelivery.claimed_until >= at)
+    claimed = WebhookDelivery.status.in_(OPEN), WebhookDelivery.claimed_until >= at
+    under_way = sa.select(sa.func.count()).select_from(WebhookDelivery).where(*claimed)
+    to_receiver = under_way.where(WebhookDelivery.subscription_id == ripe.c.subscription_id).scalar_subquery()
+    of_workspace = (
+        under_way.join(WebhookSubscription, WebhookSubscription.id == WebhookDelivery.subscription_id)
+        .where(WebhookSubscription.workspace_id == ripe.c.workspace_id)
         .scalar_subquery()
     )
-    chosen = sa.select(ripe.c.id).where(ripe.c.place + under_way <= OF_ONE)
+    age = ripe.c.next_attempt_at, ripe.c.id
+    turn = sa.func.row_number().over(partition_by=ripe.c.workspace_id, order_by=age) + of_workspace
+    chosen = sa.select(ripe.c.id).where(ripe.c.place + to_receiver <= OF_ONE)
     with db.transaction(settings.operational_url, durable=False) as session:
-        return list(session.scalars(chosen.order_by(ripe.c.next_attempt_at, ripe.c.id).limit(most)))
+        return list(session.scalars(chosen.order_by(turn, *age).limit(most)))
 
 
 def _is_due(at: datetime) -> sa.ColumnElement[bool]:

@@ -31,6 +31,7 @@ CALLERS = {
     "touchledger/dagster_pulse.py": "our own",
     "touchledger/demo.py": "our own",
     "touchledger/doctor.py": "our own",
+    "touchledger/http_worker.py": "nobody's: clients call it",
     "touchledger/supervisor.py": "our own",
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import tracemalloc
 import zipfile
 import zlib
 from pathlib import Path
@@ -201,3 +202,52 @@ def test_what_a_broken_copy_left_goes_too_and_what_is_being_copied_stays(
     monkeypatch.setattr("orchestration.erased_files.BEING_COPIED_SECONDS", 0)
     assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
     assert not path.exists()
+
+
+NOTE = "n" * 2**20
+LARGE = {
+    "rewritten.csv.gz": (f"email,x_note\n{ADA},\n", f"bob@example.com,{NOTE}\n"),
+    "rewritten.jsonl.gz": (f'{{"email": "{ADA}"}}\n', f'{{"email": "bob@example.com", "x_note": "{NOTE}"}}\n'),
+    "ragged.csv.gz": ("email\n", f"bob@example.com,{NOTE}\n"),
+    "cut.csv.gz": ("x_note\n", f"{NOTE}\n"),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_a_packed_file_is_looked_through_in_little_memory_however_much_it_holds(settings: Settings, name: str) -> None:
+    head, line = LARGE[name]
+    content = gzip.compress(head.encode() + line.encode() * 40)
+    path = drop(settings, name, content[:-6] if name == "cut.csv.gz" else content)
+    tracemalloc.start()
+    try:
+        changed = rewrite_inbox(settings.operational_url, settings.inbox, ada())
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert changed == (ADA in head)
+    assert most < 40_000_000
+    if changed:
+        left = gzip.decompress(path.read_bytes())
+        assert ADA.encode() not in left and left.count(b"bob@example.com") == 40
+
+
+def test_a_person_is_found_where_pieces_of_a_large_file_meet(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("orchestration.told_bytes.PIECE", 5)
+    spelt = ADA.replace("@", "%2540").encode()
+    for name, content in {"a.txt": spelt, "b.txt": ADA.encode("utf-16-le"), "c.gz": damaged(spelt * 9)}.items():
+        path = drop(settings, name, b"somebody: " + content if name != "c.gz" else content)
+        assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+        assert not path.exists()
+    path = drop(settings, "d.txt", b"ada@exam, example.com")
+    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 0
+    assert path.exists()
+
+
+def test_a_file_that_the_disk_does_not_let_be_written_anew_stays(settings: Settings) -> None:
+    path = drop(settings, "people.csv", f"person_key,email\np1,{ADA}\n".encode())
+    path.with_name(".people.csv.tmp").mkdir()
+    with pytest.raises(IsADirectoryError):
+        rewrite_inbox(settings.operational_url, settings.inbox, ada())
+    assert path.exists()

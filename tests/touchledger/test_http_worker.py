@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -17,7 +19,7 @@ from gunicorn.workers.gthread import TConn
 
 from api.app import create_app
 from touchledger import http_worker
-from touchledger.http_worker import Worker
+from touchledger.http_worker import Reading, Worker
 from touchledger.settings import Settings
 
 LONG_SECONDS = 2.0
@@ -160,3 +162,42 @@ def answered(worker: Worker, settings: Settings, line: str, length: str, body: b
         theirs.sendall(head.encode() + body)
         kept = worker.handle(TConn(worker.cfg, ours, ("127.0.0.1", 1), ("127.0.0.1", 2)))
         return kept, theirs.recv(65536).decode()
+
+
+def trickled(client: socket.socket, content: bytes, *, every: float) -> threading.Thread:
+    """A client that sends that many bytes, one by one, unless the other side has closed."""
+
+    def send() -> None:
+        with contextlib.suppress(OSError):
+            for at in range(len(content)):
+                client.send(content[at : at + 1])
+                time.sleep(every)
+
+    thread = threading.Thread(target=send, daemon=True)
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize("rest", [b"", b"x" * 1000])
+def test_a_request_that_does_not_come_to_its_end_holds_no_thread(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, rest: bytes
+) -> None:
+    monkeypatch.setattr(http_worker, "PATIENCE_SECONDS", 0.3)
+    client, server = socket.socketpair()
+    with client:
+        client.send(b"GET /healthz HTTP/1.1\r\nX-Slow: ")
+        trickled(client, rest, every=0.05)
+        conn = TConn(worker.cfg, server, ("127.0.0.1", 1), ("127.0.0.1", 2))
+        handled = worker.tpool.submit(worker.handle, conn)
+        assert handled.result(timeout=5) is False
+        conn.close()
+
+
+def test_a_request_that_comes_slowly_and_steadily_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_worker, "PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(http_worker, "LEAST_BYTES_A_SECOND", 1)
+    client, server = socket.socketpair()
+    with client, Reading(fileno=server.detach()) as reading:
+        reading.begin()
+        trickled(client, b"x" * 20, every=0.05)
+        assert b"".join(reading.recv(1) for _ in range(20)) == b"x" * 20

@@ -14,6 +14,7 @@ from api.webhooks.delivering import OF_ONE, sending
 from api.webhooks.egress import Egress, Outcome
 from tests.api.webhooks.conftest import subscribed
 from tests.api.webhooks.test_delivering import deliveries, emitted
+from tests.factories import accounts
 from tests.factories.receivers import Receiver, receiving
 from touchledger.settings import Settings
 
@@ -55,6 +56,27 @@ def test_a_slow_receiver_holds_neither_the_round_nor_the_others(
         taken += deliver(settings)
     assert taken == len(deliveries(settings)) == len(receiver.came) + len(slow.came)
     assert {row.status for row in deliveries(settings)} == {"delivered"}
+
+
+def test_a_workspace_of_many_slow_receivers_does_not_keep_another_waiting(
+    settings: Settings, profile: Profile, receiver: Receiver, slow: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivering, "PATIENCE", 0.3)
+    monkeypatch.setattr(delivering, "AT_ONCE", 3)
+    many = [subscribed(settings, profile, url=f"{SLOW}?{number}") for number in range(3)]
+    emitted(settings, many[0])
+    elsewhere = accounts.profile(settings.operational_url)
+    other = subscribed(settings, elsewhere)
+    emitted(settings, other)
+    deliver = sending(Egress({"https://receiver.example": receiver.url, "https://slow.example": slow.url}))
+    assert deliver(settings) == 1
+    assert len(receiver.came) == 1
+    # what is free is everybody's
+    deliver(settings)
+    assert len(slow.came) == 3
+    slow.answering.set()
+    while {row.status for row in deliveries(settings)} != {"delivered"}:
+        deliver(settings)
 
 
 def test_a_receiver_that_never_answers_is_given_up(slow: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:

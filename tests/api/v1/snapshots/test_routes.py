@@ -155,6 +155,21 @@ def test_an_editor_revokes_their_own_and_an_admin_any(ranked: Deployment, ada: M
         assert by("DELETE", f"/snapshots/{of['snapshot_id']}").status_code == 200
 
 
+def test_an_editor_who_lost_the_permission_makes_and_revokes_no_link(ranked: Deployment, ada: Member) -> None:
+    editor = Member(ranked, Role.EDITOR)
+    own = captured(editor)
+    change = {"json": {"permissions": ["-reports.manage"]}}
+    (place,) = [one for one in ada.data("/memberships") if one["user_id"] == editor.user.id]
+    assert ada("PATCH", f"/memberships/{place['membership_id']}", **change).status_code == 200
+    agent = people.token_of(ranked.settings.operational_url, editor.user, grants=("mcp:read", "mcp:write"))
+    for token in (editor.token, agent):
+        for method, path in (("POST", "/snapshots"), ("DELETE", f"/snapshots/{own['snapshot_id']}")):
+            # a body of another shape is not looked at before
+            refused = editor(method, path, json={"limit": "x"}, headers={"Authorization": f"Bearer {token}"})
+            assert error(refused)[:2] == (403, "insufficient_scope")
+            assert refused.get_json()["error"]["required_scopes"] == ["reports:write"]
+
+
 def test_a_link_of_another_workspace_is_not_found(ranked: Deployment, ada: Member) -> None:
     made = captured(ada)
     url = ranked.settings.operational_url

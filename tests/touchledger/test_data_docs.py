@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from orchestration.locks import WriterBusyError, only_writer
 from touchledger import data_docs
-from touchledger.data_docs import all_are_built, describes_the_models, page, without_unit_tests
+from touchledger.data_docs import all_are_built, describes_the_models, page, without_unit_tests, write_data_docs
 from touchledger.settings import Settings
 
 MANIFEST: dict[str, Any] = {
@@ -64,3 +65,10 @@ def test_a_page_is_of_the_models_it_was_written_for(home: Path, monkeypatch: pyt
     assert describes_the_models(settings)
     model.write_text("select 2")
     assert not describes_the_models(settings), "a model is another"
+
+
+def test_the_docs_never_open_the_warehouse_beside_a_run(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    # a build that began while they were written ended at once: DuckDB could not set its lock
+    monkeypatch.setattr(data_docs, "WAIT_SECONDS", 0.0)
+    with only_writer(settings.home / "locks" / "warehouse.lock", purpose="build"), pytest.raises(WriterBusyError):
+        write_data_docs(settings)

@@ -19,12 +19,14 @@ from data_contracts.contract import landed, served
 from orchestration import raw_columns
 from orchestration.dbt_manifest import PROJECT, fingerprint, run_dbt, target, words
 from orchestration.durable import put_in_place
+from orchestration.locks import only_writer
 from orchestration.warehouse_state import require_database, require_usable
 from touchledger import contract_docs
 from touchledger.contract_docs import with_contracts
 from touchledger.settings import Settings
 
 UNIT_TEST = "unit_test."
+WAIT_SECONDS = 600.0
 # dbt's page asks the server for the first three before its own script has filled them in; the statement that it shows
 # of a source names a table that there is not, for sources are files
 CORRECTED = {
@@ -42,14 +44,21 @@ class DataDocsError(click.ClickException):
 
 
 def write_data_docs(settings: Settings) -> None:
-    """Write the page of the last build's models.
+    """Write the page of the last build's models. Waits for whoever writes the warehouse.
 
-    Raises DataDocsError with dbt's words, DamagedWarehouseError where that is what keeps dbt from its work.
+    Raises DataDocsError with dbt's words, DamagedWarehouseError where that is what keeps dbt from its work,
+    WriterBusyError when a run goes on for too long.
     """
+    # dbt opens the warehouse, which a run that began meanwhile could then not do
+    lock = settings.home / "locks" / "warehouse.lock"
+    with only_writer(lock, purpose="write the data docs", wait_seconds=WAIT_SECONDS):
+        _write(settings)
+
+
+def _write(settings: Settings) -> None:
     done = run_dbt(settings, ["--quiet", "docs", "generate"])
     artifacts = [target(settings) / name for name in ("manifest.json", "catalog.json")]
     if done.returncode != 0 or not all(path.exists() for path in artifacts):
-        # asked only now, for whoever opens the warehouse may stand in a build's way
         require_database(settings)
         with suppress(duckdb.IOException):
             require_usable(settings)

@@ -29,7 +29,7 @@ def report(output: Output, settings: Settings, handle: str, profile_id: str | No
     """Print how the credit of a conversion came about.
 
     `handle`: its conversion id, event id, the caller's key or its payment reference. Raises ClickException when no
-    profile has such a conversion, or when several have and none is named.
+    profile has such a conversion, or when several have and none is named; BadParameter for a profile not published.
     """
     with _readable(settings) as reader:
         if reader is None:
@@ -52,9 +52,10 @@ def _readable(settings: Settings) -> Iterator[Reader | None]:
 
 
 def _found(reader: Reader, handle: str, profile_id: str | None) -> Iterator[tuple[ProfileFacts, dict[str, Any]]]:
-    for (one,) in reader.rows(_PROFILES):
-        if profile_id is not None and one != profile_id.lower():
-            continue
+    published = [one for (one,) in reader.rows(_PROFILES)]
+    if profile_id is not None and profile_id.lower() not in published:
+        raise click.BadParameter(f"nothing is published of a profile {profile_id!r}", param_hint="--profile")
+    for one in published if profile_id is None else [profile_id.lower()]:
         profile = profile_facts(reader, one)
         conversion = profile and queries.conversion(reader, profile, handle, by_reference=True)
         if profile and conversion:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import functools
 import itertools
 import json
@@ -67,33 +68,36 @@ class Output:
 
         Texts are not wrapped: what is printed to be copied stays one line.
         """
-        if self.as_json:
-            sys.stdout.write(json.dumps(data, default=_plain) + "\n")
-        elif self.quiet:
-            sys.stdout.write(bare + "\n" if bare else "")
-        else:
-            for part in shown or (escape(bare),):
-                self.console.print(part, soft_wrap=isinstance(part, str))
-        # what serves goes on for long after its result
-        sys.stdout.flush()
+        with _printing():
+            if self.as_json:
+                sys.stdout.write(json.dumps(data, default=_plain) + "\n")
+            elif self.quiet:
+                sys.stdout.write(bare + "\n" if bare else "")
+            else:
+                for part in shown or (escape(bare),):
+                    self.console.print(part, soft_wrap=isinstance(part, str))
+            # what serves goes on for long after its result
+            sys.stdout.flush()
 
     def listing(self, rows: Iterator[Any], shown: Callable[[list[Any]], RenderableType]) -> None:
         """A result of any length, some rows at a time: one JSON list, tables, or for --quiet how many there are."""
         count = 0
         parts = itertools.takewhile(len, (list(itertools.islice(rows, ROWS_AT_ONCE)) for _ in itertools.count()))
         for part in parts:
-            if self.as_json:
-                sys.stdout.write((", " if count else "[") + json.dumps(part, default=_plain)[1:-1])
-            elif not self.quiet:
-                self.console.print(shown(part))
+            with _printing():
+                if self.as_json:
+                    sys.stdout.write((", " if count else "[") + json.dumps(part, default=_plain)[1:-1])
+                elif not self.quiet:
+                    self.console.print(shown(part))
             count += len(part)
-        if self.as_json:
-            sys.stdout.write("]\n" if count else "[]\n")
-        elif self.quiet:
-            sys.stdout.write(f"{count}\n")
-        elif not count:
-            self.console.print(shown([]))
-        sys.stdout.flush()
+        with _printing():
+            if self.as_json:
+                sys.stdout.write("]\n" if count else "[]\n")
+            elif self.quiet:
+                sys.stdout.write(f"{count}\n")
+            elif not count:
+                self.console.print(shown([]))
+            sys.stdout.flush()
 
     @contextmanager
     def working(self, text: str) -> Iterator[None]:
@@ -106,6 +110,18 @@ class Output:
             task = progress.add_task(text, total=1)
             yield
             progress.update(task, completed=1)
+
+
+@contextmanager
+def _printing() -> Iterator[None]:
+    """A result that could not be printed is told as that: its disk need not be the one of the state folder."""
+    try:
+        yield
+    except OSError as error:
+        # nobody reads any more, which is no fault
+        if error.errno == errno.EPIPE:
+            raise
+        raise click.ClickException(f"the result could not be written to standard output: {error.strerror}") from None
 
 
 def _plain(value: Any) -> str:

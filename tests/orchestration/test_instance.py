@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from pathlib import Path
 
 import dagster as dg
@@ -12,7 +14,7 @@ import yaml
 
 from api.db import engine_for
 from orchestration.instance import HOST_TAG, PID_TAG, fail_orphans, prepare_instance, process_tags
-from touchledger.settings import Settings
+from touchledger.settings import REPOSITORY, Settings
 
 
 @pytest.fixture
@@ -30,6 +32,24 @@ def test_runs_are_kept_beside_either_database(deployment: Settings) -> None:
         assert [run.run_id for run in instance.get_runs()] == ["one"]
     # the operational schema is untouched: both keep a table named alembic_version
     assert sa.inspect(engine_for(deployment.operational_url)).has_table("api_keys")
+
+
+def test_what_the_runbook_lets_go_of_a_full_disk_takes_the_runs_and_no_schedule(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # the folder that grows most was not among them
+    (told,) = re.findall(r"\*\*The disk is full\..*?\n\n", (REPOSITORY / "docs" / "runbook.md").read_text(), re.DOTALL)
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    prepare_instance(settings)
+    with dg.DagsterInstance.get() as instance:
+        instance.add_run(dg.DagsterRun(job_name="build", run_id="one"))
+    for name in re.findall(r"`((?:dbt|logs|dagster)/\w*)`", told):
+        shutil.rmtree(settings.home / name, ignore_errors=True)
+    with dg.DagsterInstance.get() as instance:
+        assert instance.get_runs() == []
+        instance.add_run(dg.DagsterRun(job_name="build", run_id="two"))
+        assert [run.run_id for run in instance.get_runs()] == ["two"]
+    assert (settings.dagster_home / "schedules" / "schedules.db").exists()
 
 
 def test_nothing_calls_home_and_no_password_is_written(deployment: Settings) -> None:

@@ -11,9 +11,17 @@ from dbt.task.docs import DOCS_INDEX_FILE_PATH
 
 from data_contracts.contract import landed, modelled
 from orchestration.batch_file import raw_schema
+from orchestration.locks import WriterBusyError, only_writer
 from touchledger import data_docs
 from touchledger.contract_docs import with_contracts
-from touchledger.data_docs import all_are_built, describes_the_models, page, with_described_tests, without_unit_tests
+from touchledger.data_docs import (
+    all_are_built,
+    describes_the_models,
+    page,
+    with_described_tests,
+    without_unit_tests,
+    write_data_docs,
+)
 from touchledger.settings import Settings
 
 MANIFEST: dict[str, Any] = {
@@ -126,3 +134,10 @@ def test_a_page_of_other_contracts_is_another(home: Path, monkeypatch: pytest.Mo
     before = data_docs._mark(settings)
     monkeypatch.setattr(data_docs, "landed", dict)
     assert data_docs._mark(settings) != before
+
+
+def test_the_docs_never_open_the_warehouse_beside_a_run(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    # a build that began while they were written ended at once: DuckDB could not set its lock
+    monkeypatch.setattr(data_docs, "WAIT_SECONDS", 0.0)
+    with only_writer(settings.home / "locks" / "warehouse.lock", purpose="build"), pytest.raises(WriterBusyError):
+        write_data_docs(settings)

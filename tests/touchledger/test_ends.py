@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import duckdb
 import pytest
 import sqlalchemy as sa
@@ -18,6 +21,7 @@ from api.db import transaction
 from orchestration.locks import WriterBusyError, only_writer
 from touchledger.cli import main
 from touchledger.ends import told_in_a_line
+from touchledger.output import Output
 from touchledger.settings import Settings
 
 STOPPED = """
@@ -113,6 +117,22 @@ def test_a_database_that_went_away_in_a_run_is_told_in_one_line_where_dagster_as
     wrapped.__cause__ = gone
     line = "the database cannot be used: connection refused; `touchledger doctor` says more"
     assert told_in_a_line(wrapped) == told_in_a_line(gone) == line
+
+
+class Full(io.StringIO):
+    """A standard output on a disk without room."""
+
+    def flush(self) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("output", [{}, {"quiet": True}, {"as_json": True}])
+def test_a_result_that_finds_no_room_is_not_blamed_on_the_state_folder(
+    monkeypatch: pytest.MonkeyPatch, output: dict[str, bool]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", Full())
+    with pytest.raises(click.ClickException, match="standard output: No space left on device"):
+        Output(**output).result("one", {})
 
 
 def test_the_holder_of_a_lock_is_named(tmp_path: Path) -> None:

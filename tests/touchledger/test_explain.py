@@ -130,6 +130,13 @@ def test_an_unknown_conversion_is_told(told: Path) -> None:
     assert "no conversion is known as nothing" in answer.output
 
 
+def test_a_profile_that_is_not_published_is_told_and_not_the_conversion(told: Path) -> None:
+    # the conversion was said to be unknown, though another profile has it
+    result = explain("sale-1", "--profile", PROFILE.replace("a", "c"))
+    assert result.exit_code == 2
+    assert f"--profile: nothing is published of a profile '{PROFILE.replace('a', 'c')}'" in result.stderr
+
+
 def test_before_the_first_publication_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOUCHLEDGER_HOME", str(tmp_path))
     load.cache_clear()

@@ -160,8 +160,12 @@ def answered(worker: Worker, settings: Settings, line: str, length: str, body: b
     with ours, theirs:
         head = f"{line} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n{length}\r\n\r\n"
         theirs.sendall(head.encode() + body)
-        kept = worker.handle(TConn(worker.cfg, ours, ("127.0.0.1", 1), ("127.0.0.1", 2)))
-        return kept, theirs.recv(65536).decode()
+        connection = TConn(worker.cfg, ours, ("127.0.0.1", 1), ("127.0.0.1", 2))
+        kept = worker.handle(connection)
+        told = theirs.recv(65536).decode()
+    # the worker reads from a socket of its own, which it leaves open for the next request
+    connection.sock.close()
+    return kept, told
 
 
 def trickled(client: socket.socket, content: bytes, *, every: float) -> threading.Thread:

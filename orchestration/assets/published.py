@@ -32,7 +32,7 @@ def _checks() -> list[dg.AssetCheckSpec]:
 def _promise(contract: Contract) -> str:
     return (
         f"Keeps {contract.folder}/{contract.name}.yaml: its columns and types, a value where one is required,"
-        f" and no key twice. {contract.grain}"
+        f" none that it rules out, and no key twice. {contract.grain}"
     )
 
 

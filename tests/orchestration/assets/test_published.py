@@ -18,4 +18,4 @@ def test_a_broken_contract_is_told_by_its_own_check_and_by_no_other() -> None:
 def test_a_check_names_its_contract_and_what_it_looks_at() -> None:
     told = {spec.name: spec.description or "" for spec in published.check_specs}
     assert told["contract_profiles"].startswith("Keeps served/profiles.yaml: its columns and types, ")
-    assert told["contract_profiles"].endswith("no key twice. One row per active profile.")
+    assert told["contract_profiles"].endswith("none that it rules out, and no key twice. One row per active profile.")

@@ -12,14 +12,16 @@ class Upgrade(ma.Schema):
     plan = fields.String(required=True, metadata={"enum": list(PLANS)})
 
 
-class TextHashes(ma.Schema):
+class InLanguages(ma.Schema):
     en = fields.String(required=True)
     es = fields.String(required=True)
 
 
 class ConsentNeeded(ma.Schema):
+    """The current text that a person accepts, told by its version and a hash for each language."""
+
     version = fields.String(required=True)
-    text_hashes = fields.Nested(TextHashes, required=True)
+    text_hashes = fields.Nested(InLanguages, required=True)
 
 
 class ErrorBody(ma.Schema):

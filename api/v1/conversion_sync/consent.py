@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import fields
 
+from api.error_body import ConsentNeeded, InLanguages
 from api.exports import consent
 from api.guard import guarded
 from api.http import Blueprint
@@ -14,17 +15,10 @@ from api.scopes import Scope
 bp = Blueprint("platform_safe_consent", __name__, description="What a person accepts before ad sets are copied.")
 
 
-class InLanguages(Schema):
-    en = fields.String(required=True)
-    es = fields.String(required=True)
-
-
-class ConsentAnswer(Schema):
+class ConsentAnswer(ConsentNeeded):
     """The current text; an acceptance quotes the version and the hash of the language that was read."""
 
-    version = fields.String(required=True)
     texts = fields.Nested(InLanguages, required=True)
-    text_hashes = fields.Nested(InLanguages, required=True)
 
 
 @bp.route("/conversion-sync/platform-safe/consent")
@@ -32,4 +26,4 @@ class ConsentAnswer(Schema):
 @bp.response(200, ConsentAnswer)
 def platform_safe_consent() -> dict[str, Any]:
     """The consent text for copying ad sets"""
-    return {"version": consent.VERSION, "texts": consent.TEXTS, "text_hashes": consent.text_hashes()}
+    return {**consent.current(), "texts": consent.TEXTS}

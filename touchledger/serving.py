@@ -5,8 +5,8 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
 
@@ -122,6 +122,22 @@ def wait_for(supervisor: Supervisor, child: Child, url: str) -> None:
         raise click.ClickException(str(error)) from None
 
 
+@contextmanager
+def _asked_to_end() -> Iterator[list[int]]:
+    """The signals to end that came during the block, as they come.
+
+    An exception of theirs would be raised wherever the block is just then: in what drops it, or holds a lock.
+    """
+    asked: list[int] = []
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = {one: signal.signal(one, lambda number, _frame: asked.append(number)) for one in signals}
+    try:
+        yield asked
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
 def watch(
     output: Output, supervisor: Supervisor, api: Child, tell: Callable[[], None], *, pulse: Pulse | None = None
 ) -> None:
@@ -129,16 +145,16 @@ def watch(
 
     What else ends is told, and a Dagster that begins nothing, and the API serves on.
     """
-    try:
+    with _asked_to_end() as asked:
         tell()
-        while api.process.poll() is None:
+        while not asked and api.process.poll() is None:
             for child in supervisor.dismiss_ended(but=api):
                 output.warn(f"{child.name} ended with code {child.process.returncode}; see {child.log}")
             dagster = next((child for child in supervisor.children if child.name == DAGSTER), None)
             if pulse is not None and dagster is not None and (trouble := pulse.trouble()):
                 output.warn(f"Dagster begins nothing by itself: {trouble}; see {dagster.log}")
             time.sleep(POLL_SECONDS)
-    except KeyboardInterrupt:
+    if asked:
         return
     raise click.ClickException(f"the API ended with code {api.process.returncode}:\n{tail(api.log)}")
 

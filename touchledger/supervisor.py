@@ -137,18 +137,38 @@ class Supervisor:
     def stop(self) -> None:
         """End every process, first asked for last started; what does not go in time is killed with its group."""
         for child in reversed(self.children):
-            if child.process.poll() is None:
-                child.process.send_signal(child.stop_by)
+            if _runs(child):
+                os.kill(child.process.pid, child.stop_by)
         deadline = time.monotonic() + PATIENCE_SECONDS
         for child in self.children:
-            with suppress(subprocess.TimeoutExpired):
-                child.process.wait(max(0.0, deadline - time.monotonic()))
+            _wait_for(child, deadline)
             _kill_group(child)
-            child.process.wait()
         deadline = time.monotonic() + KILLED_SECONDS
+        for child in self.children:
+            _wait_for(child, deadline)
+            child.process.poll()
         for child in self.children:
             _wait_for_group(child, deadline)
         self.children.clear()
+
+
+def _runs(child: Child) -> bool:
+    """Whether the process runs, or ended without anybody having collected it.
+
+    `Popen` knows too, behind a lock: an exception of a signal that came while it was asked leaves that closed, and
+    its `wait` never returns.
+    """
+    if child.process.returncode is not None:
+        return False
+    try:
+        return os.waitid(os.P_PID, child.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+    except ChildProcessError:
+        return False
+
+
+def _wait_for(child: Child, deadline: float) -> None:
+    while _runs(child) and time.monotonic() < deadline:
+        time.sleep(POLL_SECONDS / 10)
 
 
 def _kill_group(child: Child) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import socket
 import sys
 import urllib.request
@@ -112,6 +113,29 @@ def test_what_ended_beside_the_api_is_told_to_scripts_too(tmp_path: Path, capsys
             watch(Output(quiet=True), supervisor, api, lambda: None)
     told = capsys.readouterr()
     assert (told.out, told.err) == ("", f"worker ended with code 3; see {tmp_path / 'worker.log'}\n")
+
+
+class Dropped:
+    """What is cleared away just when the signal comes: an exception would be lost there."""
+
+    def __init__(self, sign: signal.Signals) -> None:
+        self.sign = sign
+
+    def __del__(self) -> None:
+        os.kill(os.getpid(), self.sign)
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_end_is_never_missed(tmp_path: Path, sign: signal.Signals) -> None:
+    def tell() -> None:
+        Dropped(sign)
+
+    before = signal.getsignal(sign)
+    with Supervisor(tmp_path) as supervisor:
+        api = supervisor.start("api", [sys.executable, "-c", "import time; time.sleep(20)"])
+        watch(Output(quiet=True), supervisor, api, tell)
+        assert api.process.poll() is None
+    assert signal.getsignal(sign) == before
 
 
 def test_a_second_demo_in_a_state_folder_is_refused_before_it_changes_anything(settings: Settings) -> None:

@@ -150,13 +150,13 @@ def _reach(root: list[Row], first: date, as_of: date) -> None:
 
 
 def _layer(layer: str, rows: list[Row]) -> None:
-    events = sum(row.evidence[layer][0] for row in rows)
-    exposure = sum(row.evidence[layer][1] for row in rows)
+    # events without exposure have no rate
+    told = [row.evidence[layer] if row.evidence[layer][1] else (0.0, 0.0) for row in rows]
+    events, exposure = sum(k for k, _ in told), sum(e for _, e in told)
     if events < 5 or len(rows) < 2 or exposure <= 0:
         return
     scale = 1 / (1 - min(events / exposure, 0.9)) if layer in BINOMIAL else 1.0
-    k = [row.evidence[layer][0] * scale for row in rows]
-    e = [row.evidence[layer][1] * scale for row in rows]
+    k, e = [one * scale for one, _ in told], [one * scale for _, one in told]
     usual = means([row.cohort for row in rows], k, e, 1 / CV[layer] ** 2)
     x = [one * mean for one, mean in zip(e, usual, strict=True)]
     cv2 = spread([row.cohort for row in rows], k, x, CV[layer] ** 2)

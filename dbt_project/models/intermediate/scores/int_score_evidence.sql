@@ -42,6 +42,7 @@ ads as (
     left join reached_roots on groups.root_key = reached_roots.root_key
 )
 
+-- what cost nothing, or what nobody knows the cost of, has no rate: its events would raise that of all others
 select
     window_key,
     ad_key,
@@ -50,7 +51,10 @@ select
     root_key,
     {% for layer in score_layers() -%}
         {% set exists = layer.if or 'true' -%}
-        case when {{ exists }} then greatest(coalesce({{ layer.k }}, 0), 0) end as {{ layer.name }}_events,
+        case
+            when {{ exists }} and {{ layer.e }} > 0 then greatest(coalesce({{ layer.k }}, 0), 0)
+            when {{ exists }} then 0
+        end as {{ layer.name }}_events,
         case when {{ exists }} then greatest(coalesce({{ layer.e }}, 0), 0) end as {{ layer.name }}_exposure,
     {% endfor -%}
     coalesce(relative_value, 0) as relative_value,

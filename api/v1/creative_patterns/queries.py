@@ -22,7 +22,7 @@ trials as (
     select s.profile_key, s.entity_key, e.platform_id, s.composite_score,
         s.composite_score >= {LEADS_FROM} as is_win, c.hook_type, c.creative_format, c.cta_type, c.primary_angle,
         c.format, c.offers,
-        case when c.entity_key is not null then cast(c.video_id is not null as varchar) end as has_video,
+        case when c.format is not null then cast(c.video_id is not null as varchar) end as has_video,
         nullif(s.cohort_objective, 'unknown') as objective
     from ad_scores as s
     join entities as e on e.profile_key = s.profile_key and e.entity_key = s.entity_key and e.level = 'ad'

@@ -127,6 +127,19 @@ def test_dimensions_list_values_of_five_ads_and_several_offers_each(
     assert {row["verdict"] for one in found for row in one["values"] if row["sample_n"] == 10} == {"confirmed"}
 
 
+def test_an_ad_whose_creative_is_not_synced_is_not_said_to_show_no_video(
+    ask: Ask, session: str, w: str, ads: Ads, published: Callable[[], None]
+) -> None:
+    # the mart has a row for it, with all of the creative null
+    for _ in range(5):
+        ads.ad(1, 80.0, {"format": None})
+    published()
+    found = data(ask("GET", f"{w}/creative-patterns/dimensions", session))["dimensions"]
+    told = {one["dimension"]: [(row["value"], row["sample_n"]) for row in one["values"]] for one in found}
+    assert sorted(told["has_video"]) == [("false", 10), ("true", 20)]
+    assert (told["format"], told["objective"]) == ([("image", 30)], [("sales", 35)])
+
+
 def test_patterns_are_pairs_of_at_least_the_size_asked_for(ask: Ask, session: str, w: str, published: object) -> None:
     found = data(ask("GET", f"{w}/creative-patterns", session))
     assert found["min_cluster_size"] == 8

@@ -70,8 +70,7 @@ def _row(column: Column) -> str:
 
 
 def _type(column: Column) -> str:
-    name = f"decimal({column.precision},{column.scale})" if column.kind == "decimal" else column.kind
-    parts = [column.format.replace("_", " ") if column.format else name]
+    parts = [column.format.replace("_", " ") if column.format else _kind(column)]
     if column.allowed:
         parts = ["one of " + ", ".join(f"`{value}`" for value in column.allowed)]
     if column.pattern:
@@ -88,6 +87,13 @@ def _type(column: Column) -> str:
         default = str(column.default).lower() if isinstance(column.default, bool) else column.default
         parts.append(f"default `{default}`")
     return ", ".join(parts)
+
+
+def _kind(column: Column) -> str:
+    # a served figure that is never rounded is no decimal of the raw files
+    if column.kind == "decimal" and column.physical != "double":
+        return f"decimal({column.precision},{column.scale})"
+    return "double" if column.kind == "decimal" else column.kind
 
 
 if __name__ == "__main__":

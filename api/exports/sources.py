@@ -47,15 +47,28 @@ DAY, WEEK = timedelta(days=1), timedelta(days=7)
 
 _LAST = "select source, max(ts) as last_ts from conversions where profile_key = $profile_key group by source"
 _LATELY = """
+with lately as (
+    select * from conversions where profile_key = $profile_key and ts >= $week
+),
+-- a campaign alone is no ad: the last touch must name one that is synced
+of_ads as (
+    select c.conversion_key
+    from lately as c
+    join paths as p on p.profile_key = $profile_key and p.conversion_key = c.path_conversion_key
+    join touches as t
+        on t.profile_key = $profile_key and t.person_key = p.person_key and t.position = p.p_last
+    join destinations as d on d.profile_key = $profile_key and d.destination_key = t.destination_key
+    where d.ad_key is not null
+)
 select
     c.source, count(*) filter (where c.ts >= $day) as events_24h, count(*) as events_7d,
     count(m.email_sha256) as email_pct, count(m.phone_sha256) as phone_pct,
-    count(k.fbclid) as click_id_pct, count(c.last_touch_campaign) as ad_id_pct,
+    count(k.fbclid) as click_id_pct, count(a.conversion_key) as ad_id_pct,
     count(*) filter (where c.is_cash and c.cash_minor is null) as unpriced
-from conversions as c
+from lately as c
 left join match_keys as m on m.profile_key = c.profile_key and m.person_key = c.person_key and not c.is_shared
 left join conversion_clicks as k on k.profile_key = c.profile_key and k.conversion_key = c.conversion_key
-where c.profile_key = $profile_key and c.ts >= $week
+left join of_ads as a on a.conversion_key = c.conversion_key
 group by c.source
 """
 _DELIVERED = """

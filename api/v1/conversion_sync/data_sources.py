@@ -26,7 +26,9 @@ class MatchKeys(Schema):
     email_pct = fields.Float(required=True, allow_none=True, metadata={"description": _PERCENT})
     phone_pct = fields.Float(required=True, allow_none=True)
     click_id_pct = fields.Float(required=True, allow_none=True)
-    ad_id_pct = fields.Float(required=True, allow_none=True)
+    ad_id_pct = fields.Float(
+        required=True, allow_none=True, metadata={"description": "Those whose last touch names an ad that is synced."}
+    )
 
 
 class DataSource(Schema):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -79,6 +80,29 @@ def test_a_source_that_sent_today_is_ready_with_the_share_of_people_that_can_be_
     # no click came before it
     assert rows["crm_import"]["match_keys"]["click_id_pct"] == 0.0
     assert rows["server_events"]["match_keys"]["email_pct"] is None
+
+
+def test_a_conversion_whose_last_touch_names_a_campaign_alone_has_no_ad_id(
+    key: Caller, profile: Profile, settings: Settings
+) -> None:
+    own = {"profile_key": 1, "person_key": 1}
+    # an ad; a campaign alone; a renewal, which goes by its first payment's path; direct
+    paths, campaigns = (1, 2, 1, 4), (9, 9, 9, None)
+    sent = [
+        conversion(number, "crm", path_conversion_key=path, last_touch_campaign=campaign, **own)
+        for number, (path, campaign) in enumerate(zip(paths, campaigns, strict=True), start=1)
+    ]
+    ad = {"profile_key": 1, "destination_key": 7, "campaign_key": 9, "ad_set_key": 10, "ad_key": 11}
+    campaign, none = {"profile_key": 1, "destination_key": 8, "campaign_key": 9}, {"profile_key": 1}
+    lasts = {1: 7, 2: 8, 4: 6}
+    publish(
+        settings, profile, *sent, destinations=[ad, campaign, {**none, "destination_key": 6}],
+        paths=[{**own, "conversion_key": one, "p_from": 1, "p_last": one} for one in lasts],
+        touches=[
+            {**own, "position": one, "destination_key": to, "touch_id": str(UUID(int=one))} for one, to in lasts.items()
+        ],
+    )  # fmt: skip
+    assert told(key)["crm_import"]["match_keys"]["ad_id_pct"] == 50.0
 
 
 def test_conversions_of_nobody_or_without_a_rate_are_told(

@@ -29,7 +29,8 @@ ROUTES_HEAD = """\
 Made from the routes and their guards by `python -m api.reference`; do not edit. Kept current by a test.
 
 Who: K an API key, Kp one minted for an app, U a user token, S a session, A an app, - anybody. Role is the least one a
-person (U, S) needs. Units are taken from the request allowance.
+person (U, S) needs; - where there is none, or where the route finds out first whose workspace is meant, as creating a
+profile does. Units are taken from the request allowance.
 
 | Method | Path | Who | Role | Scope | Units | What |
 |---|---|---|---|---|---|---|
@@ -79,7 +80,7 @@ def _who(guard: Guard | None, method: str, route: str) -> str:
 
 
 def _role(guard: Guard | None) -> str:
-    person = guard is not None and PEOPLE & guard.kinds and guard.grain is not Grain.CALLER
+    person = guard is not None and PEOPLE & guard.kinds and (guard.grain is not Grain.CALLER or guard.is_placed)
     return guard.role.word if guard and person else "-"
 
 

@@ -197,6 +197,16 @@ def test_the_committed_list_of_routes_is_current(app: Flask) -> None:
     assert (ROOT / "docs" / "routes.md").read_text() == reference.routes_page(app)
 
 
+def test_the_list_of_routes_tells_the_role_that_openapi_tells(app: Flask) -> None:
+    document = app.test_client().get("/openapi.json").get_json()
+    row = re.compile(r"^\| (\w+) \| `(\S+)` \|[^|]+\| (\S+) \|", re.MULTILINE)
+    # webhooks are about a workspace that only the query names, and no role was listed for them
+    for method, path, role in row.findall(reference.routes_page(app)):
+        operations_there = document["paths"].get(re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", path), {})
+        told = operations_there.get(method.lower(), {}).get("x-role")
+        assert role in ({told} if told else {"guest", "-"}), f"{method} {path}"
+
+
 def test_a_route_is_written_in_full_once_per_method(app: Flask) -> None:
     sources = "\n".join(path.read_text() for path in (ROOT / "api").rglob("*.py"))
     for rule in app.url_map.iter_rules():

@@ -187,10 +187,24 @@ def test_openapi_security_is_the_guard(app: Flask) -> None:
                 assert schemes == []
                 continue
             written = re.sub(r"<\w+:", "<", rule.rule)
-            assert schemes == [SCHEMES[kind][0] for kind in guard.kinds_for(method, written)]
+            assert list(dict.fromkeys(schemes)) == [SCHEMES[kind][0] for kind in guard.kinds_for(method, written)]
             assert operation.get("x-scope", "") == " ".join(guard.scopes)
             assert operation.get("x-partner-key", False) == guard.partner
             assert {"400", "401", "403", "404", "429", "503"} <= set(operation["responses"])
+
+
+def test_openapi_asks_keys_for_the_scopes_that_keys_need(app: Flask) -> None:
+    document = app.test_client().get("/openapi.json").get_json()
+    # analytics:read, which people's tokens need there, had been asked of keys and apps too
+    for path, of_keys in {
+        "/api/v1/profiles": [[]],
+        "/api/v1/profiles/{profile_id}": [[]],
+        "/api/v1/handoffs/{handoff_id}": [["connections:read"], ["connections:write"]],
+    }.items():
+        asked = document["paths"][path]["get"]["security"]
+        assert [one["apiKey"] for one in asked if "apiKey" in one] == of_keys, path
+        assert [one["userToken"] for one in asked if "userToken" in one] == [["analytics:read"]], path
+        assert not any(one.get("app") for one in asked), path
 
 
 def test_the_committed_list_of_routes_is_current(app: Flask) -> None:

@@ -48,7 +48,7 @@ class Guard:
     grain: Grain = Grain.PROFILE
     role: Role = Role.GUEST
     archived_too: bool = False
-    key_needs_scope: bool = True
+    key_scopes: tuple[Scope, ...] | None = None
     by_place: bool = False
     app_bucket: rate_limit.Bucket | None = None
     gone: Callable[[], errors.ApiError] | None = None
@@ -56,6 +56,14 @@ class Guard:
     @property
     def scopes(self) -> list[Scope]:
         return [self.scope, *self.also] if self.scope else []
+
+    def asked_of(self, kind: Kind) -> list[list[Scope]]:
+        """What a credential of this kind must hold: all scopes of one of these lists; nothing where one is empty."""
+        if kind is Kind.APP:
+            return [[]]
+        if kind is Kind.API_KEY and self.key_scopes is not None:
+            return [[scope] for scope in self.key_scopes] or [[]]
+        return [self.scopes]
 
     @property
     def is_public(self) -> bool:
@@ -177,9 +185,10 @@ def _only_workspace(session: Session, person: str) -> str:
 def _refuse_short_of(session: Session, guard: Guard, principal: Principal) -> None:
     if principal.kind is Kind.APP:
         return
-    if principal.kind is not Kind.API_KEY or guard.key_needs_scope:
-        # on a workspace the role decides for the person, and there is no membership yet where the caller is all
-        auth.require_scope(principal, guard.scopes, membership=guard.grain is Grain.PROFILE)
+    choices = guard.asked_of(principal.kind)
+    held = (one for one in choices if all(principal.has(scope, membership=False) for scope in one))
+    # on a workspace the role decides for the person, and there is no membership yet where the caller is all
+    auth.require_scope(principal, next(held, choices[0]), membership=guard.grain is Grain.PROFILE)
     if principal.user_id is not None and (guard.grain is not Grain.CALLER or guard.is_placed):
         _refuse_role(guard, principal)
         # an editor may have lost one of them

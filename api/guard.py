@@ -45,7 +45,7 @@ def guarded(
     uuids: Collection[str] = (),
     needs_entitlement: bool = True,
     role: Role = Role.GUEST,
-    key_needs_scope: bool = True,
+    key_scopes: Collection[Scope] | None = None,
 ) -> Callable[[View], View]:
     """Let a view of one profile be reached only by `kinds` of credential that hold `scope`, at `units` of allowance.
 
@@ -54,10 +54,10 @@ def guarded(
     Stands directly under `route` and above `arguments` and `response`. `max_body` is in bytes. `uuids` names the parts
     of the path that are UUIDs: in another form they are 400 invalid_parameter, and the view gets them in lower case.
     `needs_entitlement=False` lets a write through that a profile without attribution may still do;
-    `key_needs_scope=False` lets every key of the profile in, whatever its scopes.
+    `key_scopes` is what a key needs instead of `scope`: any one of them, or nothing where there are none.
     """
     guard = Guard(scope, units, frozenset(kinds), max_body, tuple(uuids), needs_entitlement, also=tuple(also))
-    return _attach(replace(guard, role=role, key_needs_scope=key_needs_scope))
+    return _attach(replace(guard, role=role, key_scopes=_listed(key_scopes)))
 
 
 def workspace_guarded(
@@ -90,7 +90,7 @@ def caller_guarded(
     kinds: Collection[Kind] = PEOPLE,
     max_body: int = MEBIBYTE,
     uuids: Collection[str] = (),
-    key_needs_scope: bool = True,
+    key_scopes: Collection[Scope] | None = None,
     app_bucket: rate_limit.Bucket | None = None,
     role: Role = Role.GUEST,
 ) -> Callable[[View], View]:
@@ -102,7 +102,7 @@ def caller_guarded(
     in their only workspace; `auth.current().reach` holds it, as it holds the profile of a key.
     """
     guard = Guard(scope, units, frozenset(kinds), max_body, tuple(uuids), needs_entitlement=False, grain=Grain.CALLER)
-    return _attach(replace(guard, key_needs_scope=key_needs_scope, app_bucket=app_bucket, role=role))
+    return _attach(replace(guard, key_scopes=_listed(key_scopes), app_bucket=app_bucket, role=role))
 
 
 def partner_only(
@@ -136,6 +136,10 @@ def public(view: View) -> View:
 def guard_of(view: Any) -> Guard | None:
     """The guard of a view function, or None."""
     return cast("Guard | None", getattr(view, "guard", None))
+
+
+def _listed(scopes: Collection[Scope] | None) -> tuple[Scope, ...] | None:
+    return None if scopes is None else tuple(scopes)
 
 
 def _attach(guard: Guard) -> Callable[[View], View]:

@@ -218,7 +218,9 @@ def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> 
     operation["parameters"] = _parameters(operation.get("parameters", []), guard)
     kinds = guard.kinds_for(method, re.sub(r"\{(\w+)\}", r"<\1>", path))
     scopes = [scope.value for scope in guard.scopes]
-    operation["security"] = [{SCHEMES[kind][0]: scopes} for kind in kinds]
+    operation["security"] = [
+        {SCHEMES[kind][0]: [scope.value for scope in asked]} for kind in kinds for asked in guard.asked_of(kind)
+    ]
     operation["x-units"] = guard.units
     operation |= {"x-scope": " ".join(scopes)} if scopes else {}
     operation |= {"x-partner-key": True} if guard.partner else {}

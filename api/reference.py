@@ -29,7 +29,9 @@ ROUTES_HEAD = """\
 Made from the routes and their guards by `python -m api.reference`; do not edit. Kept current by a test.
 
 Who: K an API key, Kp one minted for an app, U a user token, S a session, A an app, - anybody. Role is the least one a
-person (U, S) needs. Units are taken from the request allowance.
+person (U, S) needs; - where there is none, or where the route finds out first whose workspace is meant, as creating a
+profile does. Scope is what every credential but A needs; behind K: what a key needs in its place. Units are taken from
+the request allowance.
 
 | Method | Path | Who | Role | Scope | Units | What |
 |---|---|---|---|---|---|---|
@@ -61,10 +63,9 @@ def routes_page(app: Flask) -> str:
 def _rows(app: Flask, rule: Rule) -> list[str]:
     view = app.view_functions[rule.endpoint]
     guard = guard_of(view)
-    scope = " ".join(guard.scopes) if guard and guard.scopes else "-"
     summary = (view.__doc__ or "").strip().splitlines()[0].rstrip(".")
     return [
-        f"| {method} | `{rule.rule}` | {_who(guard, method, rule.rule)} | {_role(guard)} | {scope} "
+        f"| {method} | `{rule.rule}` | {_who(guard, method, rule.rule)} | {_role(guard)} | {_scope(guard)} "
         f"| {guard.units if guard else 0} | {summary} |\n"
         for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
     ]
@@ -78,8 +79,15 @@ def _who(guard: Guard | None, method: str, route: str) -> str:
     return " ".join(LETTERS[kind] for kind in guard.kinds_for(method, route))
 
 
+def _scope(guard: Guard | None) -> str:
+    if guard is None or not guard.scopes:
+        return "-"
+    of_keys = "" if guard.key_scopes is None else f"; K: {' or '.join(guard.key_scopes) or 'none'}"
+    return " ".join(guard.scopes) + of_keys
+
+
 def _role(guard: Guard | None) -> str:
-    person = guard is not None and PEOPLE & guard.kinds and guard.grain is not Grain.CALLER
+    person = guard is not None and PEOPLE & guard.kinds and (guard.grain is not Grain.CALLER or guard.is_placed)
     return guard.role.word if guard and person else "-"
 
 

@@ -114,8 +114,8 @@ def _redeemed(handoff: Handoff, provider: str, code: str) -> Grant | None:
 def _onward(handoff: Handoff) -> str:
     if handoff.return_url is None:
         return f"/handoffs/{handoff.id}"
-    joint = "&" if urlsplit(handoff.return_url).query else "?"
-    return f"{handoff.return_url}{joint}{urlencode({'handoff_id': handoff.id})}"
+    begun, _, asked = handoff.return_url.partition("?")
+    return f"{begun}?{asked}{'&' if asked else ''}{urlencode({'handoff_id': handoff.id})}"
 
 
 def _trail(session: Session, handoff: Handoff) -> None:

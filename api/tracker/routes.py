@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import NotFound
 
-from api import context, db, responses
+from api import context, credentials, db, responses
 from api.guard import public
 from api.models import Profile, TrackingKey
 from api.tracker_settings import tracker_of
@@ -55,6 +55,9 @@ def _script() -> str:
 
 
 def _settings(key: str) -> dict[str, Any]:
+    # of an address anything may come, also what a database takes for no text
+    if not credentials.is_well_formed(key, "trk_live"):
+        raise NotFound()
     live = sa.select(Profile).join(TrackingKey, TrackingKey.profile_id == Profile.id)
     live = live.where(TrackingKey.key == key, TrackingKey.revoked_at.is_(None), Profile.archived_at.is_(None))
     with db.transaction(context.settings().operational_url, durable=False) as session:

@@ -52,7 +52,7 @@ class Operation:
     grain: str
     role: str
     partner: bool
-    key_needs_scope: bool
+    key_scopes: frozenset[str] | None
     by_place: bool
     uuids: tuple[str, ...]
 
@@ -154,8 +154,11 @@ def _of_reach(operation: Operation, who: Who, target: Target) -> Refusal | None:
 
 
 def _of_scope(operation: Operation, who: Who, target: Target) -> Refusal | None:
-    if who.kind == "app" or (who.key_of and not operation.key_needs_scope):
+    if who.kind == "app":
         return None
+    if who.key_of and operation.key_scopes is not None:
+        has_one = not operation.key_scopes or who.carries is None or operation.key_scopes & who.carries
+        return None if has_one else (403, "insufficient_scope")
     lacks = who.carries is not None and not operation.scopes <= who.carries
     if not who.key_of and operation.grain == "profile":
         given = GIVEN.get(_role(operation, who, target))

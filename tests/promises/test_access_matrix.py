@@ -76,7 +76,7 @@ def operations(app: Flask) -> list[Operation]:
                 grain=guard.grain.value,
                 role=guard.role.word,
                 partner=guard.partner,
-                key_needs_scope=guard.key_needs_scope,
+                key_scopes=None if guard.key_scopes is None else frozenset(one.value for one in guard.key_scopes),
                 by_place=guard.by_place,
                 uuids=guard.uuids,
             )

@@ -187,14 +187,38 @@ def test_openapi_security_is_the_guard(app: Flask) -> None:
                 assert schemes == []
                 continue
             written = re.sub(r"<\w+:", "<", rule.rule)
-            assert schemes == [SCHEMES[kind][0] for kind in guard.kinds_for(method, written)]
+            assert list(dict.fromkeys(schemes)) == [SCHEMES[kind][0] for kind in guard.kinds_for(method, written)]
             assert operation.get("x-scope", "") == " ".join(guard.scopes)
             assert operation.get("x-partner-key", False) == guard.partner
             assert {"400", "401", "403", "404", "429", "503"} <= set(operation["responses"])
 
 
+def test_openapi_asks_keys_for_the_scopes_that_keys_need(app: Flask) -> None:
+    document = app.test_client().get("/openapi.json").get_json()
+    # analytics:read, which people's tokens need there, had been asked of keys and apps too
+    for path, of_keys in {
+        "/api/v1/profiles": [[]],
+        "/api/v1/profiles/{profile_id}": [[]],
+        "/api/v1/handoffs/{handoff_id}": [["connections:read"], ["connections:write"]],
+    }.items():
+        asked = document["paths"][path]["get"]["security"]
+        assert [one["apiKey"] for one in asked if "apiKey" in one] == of_keys, path
+        assert [one["userToken"] for one in asked if "userToken" in one] == [["analytics:read"]], path
+        assert not any(one.get("app") for one in asked), path
+
+
 def test_the_committed_list_of_routes_is_current(app: Flask) -> None:
     assert (ROOT / "docs" / "routes.md").read_text() == reference.routes_page(app)
+
+
+def test_the_list_of_routes_tells_the_role_that_openapi_tells(app: Flask) -> None:
+    document = app.test_client().get("/openapi.json").get_json()
+    row = re.compile(r"^\| (\w+) \| `(\S+)` \|[^|]+\| (\S+) \|", re.MULTILINE)
+    # webhooks are about a workspace that only the query names, and no role was listed for them
+    for method, path, role in row.findall(reference.routes_page(app)):
+        operations_there = document["paths"].get(re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", path), {})
+        told = operations_there.get(method.lower(), {}).get("x-role")
+        assert role in ({told} if told else {"guest", "-"}), f"{method} {path}"
 
 
 def test_a_route_is_written_in_full_once_per_method(app: Flask) -> None:

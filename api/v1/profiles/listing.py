@@ -69,7 +69,7 @@ class InWorkspace(ma.Schema):
 
 
 @bp.route("/profiles")
-@caller_guarded(scope=Scope.ANALYTICS_READ, kinds=list(Kind), key_needs_scope=False)
+@caller_guarded(scope=Scope.ANALYTICS_READ, kinds=list(Kind), key_scopes=())
 @bp.arguments(InWorkspace, location="query")
 @bp.arguments(ProfilesQuery, location="query")
 @bp.response(200, ListedProfile(many=True))

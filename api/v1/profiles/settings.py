@@ -79,7 +79,7 @@ class ProfileSettings(ProfileShape):
 
 
 @bp.route("/profiles/<profile_id>")
-@guarded(scope=Scope.ANALYTICS_READ, uuids=["profile_id"], key_needs_scope=False)
+@guarded(scope=Scope.ANALYTICS_READ, uuids=["profile_id"], key_scopes=())
 @bp.response(200, ProfileSettings)
 def profile_settings(profile_id: str) -> dict[str, Any]:
     """One profile"""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
@@ -13,6 +14,7 @@ from werkzeug.test import TestResponse
 from api import db, tracking_keys
 from api.models import Profile, TrackerSettings, TrackingKey
 from api.tracker.routes import SCRIPT
+from tests.factories.deployments import application, settings_of
 from touchledger.settings import Settings
 
 
@@ -77,6 +79,12 @@ def test_a_key_that_collects_nothing_has_no_script(
         session.get_one(Profile, profile.id).archived_at = None
         session.get_one(TrackingKey, key.id).revoked_at = db.now()
     assert asked(client, key).status_code == 404
+
+
+def test_what_is_no_key_has_no_script_on_either_database(home: Path, database_url: str) -> None:
+    browser = application(settings_of(home, database_url)).test_client()
+    # Postgres refuses a zero byte in a statement, which had been answered with 500
+    assert browser.get("/tracker.js?key=trk_live_%00").status_code == 404
 
 
 def test_without_a_key_it_knows_no_profile(client: FlaskClient) -> None:

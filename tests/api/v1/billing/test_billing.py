@@ -147,7 +147,7 @@ def test_a_hand_off_is_seen_by_members_and_by_keys_of_its_profile_only(
         "stranger": (people.session_of(url, stranger), [404, 404]),
         "own key": (accounts.secret(url, profile, scopes=reading), [404, 200]),
         "own key that writes": (accounts.secret(url, profile, scopes=[Scope.CONNECTIONS_WRITE]), [404, 200]),
-        "own key without the scope": (accounts.secret(url, profile), [404, 403]),
+        "own key without the scope": (accounts.secret(url, profile), [403, 403]),
         "foreign key": (accounts.secret(url, foreign, scopes=reading), [404, 404]),
     }
     for name, (token, statuses) in seen.items():

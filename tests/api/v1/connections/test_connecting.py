@@ -89,6 +89,9 @@ def test_the_person_ends_where_the_caller_wants(owner: Owner) -> None:
     assert plain["ended_at"] == f"https://app.example/done?handoff_id={plain['id']}"
     asking = owner.walk("shopify", return_url="https://app.example/done?tab=2")
     assert asking["ended_at"] == f"https://app.example/done?tab=2&handoff_id={asking['id']}"
+    # with a second "?" the name of the parameter had begun with one
+    empty = owner.walk("payments", return_url="https://app.example/done?")
+    assert empty["ended_at"] == f"https://app.example/done?handoff_id={empty['id']}"
 
 
 def test_a_person_who_says_no_connects_nothing(owner: Owner) -> None:

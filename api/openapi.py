@@ -41,7 +41,6 @@ RATED = {"X-RateLimit-Limit", "X-RateLimit-Remaining"}
 # of the refusals that have others than the id of the request and, of callers who are known, the allowance
 HEADERS_OF = {
     "UNAUTHORIZED": {"WWW-Authenticate"},
-    "DEFAULT_ERROR": set[str](),
     "TOO_MANY_REQUESTS": {"Retry-After", *RATED},
     "SERVICE_UNAVAILABLE": {"Retry-After", *RATED},
     "GONE": {"Deprecation", "Sunset", "Link", *RATED},

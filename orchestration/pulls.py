@@ -136,7 +136,7 @@ def pull_ads(pull: Pull) -> None:
         platform = opened(pull.settings, connection.provider, connection.access, transport)
         entities = _entities(platform)
         for dataset, rows in entities.items():
-            pull.land(dataset, rows)
+            pull.land(dataset, fitting(load(dataset), rows))
         pull.zone, pull.currency = _zone(pull, entities["ad_accounts"]), _currency(entities["ad_accounts"])
         for day, rows in platform.delivery(first, last):
             pull.land("ad_delivery", rows, f"-{day.isoformat()}", complete_from=pull.end(day))

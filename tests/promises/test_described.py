@@ -50,6 +50,8 @@ def test_openapi_states_the_choices_and_limits_that_requests_are_held_to(documen
     feature = parameter(paths["/api/v1/profiles/{profile_id}/entitlements/{feature}"]["put"], "feature")
     assert feature["enum"] == ["atribu_attribution", "partner_audiences"]
     assert schemas["ProfileChanges"]["properties"]["monthly_budget"]["maximum"] == 10**12
+    # of a platform's result it is no time of a computation, which no platform tells
+    assert "last changed" in schemas["ExperimentResult"]["properties"]["computed_at"]["description"]
     assert schemas["SpendFilters"]["properties"]["min_spend"]["exclusiveMaximum"] == 10**15
     search = parameter(paths["/api/v1/customers"]["get"], "search")
     assert (search["minLength"], search["maxLength"]) == (1, 254)

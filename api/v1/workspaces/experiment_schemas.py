@@ -58,7 +58,13 @@ class ExperimentResult(Schema):
     ci_high = fields.Float(**_OR_NULL)
     conclusive = fields.Boolean(required=True)
     winner_arm_id = fields.String(**_OR_NULL)
-    computed_at = fields.DateTime(**_OR_NULL)
+    computed_at = fields.DateTime(
+        **_OR_NULL,
+        metadata={
+            "description": "Of ours, when the snapshot was built. Of the platform's, when it last changed the study: "
+            "it does not tell when it computed its result, which may be newer."
+        },
+    )
 
 
 class Experiment(Schema):

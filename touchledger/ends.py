@@ -13,6 +13,10 @@ import click
 from touchledger.entry import STOPPED
 from touchledger.output import spelt
 
+REPOSITORY = Path(__file__).parents[1]
+# what is read of it beside Python's own files, which a wheel has not
+NEEDED = ("dbt_project", "data_contracts/inbound")
+
 
 class Commands(click.Group):
     """Commands that tell in a line what the machine or the deployment lacks; faults of ours keep their traceback."""
@@ -20,6 +24,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         # dbt and others ask for it long after the command began, and tell it as a file of theirs that lacks
         _refuse_nowhere()
+        _refuse_python_alone()
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -72,6 +77,12 @@ def _refuse_nowhere() -> None:
     except FileNotFoundError:
         told = "the folder that this command was started in is there no more; begin in another one"
         raise click.ClickException(told) from None
+
+
+def _refuse_python_alone() -> None:
+    if lacking := [f"no {name}" for name in NEEDED if not (REPOSITORY / name).is_dir()]:
+        told = f"{REPOSITORY} has {' and '.join(lacking)}: Touchledger runs from its repository"
+        raise click.ClickException(f"{told}; `make setup` there installs it")
 
 
 def _is_dagsters_database(error: Exception) -> bool:

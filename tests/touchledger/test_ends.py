@@ -156,3 +156,14 @@ def test_a_folder_that_is_gone_is_told_as_that(tmp_path: Path, monkeypatch: pyte
     folder.rmdir()
     gone = "Error: the folder that this command was started in is there no more; begin in another one\n"
     assert told(command) == gone
+
+
+def test_an_installation_without_models_and_contracts_says_how_it_gets_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # a wheel has only the Python files: imports knew no data set, and the doctor sent whoever asked it to itself
+    monkeypatch.setattr("touchledger.ends.REPOSITORY", tmp_path)
+    lacks = f"Error: {tmp_path} has no dbt_project and no data_contracts/inbound: Touchledger runs from its repository"
+    assert told("doctor") == f"{lacks}; `make setup` there installs it\n"
+    (tmp_path / "dbt_project").mkdir()
+    assert "has no data_contracts/inbound: " in told("status")

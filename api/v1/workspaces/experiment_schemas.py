@@ -43,8 +43,8 @@ class ExperimentArm(Schema):
         **_OR_NULL,
         metadata={
             "description": "Leads, conversations or payments that last_touch credits to its entities; null for the "
-            "control arm of a lift, for an arm none of whose entities is known, and where the study's campaigns aim at "
-            "different kinds."
+            "control arm of a lift, for an arm none of whose entities is known, where the study's campaigns aim at "
+            "different kinds, and where arms of a split share an entity."
         },
     )
     spend = fields.Float(**_OR_NULL)

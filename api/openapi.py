@@ -14,6 +14,7 @@ from marshmallow import fields
 from api.auth import Kind
 from api.bodies import NamesOne, NeedsOne
 from api.guard import Grain, Guard
+from api.path_parts import PARTS
 from api.roles import Role
 
 REFUSALS = (400, 401, 403, 404, 429, 500, 503)
@@ -41,7 +42,6 @@ RATED = {"X-RateLimit-Limit", "X-RateLimit-Remaining"}
 # of the refusals that have others than the id of the request and, of callers who are known, the allowance
 HEADERS_OF = {
     "UNAUTHORIZED": {"WWW-Authenticate"},
-    "DEFAULT_ERROR": set[str](),
     "TOO_MANY_REQUESTS": {"Retry-After", *RATED},
     "SERVICE_UNAVAILABLE": {"Retry-After", *RATED},
     "GONE": {"Deprecation", "Sunset", "Link", *RATED},
@@ -172,8 +172,9 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
         in_path = operations.pop("parameters", [])
         for method, operation in operations.items():
             ids = operation["x-guard"].uuids
-            named = [{**one, "schema": UUID} if one["name"] in ids else one for one in in_path]
-            operation["parameters"] = [*named, *operation.get("parameters", [])]
+            named = [one | ({"schema": UUID} if one["name"] in ids else {}) for one in in_path]
+            told = [*named, *operation.get("parameters", [])]
+            operation["parameters"] = [_described(one) for one in told]
             _secure(path, method.upper(), operation, operation.pop("x-guard"))
             operation["responses"] = {status: _refusal(status, one) for status, one in operation["responses"].items()}
     for (schema, *_), name in _converter(spec).refs.items():
@@ -185,6 +186,11 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
         response["headers"] = _headers({"X-Request-Id"} | HEADERS_OF.get(name, RATED))
     _in_the_dialect_of_json_schema(document)
     return document
+
+
+def _described(parameter: dict[str, Any]) -> dict[str, Any]:
+    is_known = parameter["in"] == "path" and parameter["name"] in PARTS
+    return parameter | ({"description": PARTS[parameter["name"]]} if is_known else {})
 
 
 def _converter(spec: Any) -> Any:

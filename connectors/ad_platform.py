@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import calendar
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
+
+from connectors.errors import Malformed
 
 Row = dict[str, Any]
 Window = tuple[date, date]
@@ -76,6 +78,14 @@ class LinkedAd:
     url_tags: str | None
 
 
+class Studies(NamedTuple):
+    """An account's studies: their experiments and experiment_arms rows, the ids of those unread, and what was odd."""
+
+    rows: Mapping[str, list[Row]]
+    unread: Sequence[str] = ()
+    odd: Malformed | None = None
+
+
 class AdPlatform(Protocol):
     """One ad account. Rows carry the columns of the inbound contracts; every method may raise a ConnectorError."""
 
@@ -93,8 +103,8 @@ class AdPlatform(Protocol):
     def breakdowns(self, day_from: date, day_to: date) -> Iterator[Row]:
         """ad_delivery_breakdowns rows of the closed range, by week: delivery by place, placement and audience."""
 
-    def studies(self, today: date) -> dict[str, list[Row]]:
-        """experiments and experiment_arms rows; `today` is the day it is at the platform."""
+    def studies(self, today: date) -> Studies:
+        """What can be read of the account's studies; `today` is the day it is at the platform."""
 
     def reach(self, windows: Iterable[Window]) -> Iterator[Row]:
         """entity_reach rows: the platform's deduplicated reach of exactly each window, for every level."""

@@ -8,7 +8,7 @@ from datetime import date
 from functools import cached_property, partial
 
 from connectors import google_queries, google_rows
-from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Window, chunks, days_of, halves
+from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Studies, Window, chunks, days_of, halves
 from connectors.apps import App
 from connectors.errors import Malformed, Refused, TooMuchData
 from connectors.google_api import GoogleApi
@@ -95,9 +95,9 @@ class GoogleAds:
                 rows = {(_place(row), _network(row)): google_rows.breakdown(row) for row in found}
             yield from _folded(rows.values(), "ad_id", "date", "value")
 
-    def studies(self, today: date) -> dict[str, list[Row]]:
+    def studies(self, today: date) -> Studies:
         """None: what Google calls experiments splits campaigns, not people who see an ad or none."""
-        return {}
+        return Studies({})
 
     def reach(self, windows: Iterable[Window]) -> Iterator[Row]:
         """None: Google tells how many people an ad reached for few kinds of campaigns, and of no single ad."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from datetime import date
 from functools import cached_property
 from zoneinfo import ZoneInfo
 
 from connectors import meta_audiences, meta_rows, meta_studies
-from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Window, chunks, days_of, halves
-from connectors.errors import ConnectorError, Malformed, Refused, TooMuchData
-from connectors.meta_graph import MetaGraph, ReportFailed, time_range
+from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Studies, Window, chunks, days_of, halves
+from connectors.errors import ConnectorError, Refused, TooMuchData
+from connectors.meta_graph import MetaGraph, ReportFailed, as_promised, time_range
 from connectors.transport import Transport
 
 SYNC_DAYS = 7
@@ -99,7 +98,7 @@ class MetaAds:
         account = self._graph.node(self._path(), "account_id,name,currency,timezone_name,account_status")
         nodes = {edge: self._edge(edge, fields) for edge, fields in _EDGES.items()}
         creatives = {node["id"]: node for node in nodes["adcreatives"]}
-        with _as_promised():
+        with as_promised():
             subtypes = {node["id"]: str(node.get("subtype")) for node in nodes["customaudiences"]}
             talking = {row["campaign_id"] for row in nodes["adsets"] if row.get("optimization_goal") == "CONVERSATIONS"}
             return {
@@ -133,14 +132,13 @@ class MetaAds:
                 found = self._of_ranges({**of_all, "fields": f"{spelled}_id,reach"}, ranges)
                 yield from _reach_rows(found, level, f"{spelled}_id")
 
-    def studies(self, today: date) -> dict[str, list[Row]]:
-        """experiments and experiment_arms rows of the account's newest studies; `today` is the day it is at Meta."""
+    def studies(self, today: date) -> Studies:
+        """The account's newest studies; `today` is the day it is at Meta."""
         account = self._graph.node(self._path(), "currency,timezone_name")
-        with _as_promised():
+        with as_promised():
             zone = ZoneInfo(account["timezone_name"])
-            return meta_studies.read(
-                self._graph, meta_studies.Account(self._path(), account["currency"], zone, today)
-            )  # fmt: skip
+            of = meta_studies.Account(self._path(), account["currency"], zone, today)
+        return meta_studies.read(self._graph, of)
 
     def state(self, level: Level, platform_id: str) -> LiveState | None:
         """One campaign, ad set or ad as Meta shows it now; None for an id that is none of that level."""
@@ -152,7 +150,7 @@ class MetaAds:
             if refused.reason in ("not_found", "another_kind"):
                 return None
             raise
-        with _as_promised():
+        with as_promised():
             return meta_rows.live_state(node, level, self._currency)
 
     def pause(self, level: Level, platform_id: str) -> None:
@@ -171,12 +169,12 @@ class MetaAds:
     def linked_ads(self) -> list[LinkedAd]:
         """Every ad that is neither archived nor deleted, with where it leads; Meta leaves those out by itself."""
         nodes = self._graph.walk(f"{self._path()}/ads", {"fields": _LINKED})
-        with _as_promised():
+        with as_promised():
             return list({node["id"]: meta_rows.linked_ad(node) for node in nodes}.values())
 
     @cached_property
     def _currency(self) -> str:
-        with _as_promised():
+        with as_promised():
             return self._given_currency or str(self._graph.node(self._path(), "currency")["currency"])
 
     def _path(self) -> str:
@@ -185,7 +183,7 @@ class MetaAds:
     def _edge(self, edge: str, fields: str) -> list[Row]:
         asked = {"fields": fields} if edge in _UNFILTERED else {"fields": fields, "effective_status": _SHOWN}
         nodes = self._graph.walk(f"{self._path()}/{edge}", asked)
-        with _as_promised():
+        with as_promised():
             return list({node["id"]: node for node in nodes}.values())
 
     def _insights(self, asked: Mapping[str, str], since: date, until: date) -> list[Row]:
@@ -231,7 +229,7 @@ def _is_id(text: str) -> bool:
 def _by_day(found: Iterable[Row], since: date, until: date) -> Iterator[tuple[date, list[Row]]]:
     """All days of the range; of an ad-day that came twice the later row stands."""
     days: dict[date, dict[str, Row]] = {day: {} for day, _ in days_of(since, until)}
-    with _as_promised():
+    with as_promised():
         for row in map(meta_rows.delivery, found):
             days[row["date"]][row["ad_id"]] = row
     for day, rows in days.items():
@@ -241,7 +239,7 @@ def _by_day(found: Iterable[Row], since: date, until: date) -> Iterator[tuple[da
 def _cut_rows(found: Iterable[Row], dimension: str) -> list[Row]:
     """One row per ad, day and value, which several of Meta's may share; of a part that came twice the later stands."""
     asked, rows = meta_audiences.DIMENSIONS[dimension], dict[tuple[str, date, str], Row]()
-    with _as_promised():
+    with as_promised():
         parts = {(row["ad_id"], row["date_start"], *(row.get(name) for name in asked)): row for row in found}
         for row in (meta_rows.breakdown(part, dimension) for part in parts.values()):
             kept = rows.setdefault((row["ad_id"], row["date"], row["value"]), row)
@@ -251,15 +249,6 @@ def _cut_rows(found: Iterable[Row], dimension: str) -> list[Row]:
 
 
 def _reach_rows(found: Iterable[Row], level: str, key: str) -> list[Row]:
-    with _as_promised():
+    with as_promised():
         rows = [meta_rows.reach(row, level, key) for row in found]
     return list({(row["entity_id"], row["date_from"], row["date_to"]): row for row in rows}.values())
-
-
-@contextmanager
-def _as_promised() -> Iterator[None]:
-    """Turns a missing or odd field into Malformed."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Malformed("meta", f"a row is not as promised ({type(error).__name__}: {error})") from None

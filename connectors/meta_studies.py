@@ -10,9 +10,10 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from connectors.ad_platform import Row
+from connectors.ad_platform import Row, Studies
+from connectors.errors import Malformed
 from connectors.figures import kept
-from connectors.meta_graph import MetaGraph, time_range
+from connectors.meta_graph import MetaGraph, as_promised, time_range
 from connectors.meta_rows import CANONICAL_ACTION, PLATFORM, number, totals
 
 KINDS = {"LIFT": "lift", "SPLIT_TEST": "split"}
@@ -36,24 +37,39 @@ class Account:
     today: date
 
 
-def read(graph: MetaGraph, account: Account) -> dict[str, list[Row]]:
-    """experiments and experiment_arms rows of the account's newest studies; other types of study are left out."""
-    found = [node for node in graph.walk(f"{account.path}/ad_studies", {"fields": _STUDY}) if node["type"] in KINDS]
-    newest = sorted(found, key=lambda node: str(node["start_time"]), reverse=True)[:MOST_STUDIES]
+def read(graph: MetaGraph, account: Account) -> Studies:
+    """The account's newest studies; other types of study are left out. One that is odd keeps no other from coming."""
+    with as_promised():
+        found = [node for node in graph.walk(f"{account.path}/ad_studies", {"fields": _STUDY}) if _is_ours(node)]
+        newest = sorted(found, key=lambda node: str(node.get("start_time")), reverse=True)[:MOST_STUDIES]
     rows: dict[str, list[Row]] = {"experiments": [], "experiment_arms": []}
+    unread, fault = [], None
     for node in newest:
-        study = _experiment(node, account)
-        cells = graph.walk(f"{node['id']}/cells", {"fields": _CELL})
-        if study["kind"] == "lift":
-            objective = _primary(graph.walk(f"{node['id']}/objectives", {"fields": "id,name,type,is_primary"}))
-            results = _results(graph, objective)
-            study |= _claimed(objective, cells, results)
-            arms = [arm for cell in cells for arm in _held_back(study, cell, results.get(str(cell["id"]), {}), account)]
-        else:
-            arms = [_split(graph, study, cell, account) for cell in cells]
+        try:
+            with as_promised():
+                study, arms = _study(graph, account, node)
+        except Malformed as odd:
+            fault = fault or odd
+            unread.append(str(node["id"]))
+            continue
         rows["experiments"].append(study)
         rows["experiment_arms"] += arms
-    return rows
+    return Studies(rows, unread, fault)
+
+
+def _is_ours(node: Row) -> bool:
+    return node["type"] in KINDS and bool(node["id"])
+
+
+def _study(graph: MetaGraph, account: Account, node: Row) -> tuple[Row, list[Row]]:
+    study = _experiment(node, account)
+    cells = graph.walk(f"{node['id']}/cells", {"fields": _CELL})
+    if study["kind"] == "split":
+        return study, [_split(graph, study, cell, account) for cell in cells]
+    objective = _primary(graph.walk(f"{node['id']}/objectives", {"fields": "id,name,type,is_primary"}))
+    results = _results(graph, objective)
+    held = [_held_back(study, cell, results.get(str(cell["id"]), {}), account) for cell in cells]
+    return study | _claimed(objective, cells, results), [arm for arms in held for arm in arms]
 
 
 def _experiment(node: Row, account: Account) -> Row:

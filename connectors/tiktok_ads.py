@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from functools import cached_property
 
 from connectors import tiktok_rows
-from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Window, chunks, days_of
+from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Studies, Window, chunks, days_of
 from connectors.errors import Malformed, Refused
 from connectors.tiktok_api import TikTokApi, packed, rows_of
 from connectors.tiktok_rows import NOUNS
@@ -95,9 +95,9 @@ class TikTokAds:
                     rows = [tiktok_rows.reach(row, level, since, until) for row in found]
                 yield from rows
 
-    def studies(self, today: date) -> dict[str, list[Row]]:
+    def studies(self, today: date) -> Studies:
         """None: TikTok tells no studies to apps of advertisers."""
-        return {}
+        return Studies({})
 
     def state(self, level: Level, platform_id: str) -> LiveState | None:
         """One campaign, ad set or ad as TikTok shows it now; None for an id that is none of that level."""

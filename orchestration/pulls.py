@@ -15,7 +15,7 @@ import structlog
 from api.models import Connection
 from connectors.ad_platform import AdPlatform, Row, days_of, last_of_month, reach_windows
 from connectors.ad_platforms import PLATFORMS, opened
-from connectors.errors import ConnectorError, Malformed, Refused
+from connectors.errors import ConnectorError, Refused
 from connectors.payments import Payments
 from connectors.shopify import Shopify
 from connectors.stripe import Stripe
@@ -27,6 +27,7 @@ from orchestration.door import admitted
 from orchestration.gone_variants import with_withdrawals
 from orchestration.lake import Lake, Landing
 from orchestration.partitions import DayRange
+from orchestration.studies import land_studies
 from orchestration.told_beside import fitting
 from touchledger.settings import Settings
 
@@ -136,7 +137,7 @@ def pull_ads(pull: Pull) -> None:
         platform = opened(pull.settings, connection.provider, connection.access, transport)
         entities = _entities(platform)
         for dataset, rows in entities.items():
-            pull.land(dataset, rows)
+            pull.land(dataset, fitting(load(dataset), rows))
         pull.zone, pull.currency = _zone(pull, entities["ad_accounts"]), _currency(entities["ad_accounts"])
         for day, rows in platform.delivery(first, last):
             pull.land("ad_delivery", rows, f"-{day.isoformat()}", complete_from=pull.end(day))
@@ -145,7 +146,7 @@ def pull_ads(pull: Pull) -> None:
         newest = max(first, last - timedelta(days=BREAKDOWN_DAYS - 1))
         until = min(_monday(last) + timedelta(days=6), pull.today)
         _land_breakdowns(pull, platform, _monday(newest), until)
-        odd = _land_studies(pull, platform)
+        odd = land_studies(pull, platform)
         # the last, for it takes most of the requests: months that do not come now are asked for by the next pull
         _land_reach(pull, platform, first, min(last_of_month(last), pull.today))
         if odd is not None:
@@ -188,21 +189,6 @@ def _land_breakdowns(pull: Pull, platform: AdPlatform, since: date, until: date)
         # a week of which nothing is told any more is emptied; without a batch there is none to empty
         if week in found or str(week) in before:
             pull.land("ad_delivery_breakdowns", found.get(week, []), f"-{week}")
-
-
-def _land_studies(pull: Pull, platform: AdPlatform) -> Malformed | None:
-    """What ends the pull once all else came: studies that cannot be read will be the same each time."""
-    try:
-        studies = platform.studies(pull.today)
-    except Malformed as odd:
-        return odd
-    except Refused as refused:
-        # few accounts may read studies, and none needs them for its figures
-        log.info("no_studies", connection=pull.connection.id, reason=refused.reason)
-        return None
-    for dataset, rows in studies.items():
-        pull.land(dataset, rows)
-    return None
 
 
 def _land_reach(pull: Pull, platform: AdPlatform, first: date, until: date) -> None:

@@ -1,4 +1,4 @@
-"""What people wrote beside an order or a payment: left out where it is none of its kind, and the money kept."""
+"""What stands beside an order, a payment or an ad: left out where it is none of its kind, and the row kept."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from data_contracts.contract import Contract
 from data_contracts.formats import Refused
 from data_contracts.values import Parser, parser
 
-BESIDE = frozenset({*PERSON, *CLICK, "email", "phone", "order_ref"})
+BESIDE = frozenset({*PERSON, *CLICK, "email", "phone", "order_ref", "landing_url", "thumbnail_url"})
 # one of them says nothing without the other
 CLICK_ID = ("click_id_type", "click_id")
 

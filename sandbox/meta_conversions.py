@@ -12,12 +12,12 @@ from typing import Any
 
 from flask import Blueprint, Flask, Response, request
 
-from sandbox import refusals
+from sandbox import chatapp, refusals
 from sandbox.faults import CONTROL
 from sandbox.world import World, WorldHolder
 
 # a chat-app business and a page, which have datasets of their own
-MESSAGING = ("300000000000001", "300000000000002")
+MESSAGING = (chatapp.ACCOUNT, "300000000000002")
 MOST_EVENTS = 1000
 OLDEST_DAYS = 7
 ACTION_SOURCES = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import signal
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -12,11 +13,18 @@ import click
 from touchledger.entry import STOPPED
 from touchledger.output import spelt
 
+REPOSITORY = Path(__file__).parents[1]
+# what is read of it beside Python's own files, which a wheel has not
+NEEDED = ("dbt_project", "data_contracts/inbound")
+
 
 class Commands(click.Group):
     """Commands that tell in a line what the machine or the deployment lacks; faults of ours keep their traceback."""
 
     def invoke(self, ctx: click.Context) -> Any:
+        # dbt and others ask for it long after the command began, and tell it as a file of theirs that lacks
+        _refuse_nowhere()
+        _refuse_python_alone()
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -61,6 +69,20 @@ def told_in_a_line(error: Exception) -> str | None:
     if isinstance(error, OSError) and error.errno is not None and error.errno != errno.EPIPE:
         return f"{error.filename or 'the state folder'}: {error.strerror}; `touchledger doctor` says more"
     return None
+
+
+def _refuse_nowhere() -> None:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        told = "the folder that this command was started in is there no more; begin in another one"
+        raise click.ClickException(told) from None
+
+
+def _refuse_python_alone() -> None:
+    if lacking := [f"no {name}" for name in NEEDED if not (REPOSITORY / name).is_dir()]:
+        told = f"{REPOSITORY} has {' and '.join(lacking)}: Touchledger runs from its repository"
+        raise click.ClickException(f"{told}; `make setup` there installs it")
 
 
 def _is_dagsters_database(error: Exception) -> bool:

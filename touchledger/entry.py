@@ -24,6 +24,7 @@ STOPPED = 128 + signal.SIGINT
 def touchledger() -> None:
     """Run `touchledger` with this process's arguments."""
     with _ending_at_once():
+        stand_in()
         from touchledger.cli import main
 
         atexit.register(_close)
@@ -38,6 +39,17 @@ def touchledger_dbt() -> None:
         from orchestration.dbt_process import main
 
         main()
+
+
+def stand_in() -> None:
+    """Let standard streams that are closed lead nowhere: the next file that is opened would be one, as a database."""
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        try:
+            os.fstat(number)
+        except OSError:
+            # the lowest number that is free
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+            setattr(sys, name, os.fdopen(number, mode))
 
 
 @contextmanager

@@ -10,8 +10,8 @@ from connectors.errors import ConnectorError, Refused
 from connectors.meta_datasets import MetaDatasets
 from connectors.meta_graph import MetaGraph
 from connectors.transport import Transport
+from sandbox.chatapp import ACCOUNT
 from sandbox.faces import TOKENS
-from sandbox.meta_conversions import MESSAGING
 from tests.fixtures.sandbox import RunningSandbox
 
 ANN, BOB = ("a" * 64, ""), ("b" * 64, "")
@@ -26,7 +26,8 @@ def platform(sandbox: RunningSandbox, transport: Transport) -> MetaDatasets:
 def test_a_dataset_whose_answer_was_lost_is_found_by_its_name_and_not_made_again(
     sandbox: RunningSandbox, transport: Transport, of_messaging: bool
 ) -> None:
-    account = MESSAGING[0] if of_messaging else sandbox.world.accounts[0].id
+    # the business account that is found when a person connects a chat app
+    account = ACCOUNT if of_messaging else sandbox.world.accounts[0].id
     platform = MetaDatasets(f"{sandbox.url}/meta", TOKENS["meta"], account, transport)
     sandbox.plan({"route": "adspixels$|dataset$", "method": "POST", "kind": "truncation"})
     with pytest.raises(ConnectorError):

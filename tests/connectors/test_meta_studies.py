@@ -41,7 +41,7 @@ def more(sandbox: RunningSandbox) -> Iterator[tuple[str, ...]]:
 def test_a_holdout_has_the_platforms_counts_of_both_arms_and_its_lift(
     sandbox: RunningSandbox, meta: MetaAds, transport: Transport
 ) -> None:
-    found = meta.studies(TODAY)
+    found = meta.studies(TODAY).rows
     study = of(found["experiments"], "Prospecting holdout")
     true = sandbox.world.studies[0]
     assert true.measured is not None
@@ -62,7 +62,7 @@ def test_a_holdout_has_the_platforms_counts_of_both_arms_and_its_lift(
 
 
 def test_a_splits_cells_are_counted_by_insights_over_its_days(sandbox: RunningSandbox, meta: MetaAds) -> None:
-    found = meta.studies(TODAY)
+    found = meta.studies(TODAY).rows
     study = of(found["experiments"], "Broad or lookalike")
     arms = arms_of(found, study)
     assert [arm["role"] for arm in arms] == ["cell", "cell"]
@@ -78,7 +78,7 @@ def test_a_splits_cells_are_counted_by_insights_over_its_days(sandbox: RunningSa
 
 
 def test_a_cell_of_many_campaigns_is_read_whole(sandbox: RunningSandbox, meta: MetaAds, more: tuple[str, ...]) -> None:
-    found = meta.studies(TODAY)
+    found = meta.studies(TODAY).rows
     arms = arms_of(found, of(found["experiments"], "Prospecting holdout"))
     assert {tuple(arm["entity_ids"]) for arm in arms} == {(sandbox.world.campaigns[0].id, *more)}
 
@@ -95,9 +95,9 @@ def test_a_study_that_ends_at_midnight_ends_with_the_day_before(ends: str, last:
 def test_a_study_called_off_says_so_and_one_to_come_has_no_counts(
     sandbox: RunningSandbox, meta: MetaAds, transport: Transport
 ) -> None:
-    assert of(meta.studies(TODAY)["experiments"], "Viewed or basket")["status"] == "CANCELED"
+    assert of(meta.studies(TODAY).rows["experiments"], "Viewed or basket")["status"] == "CANCELED"
     europe = MetaAds(f"{sandbox.url}/meta", TOKENS["meta"], sandbox.world.accounts[1].id, transport)
-    found = europe.studies(TODAY)
+    found = europe.studies(TODAY).rows
     coming = of(found["experiments"], "Spain holdout, winter")
     assert coming["start_date"] > TODAY
     assert max(row["updated_at"].date() for row in (coming, *arms_of(found, coming))) <= TODAY

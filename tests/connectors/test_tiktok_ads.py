@@ -53,7 +53,7 @@ def truth(presence: Presence, since: date, until: date, as_of: date = TODAY) -> 
 def test_it_is_an_ad_platform(tiktok: TikTokAds) -> None:
     platform: AdPlatform = tiktok
     assert platform.platform == "tiktok"
-    assert platform.studies(TODAY) == {}
+    assert platform.studies(TODAY).rows == {}
 
 
 def test_every_entity_arrives_deleted_ones_too(tiktok: TikTokAds, presence: Presence) -> None:

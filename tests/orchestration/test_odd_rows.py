@@ -31,8 +31,10 @@ def lake(settings: Settings) -> Lake:
     return lake
 
 
-def pull(settings: Settings, sandbox: RunningSandbox, lake: Lake, ends: str, change: Change) -> BaseException | None:
-    """Pull an ad account whose answers at paths with that ending are changed on their way; gives what ended it."""
+def pull(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake, ends: str | tuple[str, ...], change: Change
+) -> BaseException | None:
+    """Pull an ad account whose answers at paths with such an ending are changed on their way; gives what ended it."""
     app = create_sandbox(sandbox.holder, Bucket(maximum=1e9))
 
     @app.after_request
@@ -64,16 +66,21 @@ def test_an_ad_whose_id_is_of_another_kind_lies_in_quarantine(
     assert sum(batch.rows_loaded for batch in lake.batches("ad_delivery")) > 1
 
 
-def test_a_study_that_cannot_be_read_keeps_no_reach_from_landing(
+def test_a_study_that_cannot_be_read_keeps_nothing_else_from_landing_nor_a_long_link_an_ad(
     settings: Settings, sandbox: RunningSandbox, lake: Lake
 ) -> None:
-    # it came before reach, and a study that is odd once is so every night
-    def change(body: Any) -> None:
-        for study in body["data"]:
-            study["start_time"] = "some day"
+    # studies came before reach, and one that is odd once is so every night, and none of the others came; ads of long
+    # links had lost their names
+    link = f"https://shop.example/?{'x' * 2048}"
+    odd = {"start_time": "some day", "object_story_spec": {"link_data": {"link": link}}}
 
-    assert isinstance(pull(settings, sandbox, lake, "/ad_studies", change), Malformed)
-    assert list(lake.batches("experiments")) == []
+    def change(body: Any) -> None:
+        body["data"][0].update(odd)
+
+    assert isinstance(pull(settings, sandbox, lake, ("/ad_studies", "/adcreatives"), change), Malformed)
+    assert [counted(lake, dataset) for dataset in ("ads", "creatives")] == [[], []]
+    asked = [study for study in sandbox.world.studies if study.account_id == sandbox.world.accounts[0].id]
+    assert sum(batch.rows_loaded for batch in lake.batches("experiments")) == len(asked) - 1 > 0
     assert sum(batch.rows_loaded for batch in lake.batches("entity_reach")) > 1
 
 

@@ -1,4 +1,4 @@
-"""What people wrote beside an order or a payment may be of any form: the money lands all the same."""
+"""What stands beside an order, a payment or an ad may be of any form: the row lands all the same."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ ORDER: dict[str, Any] = {
     "connection_ref": "shop", "order_id": "1", "order_ref": "#1", "created_at": "2026-11-01T12:00:00Z",
     "updated_at": "2026-11-01T12:00:00Z", "financial_status": "paid", "currency": "EUR", "total": Decimal("100.00"),
 }  # fmt: skip
+AD = {
+    "platform": "meta", "ad_id": "3", "ad_set_id": "2", "campaign_id": "1", "name": "Coat", "status": "ACTIVE",
+    "url_tags": "utm_source=meta",
+}  # fmt: skip
+CREATIVE = {"platform": "meta", "creative_id": "4", "format": "image", "title": "Coat"}
 ODD = [
     {"phone": "0151 23456789"},
     {"phone": "(415) 555-0100"},
@@ -40,6 +45,16 @@ def test_what_is_none_is_left_out_and_the_money_kept(dataset: str, row: dict[str
     assert [kept[name] for name in odd] == [None]
     assert kept["ad_id"] == "23851"
     assert kept["email"] == (None if "email" in odd else "ada@example.com")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "row", "link"),
+    [("ads", AD, "landing_url"), ("creatives", CREATIVE, "landing_url"), ("creatives", CREATIVE, "thumbnail_url")],
+)
+def test_an_ad_or_creative_stays_without_a_link_that_is_too_long(dataset: str, row: dict[str, Any], link: str) -> None:
+    judged = load(dataset).judge(fitting(load(dataset), [{**row, link: f"https://shop.example/?{'x' * 4096}"}]))
+    assert judged.rejected == []
+    assert [kept[link] for kept in judged.rows] == [None]
 
 
 @pytest.mark.parametrize("odd", [{"click_id": "x" * 1025}, {"click_id_type": "x" * 33}])

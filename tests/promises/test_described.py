@@ -50,6 +50,12 @@ def test_openapi_states_the_choices_and_limits_that_requests_are_held_to(documen
     feature = parameter(paths["/api/v1/profiles/{profile_id}/entitlements/{feature}"]["put"], "feature")
     assert feature["enum"] == ["atribu_attribution", "partner_audiences"]
     assert schemas["ProfileChanges"]["properties"]["monthly_budget"]["maximum"] == 10**12
+    # a link whose macro was sent as it stands is unknown_ad there, and has a word of its own where it is mended
+    reason = schemas["ReasonRow"]["properties"]["reason"]
+    assert [word for word in reason["enum"] if f"{word}:" not in reason["description"]] == []
+    assert "GET /quality/ad-ids" in reason["description"]
+    # of a platform's result it is no time of a computation, which no platform tells
+    assert "last changed" in schemas["ExperimentResult"]["properties"]["computed_at"]["description"]
     assert schemas["SpendFilters"]["properties"]["min_spend"]["exclusiveMaximum"] == 10**15
     search = parameter(paths["/api/v1/customers"]["get"], "search")
     assert (search["minLength"], search["maxLength"]) == (1, 254)

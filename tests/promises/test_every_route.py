@@ -16,6 +16,7 @@ from api.app import create_app
 from api.guard import Grain, guard_of, guarded, public
 from api.http import Blueprint
 from api.openapi import SCHEMES
+from api.path_parts import PARTS
 from api.scopes import Scope
 from tests.factories.deployments import application, settings_of
 from touchledger.settings import Settings
@@ -92,16 +93,19 @@ def test_openapi_tells_of_the_idempotency_key_where_it_is_kept(app: Flask) -> No
                 assert replayed == (kept and status.startswith("2")), f"{method} {path} {status}"
 
 
-def test_openapi_says_what_every_parameter_of_a_query_is(app: Flask) -> None:
+def test_openapi_says_what_every_parameter_is(app: Flask) -> None:
     document = app.test_client().get("/openapi.json").get_json()
     bare = {
         (path, one["name"])
         for path, operations_of in document["paths"].items()
         for operation in operations_of.values()
         for one in operation.get("parameters", [])
-        if one["in"] == "query" and not one.get("description")
+        if not one.get("description")
     }
     assert bare == set()
+    # and of no part that is in no path any more
+    parts = {part for path in document["paths"] for part in re.findall(r"{(\w+)}", path)}
+    assert parts == PARTS.keys()
 
 
 def test_openapi_lets_lists_with_commas_hold_more_than_one_word(app: Flask) -> None:
@@ -170,7 +174,7 @@ def test_openapi_gives_every_refusal_the_one_body(app: Flask) -> None:
                     assert ("Retry-After" in described["headers"]) == (status in {"429", "503"})
                     if operation["security"]:
                         rated = {"X-RateLimit-Limit", "X-RateLimit-Remaining"} <= described["headers"].keys()
-                        assert rated == (status not in {"401", "default"}), f"{method} {path} {status}"
+                        assert rated == (status != "401"), f"{method} {path} {status}"
                         assert ("WWW-Authenticate" in described["headers"]) == (status == "401")
 
 

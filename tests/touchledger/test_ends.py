@@ -145,3 +145,25 @@ def test_the_holder_of_a_lock_is_named(tmp_path: Path) -> None:
 def test_a_fault_of_ours_is_not_told_as_one_of_the_deployment() -> None:
     assert told_in_a_line(KeyError("name")) is None
     assert told_in_a_line(sa.exc.IntegrityError("insert", {}, ValueError("twice"))) is None
+
+
+@pytest.mark.parametrize("command", ["status", "build"])
+def test_a_folder_that_is_gone_is_told_as_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    # a build went on until dbt's process could not begin, and ended in its traceback
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    gone = "Error: the folder that this command was started in is there no more; begin in another one\n"
+    assert told(command) == gone
+
+
+def test_an_installation_without_models_and_contracts_says_how_it_gets_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # a wheel has only the Python files: imports knew no data set, and the doctor sent whoever asked it to itself
+    monkeypatch.setattr("touchledger.ends.REPOSITORY", tmp_path)
+    lacks = f"Error: {tmp_path} has no dbt_project and no data_contracts/inbound: Touchledger runs from its repository"
+    assert told("doctor") == f"{lacks}; `make setup` there installs it\n"
+    (tmp_path / "dbt_project").mkdir()
+    assert "has no data_contracts/inbound: " in told("status")

@@ -116,3 +116,23 @@ def test_dbts_process_tells_duckdbs_allocator_how_long_it_keeps_memory(given: st
     # the allocator complains there of what it does not know
     assert done.stderr == ""
     assert done.stdout.splitlines()[0] == (given or KEPT_WHEN_FREED)
+
+
+CLOSED = """
+import os, sys
+os.closerange(0, 2)
+sys.stdin = sys.stdout = None
+from touchledger.entry import _ending_at_once, stand_in
+with _ending_at_once():
+    stand_in()
+    print("a result")
+    # the next file that is opened is none of the three
+    told = [os.fstat(number).st_rdev == os.stat(os.devnull).st_rdev for number in (0, 1)]
+    print(told, os.get_inheritable(1), os.open(os.devnull, os.O_RDONLY) > 2, sys.stdin.read() == "", file=sys.stderr)
+"""
+
+
+def test_what_is_told_goes_nowhere_where_standard_output_is_closed() -> None:
+    # what a command opened next became its standard output, and each command ended in a traceback
+    done = subprocess.run([sys.executable, "-c", CLOSED], stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "[True, True] True True True\n")

@@ -59,7 +59,6 @@ join entities on entities.entity_key = delivery_daily.entity_key
 where delivery_daily.profile_key = $profile_key and delivery_daily.level = $level
     and day between $date_from and $date_to and entities.profile_key = $profile_key
 group by entities.entity_key, entity_id, platform_id, name
-having sum(spend_minor) > 0
 order by sum(spend_minor) desc, entity_id
 limit {MOST_ADS}
 """  # noqa: S608 - a constant

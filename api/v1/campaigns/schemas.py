@@ -145,8 +145,16 @@ class TrendRow(Schema):
     clicks = fields.Integer(required=True)
 
 
+_REASON = {
+    "enum": list(REASONS),
+    "description": "paid_without_ad: a paid click that named nothing. unknown_ad: a touch that named what no synced "
+    "entity is, or a platform's macro as it stands; GET /quality/ad-ids tells which, and the tags that mend it. "
+    "parent_only: only a parent was named. other_channel: no ad. direct: a direct visit. no_touch: none in its window.",
+}
+
+
 class ReasonRow(Schema):
-    reason = fields.String(required=True, metadata={"enum": list(REASONS)})
+    reason = fields.String(required=True, metadata=_REASON)
     outcome_count = fields.Integer(required=True)
     outcome_value = fields.Float(required=True)
     attributed_outcome_count = fields.Integer(required=True)

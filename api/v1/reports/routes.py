@@ -20,7 +20,7 @@ from api.reports.labels import Words
 from api.reports.names import attachment, attachment_name
 from api.roles import Role
 from api.scopes import Scope
-from api.v1.reports import schedules
+from api.v1.reports import mailing, schedules
 from api.v1.reports.rows import report_row, schedule_row
 from api.v1.reports.schemas import Applied, Batch, GenerateBody, Hub, HubQuery, ReportRow, SchedulesBody
 from api.windows import DateRange
@@ -110,7 +110,8 @@ def generate_reports(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     """Make a report of each profile, and mail it if wanted
 
     The files are rendered one after the other, a few seconds each; the hub tells when one is ready. Nothing is queued
-    when one of the profiles cannot be reached.
+    when one of the profiles cannot be reached, nor when the person would have more than 2,000 reports mailed within an
+    hour: 429 `rate_limit_exceeded`, reports times recipients.
     """
     settings, window = context.settings(), DateRange(body["date_from"], body["date_to"])
     _refuse_mail_to_app_people(sends=body["send"])
@@ -137,6 +138,8 @@ def generate_reports(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
                 "reason": None if report else "no_data",
             }
         )
+    if body["send"]:
+        mailing.spend(session(), auth.current().person, sum(tells.values()) * len(body["recipients"]))
     details = {"template": body["template"], "profile_ids": body["profile_ids"], "recipients": len(body["recipients"])}
     _record("report.requested", workspace_id, {**details, "batch_id": batch_id})
     return {"batch_id": batch_id, "reports": told}

@@ -43,8 +43,8 @@ class ExperimentArm(Schema):
         **_OR_NULL,
         metadata={
             "description": "Leads, conversations or payments that last_touch credits to its entities; null for the "
-            "control arm of a lift, for an arm none of whose entities is known, and where the study's campaigns aim at "
-            "different kinds."
+            "control arm of a lift, for an arm none of whose entities is known, where the study's campaigns aim at "
+            "different kinds, and where arms of a split share an entity."
         },
     )
     spend = fields.Float(**_OR_NULL)
@@ -58,7 +58,13 @@ class ExperimentResult(Schema):
     ci_high = fields.Float(**_OR_NULL)
     conclusive = fields.Boolean(required=True)
     winner_arm_id = fields.String(**_OR_NULL)
-    computed_at = fields.DateTime(**_OR_NULL)
+    computed_at = fields.DateTime(
+        **_OR_NULL,
+        metadata={
+            "description": "Of ours, when the snapshot was built. Of the platform's, when it last changed the study: "
+            "it does not tell when it computed its result, which may be newer."
+        },
+    )
 
 
 class Experiment(Schema):

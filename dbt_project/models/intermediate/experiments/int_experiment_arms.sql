@@ -6,6 +6,7 @@ with wanted as (
         t.experiment_id,
         t.arm_id,
         t.entity_key,
+        t.is_shared,
         case coalesce(g.objective_group, objectives.objective_group)
             when 'leads' then 'lead_created'
             when 'messaging' then 'dm_started'
@@ -24,12 +25,12 @@ known as (
     from wanted
 ),
 
--- Leads of one arm are not to be held against payments of another.
+-- Leads of one arm are not to be held against payments of another, nor outcomes of ads that both show.
 mixed as (
     select profile_key, experiment_id
     from wanted
     group by profile_key, experiment_id
-    having min(conversion_type) <> max(conversion_type)
+    having min(conversion_type) <> max(conversion_type) or max(case when is_shared then 1 else 0 end) = 1
 ),
 
 reached as (

@@ -14,6 +14,9 @@ select
     e.level,
     e.entity_key,
     e.campaign_key,
+    s.kind = 'split'
+    and min(a.arm_id) over (partition by s.profile_key, s.experiment_id, e.entity_key)
+    <> max(a.arm_id) over (partition by s.profile_key, s.experiment_id, e.entity_key) as is_shared,
     cast(a.listed as int) as listed
 from {{ ref('int_experiments') }} as s
 inner join {{ ref('int_profiles') }} as p on s.profile_key = p.profile_key

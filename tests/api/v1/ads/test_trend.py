@@ -32,6 +32,17 @@ def test_at_most_ten_ads_and_ties_by_id(deployment: Deployment) -> None:
     assert [row["entity_id"] for row in rows] == ["88", *(str(89 + n) for n in range(9))]
 
 
+def test_an_ad_whose_spend_no_rate_converts_is_among_them(deployment: Deployment) -> None:
+    # its impressions and clicks were left out too, and of an account in such a currency came no rows at all
+    profile = {"profile_key": 1, "profile_id": "01900000-0000-7000-8000-00000000aaaa", "currency": "USD"}
+    ads = [{"profile_key": 1, "level": "ad", "entity_key": n, "entity_id": f"{n}", "name": "n"} for n in range(3)]
+    day = {"profile_key": 1, "level": "ad", "day": "2026-03-01", "impressions": 70}
+    delivery = [{**day, "entity_key": n, "spend_minor": 100 * n} for n in range(2)]
+    deployment.publish({"profiles": [profile], "entities": ads, "delivery_daily": delivery})
+    rows = deployment.new_caller().data("/ads/trend", date_to="2026-03-01")
+    assert [(row["entity_id"], row["spend"], row["impressions"]) for row in rows] == [("1", 100, 70), ("0", 0, 70)]
+
+
 def test_ads_come_in_the_order_asked_by_either_id_and_once(caller: Caller) -> None:
     assert _ads(caller, f"302, {JACKET.upper()},301,302") == ["32", "31"]
 

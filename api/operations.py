@@ -99,7 +99,7 @@ def _database() -> str:
         with db.transaction(context.settings().operational_url, durable=False) as session:
             session.scalar(sa.select(Profile.id).limit(1))
             # every request with a credential writes what it uses of its allowance
-            return "failing" if read_only.found(session) else "ok"
+            return "failing" if read_only.found(session.connection()) else "ok"
     except sa.exc.SQLAlchemyError:
         return "failing"
 

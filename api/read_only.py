@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
 
 # SQLSTATE of read_only_sql_transaction; SQLite calls the same an OperationalError
 REFUSED = "25006"
@@ -14,9 +13,8 @@ def is_refusal(error: sa.exc.DBAPIError) -> bool:
     return getattr(error.orig, "sqlstate", None) == REFUSED
 
 
-def found(session: Session) -> bool:
-    """Whether the session's database takes no writes; one of SQLite would not have let the transaction begin."""
-    connection = session.connection()
+def found(connection: sa.Connection) -> bool:
+    """Whether the database takes no writes; one of SQLite would not have let the transaction begin."""
     if connection.dialect.name != "postgresql":
         return False
     return str(connection.scalar(sa.text("show transaction_read_only"))) == "on"

@@ -109,6 +109,8 @@ def _relax_sqlite(connection: Any, _record: Any) -> None:
     connection.execute("pragma synchronous=normal")
 
 
+# seconds, and milliseconds for a line that breaks: by themselves drivers and systems wait minutes for who is gone
+PATIENCE = {"connect_timeout": 10, "tcp_user_timeout": 30_000}
 RELAX_POSTGRES = Prepared(sa.text("set local synchronous_commit = off"))
 
 
@@ -138,7 +140,10 @@ _addresses: set[str] = set()
 @Once
 def _engine(url: str, durable: bool) -> sa.Engine:
     # what is bound may be a person's or a secret: no exception and no log line repeats it
-    engine = sa.create_engine(url, pool_pre_ping=not url.startswith("sqlite"), hide_parameters=True)
+    found = sa.make_url(url)
+    is_file = found.get_backend_name() == "sqlite"
+    patience: dict[str, Any] = {} if is_file else {one: PATIENCE[one] for one in PATIENCE if one not in found.query}
+    engine = sa.create_engine(url, pool_pre_ping=not is_file, hide_parameters=True, connect_args=patience)
     _addresses.add(url)
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _sqlite_pragmas)

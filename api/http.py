@@ -41,7 +41,7 @@ from flask.json.provider import JSONProvider
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import PathConverter
 
-from api import context, errors, openapi
+from api import context, errors, openapi, read_only
 from api.arguments import ArgumentsParser
 from api.bodies import Nothing
 from api.error_body import ErrorEnvelope
@@ -118,6 +118,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         self._app.register_error_handler(errors.ApiError, answer_error)
         self._app.register_error_handler(HTTPException, _answer_http)
         self._app.register_error_handler(sa.exc.OperationalError, _answer_database)
+        self._app.register_error_handler(sa.exc.InternalError, _answer_read_only)
         self._app.register_error_handler(sa.exc.TimeoutError, _answer_database)
         self._app.register_error_handler(Exception, _answer_unforeseen)
 
@@ -219,6 +220,10 @@ def _answer_http(error: HTTPException) -> Response:
 def _answer_database(error: Exception) -> Response:
     log.error("database_unavailable", request_id=context.request_id(), problem=type(error).__name__)
     return answer_error(errors.DATABASE_UNAVAILABLE(headers=RETRY_DATABASE))
+
+
+def _answer_read_only(error: sa.exc.InternalError) -> Response:
+    return _answer_database(error) if read_only.is_refusal(error) else _answer_unforeseen(error)
 
 
 def _answer_unforeseen(error: Exception) -> Response:

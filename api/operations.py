@@ -10,7 +10,7 @@ import orjson
 import sqlalchemy as sa
 from flask import Response, current_app
 
-from api import context, db, responses
+from api import context, db, read_only, responses
 from api.guard import public
 from api.http import Blueprint
 from api.models import OutgoingMail, Profile, WebhookDelivery, WebhookSubscription
@@ -98,9 +98,10 @@ def _database() -> str:
     try:
         with db.transaction(context.settings().operational_url, durable=False) as session:
             session.scalar(sa.select(Profile.id).limit(1))
+            # every request with a credential writes what it uses of its allowance
+            return "failing" if read_only.found(session.connection()) else "ok"
     except sa.exc.SQLAlchemyError:
         return "failing"
-    return "ok"
 
 
 def _snapshot() -> str:

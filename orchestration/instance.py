@@ -78,7 +78,9 @@ def _storage_url(operational_url: str) -> str:
 
 def _create_schema(operational_url: str) -> None:
     with engine_for(operational_url).begin() as connection:
-        connection.execute(sa.text(f"create schema if not exists {SCHEMA}"))
+        # whoever may make none is refused also where it is there already
+        if not sa.inspect(connection).has_schema(SCHEMA):
+            connection.execute(sa.text(f"create schema if not exists {SCHEMA}"))
 
 
 def fail_orphans(instance: dg.DagsterInstance) -> list[str]:

@@ -22,6 +22,7 @@ def main() -> None:
     for name, value in plan["conf"].items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
+    _let_it_say_what_it_waits_for(spark)
     try:
         spark.sql(f"create database if not exists {LAKE}")
         for table in plan["tables"]:
@@ -36,6 +37,12 @@ def main() -> None:
     if done.exception is not None:
         raise done.exception
     sys.exit(0 if done.success else 1)
+
+
+def _let_it_say_what_it_waits_for(spark: SparkSession) -> None:
+    """Where no worker has the memory asked for, Spark waits for ever; its level of a log keeps back that it warns."""
+    log4j = spark._jvm.org.apache.logging.log4j
+    log4j.core.config.Configurator.setLevel("org.apache.spark.scheduler.TaskSchedulerImpl", log4j.Level.WARN)
 
 
 def _name(spark: SparkSession, table: dict[str, Any]) -> None:

@@ -13,7 +13,8 @@ from orchestration import durable
 from orchestration.lake import Lake
 from touchledger.settings import REPOSITORY
 
-BACKUPS = (REPOSITORY / "docs" / "runbook.md").read_text().partition("## Backups")[2].partition("\n## ")[0]
+RUNBOOK = (REPOSITORY / "docs" / "runbook.md").read_text()
+BACKUPS = RUNBOOK.partition("## Backups")[2].partition("\n## ")[0]
 IN_STATE_FOLDER = re.compile(r"""(?:settings|self)\.home / ["']([\w.-]+)["']""")
 # kept for good, or until their time is over, and made by no build
 NOT_MADE_ANEW = {"secret.key", "inbox", "lake", "logos", "media", "reports", "ranking"}
@@ -53,3 +54,14 @@ def test_backups_say_of_everything_in_the_state_folder_whether_to_copy_it() -> N
     found = {name for path in sources for name in IN_STATE_FOLDER.findall(path.read_text())}
     assert found >= {"lake", "reports", "warehouse.duckdb"}
     assert (found | {"operational.db-turn", ".dbt"}) - named(BACKUPS) == set()
+
+
+def test_machines_that_serve_together_are_told_of_every_folder_that_requests_read_or_write() -> None:
+    # the page on scaling said to copy one file of a snapshot: such a machine answered with empty figures, found no
+    # report of another, and kept what was imported there for itself
+    told = named(RUNBOOK.partition("## On more machines")[2].partition("\n## ")[0])
+    texts = [path.read_text() for path in (REPOSITORY / "api").rglob("*.py")]
+    named_there = {name for text in texts for name in IN_STATE_FOLDER.findall(text)}
+    folders = {name for text in texts for name in re.findall(r"settings(?:\(\))?\.(inbox|published)\b", text)}
+    assert folders == {"inbox", "published"} and "reports" in named_there
+    assert told >= named_there | folders | {"secret.key"}

@@ -15,11 +15,13 @@ from typing import Literal
 import sqlalchemy as sa
 from rich.markup import escape
 
+from api import read_only
 from api.db import engine_for
 from api.migrate import NewerDatabaseError, check
 from api.operations import SPARE_BYTES
 from api.snapshot_files import OpenSnapshot, Unopenable
 from orchestration import pointer
+from orchestration.instance import SCHEMA
 from orchestration.landed_facts import DamagedRawFileError, read_facts, require_footer
 from orchestration.warehouse_state import DamagedWarehouseError, require_database
 from touchledger.demo import MADE
@@ -128,8 +130,11 @@ def database(settings: Settings) -> Iterator[Finding]:
         yield Finding("database", "warn", "not made yet", "`touchledger up` or any other command makes it")
         return
     try:
-        with engine_for(settings.operational_url).connect():
-            pass
+        with engine_for(settings.operational_url).connect() as connection:
+            kept_from = _kept_from(connection)
+        if kept_from is not None:
+            yield Finding("database", "fail", f"{address}: {kept_from[0]}", kept_from[1])
+            return
         check(settings.operational_url)
     except NewerDatabaseError as error:
         found, _, way_out = str(error).partition(": ")
@@ -143,6 +148,20 @@ def database(settings: Settings) -> Iterator[Finding]:
         )
     else:
         yield Finding("database", "ok", f"{address} is migrated")
+
+
+def _kept_from(connection: sa.Connection) -> tuple[str, str] | None:
+    """What a Postgres that answers keeps every command from, and the way out."""
+    if connection.dialect.name != "postgresql":
+        return None
+    if read_only.found(connection):
+        return "takes no writes", "name the server that does, or end what keeps this one from it"
+    if connection.scalar(sa.text("select current_schema()")) is None:
+        return "no schema of the search_path is there", "make it, or correct TOUCHLEDGER_DATABASE_URL"
+    may = connection.scalar(sa.text("select has_database_privilege(current_database(), 'create')"))
+    if not may and not sa.inspect(connection).has_schema(SCHEMA):
+        return f"the user may not make the schema {SCHEMA}", "have it made: docs/runbook.md, On Postgres"
+    return None
 
 
 def ports(settings: Settings) -> Iterator[Finding]:

@@ -16,6 +16,8 @@ from touchledger.output import spelt
 REPOSITORY = Path(__file__).parents[1]
 # what is read of it beside Python's own files, which a wheel has not
 NEEDED = ("dbt_project", "data_contracts/inbound")
+# what Postgres says to a user who may not, of a schema that is not there, and while it takes no writes
+NOT_OURS = {"42501", "3F000", "25006"}
 
 
 class Commands(click.Group):
@@ -62,7 +64,7 @@ def told_in_a_line(error: Exception) -> str | None:
     if _is_dagsters_database(error):
         # wrapped there, after some more tries
         error = error.__cause__ if isinstance(error.__cause__, sa.exc.OperationalError) else error
-    if isinstance(error, sa.exc.OperationalError) or type(error) is sa.exc.DatabaseError:
+    if isinstance(error, sa.exc.DBAPIError) and _is_the_databases(error):
         return f"the database cannot be used: {_first_line(error.orig)}; `touchledger doctor` says more"
     if isinstance(error, duckdb.IOException):
         return f"a file cannot be read: {_first_line(error)}; `touchledger doctor` says more"
@@ -89,6 +91,17 @@ def _is_dagsters_database(error: Exception) -> bool:
     """Whether Dagster's own tables could not be reached; without its module nothing has asked for them."""
     storage = sys.modules.get("dagster_postgres.utils")
     return storage is not None and isinstance(error, storage.DagsterPostgresException)
+
+
+def _is_the_databases(error: Any) -> bool:
+    """Whether the database, its address or what its user may do is in the way, and no statement of ours."""
+    import sqlalchemy as sa
+
+    if isinstance(error, sa.exc.OperationalError) or type(error) is sa.exc.DatabaseError:
+        return True
+    # nobody gets to a statement where a connection is refused; psycopg names states otherwise than Dagster's driver
+    state = getattr(error.orig, "sqlstate", None) or getattr(error.orig, "pgcode", None)
+    return error.statement is None or state in NOT_OURS
 
 
 def _first_line(error: BaseException | None) -> str:

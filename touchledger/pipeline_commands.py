@@ -29,7 +29,8 @@ def run_shown(
 
     `engine` is the one that the models run on, by default the deployment's.
     """
-    if (engine or settings.engine) == "spark" and job not in WITHOUT_MODELS:
+    on_spark = (engine or settings.engine) == "spark" and job not in WITHOUT_MODELS
+    if on_spark:
         _require_spark(settings)
     with showing(output, settings, stage_totals(job)) as listener:
         outcome = run_job(settings, job, full_refresh=full_refresh, engine=engine, listen=listener)
@@ -39,7 +40,7 @@ def run_shown(
         problems = "\n".join(f"  {problem}" for problem in outcome.problems)
         raise RunFailedError(
             f"the run did not end well; what was served before still is.\n{problems}\n"
-            f"{_more_memory(settings, problems)}Its log: {settings.home / 'logs' / 'pipeline.log'}"
+            f"{_more_memory(settings, problems)}{logs_of(settings, on_spark=on_spark)}"
         )
     for connection, reason in failed_connections(outcome).items():
         output.warn(f"{connection} was not pulled: {reason}")
@@ -57,6 +58,12 @@ def _more_memory(settings: Settings, problems: str) -> str:
         f"A build may use TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT, here {settings.warehouse_memory_limit}: "
         "give it more, or lower TOUCHLEDGER_WAREHOUSE_THREADS.\n"
     )
+
+
+def logs_of(settings: Settings, *, on_spark: bool) -> str:
+    """Where to read on; what an application that found no cluster says, it says before dbt has said anything."""
+    logs = settings.home / "logs"
+    return f"Its log: {logs / 'pipeline.log'}" + (f"\nSpark's own: {logs / 'spark.log'}" if on_spark else "")
 
 
 def _require_spark(settings: Settings) -> None:

@@ -105,3 +105,16 @@ def test_a_forked_process_opens_a_connection_of_its_own(settings: Settings) -> N
 def buckets(settings: Settings) -> int:
     with db.transaction(settings.operational_url) as session:
         return session.scalar(sa.select(sa.func.count()).select_from(RateUse)) or 0
+
+
+@pytest.mark.parametrize(("query", "told"), [("", {10, 30_000}), ("?connect_timeout=3&tcp_user_timeout=4", {"3", "4"})])
+def test_a_postgres_that_does_not_answer_is_given_up_in_time_or_when_its_address_says(
+    query: str, told: set[object]
+) -> None:
+    # nobody says no where a machine is gone: each request had held its thread for two minutes, and then the next
+    asked: dict[str, object] = {}
+    engine = db.engine_for(f"postgresql+psycopg://nobody@127.0.0.1:1/none{query}")
+    sa.event.listen(engine, "do_connect", lambda _dialect, _record, _arguments, given: asked.update(given))
+    with pytest.raises(sa.exc.OperationalError, match="refused"):
+        engine.connect()
+    assert {asked.get("connect_timeout"), asked.get("tcp_user_timeout")} == told

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from pathlib import Path
 from threading import Barrier
 
 import jsonschema
@@ -18,7 +19,8 @@ from api.models import OutgoingMail, Profile, WebhookDelivery, WebhookSubscripti
 from api.snapshot import snapshots
 from api.webhooks.emitting import emit_for_profile
 from tests.api.webhooks.conftest import subscribed
-from tests.factories import served
+from tests.factories import accounts, served
+from tests.factories.deployments import application, settings_of
 from touchledger.settings import Settings
 
 
@@ -90,6 +92,20 @@ def test_an_unreachable_database_is_a_503_with_retry_after(settings: Settings, s
     assert (response.status_code, response.get_json()["error"]["code"]) == (503, "database_unavailable")
     assert response.headers["Retry-After"] == "2"
     assert client.get("/readyz").get_json()["checks"]["operational_db"] == "failing"
+
+
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_a_database_that_takes_no_writes_is_a_503_and_not_ready(home: Path, database_url: str) -> None:
+    # a standby takes them no more than this session does; every answer was 500, and the readiness ok
+    secret = accounts.secret(database_url, accounts.profile(database_url))
+    standby = settings_of(home, f"{database_url}?options=-cdefault_transaction_read_only%3Don")
+    client = application(standby).test_client()
+    response = client.get("/api/v1/campaigns", headers={"Authorization": f"Bearer {secret}"})
+    assert (response.status_code, response.get_json()["error"]["code"]) == (503, "database_unavailable")
+    assert response.headers["Retry-After"] == "2"
+    ready = client.get("/readyz")
+    assert (ready.status_code, ready.get_json()["checks"]["operational_db"]) == (503, "failing")
+    db.close_engines(standby.operational_url)
 
 
 def test_the_document_is_public_has_an_etag_and_is_the_same_at_both_addresses(client: FlaskClient) -> None:

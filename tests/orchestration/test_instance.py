@@ -11,8 +11,9 @@ import dagster as dg
 import pytest
 import sqlalchemy as sa
 import yaml
+from pydantic import SecretStr
 
-from api.db import engine_for
+from api.db import close_engines, engine_for
 from orchestration.instance import HOST_TAG, PID_TAG, fail_orphans, prepare_instance, process_tags
 from touchledger.settings import REPOSITORY, Settings
 
@@ -32,6 +33,24 @@ def test_runs_are_kept_beside_either_database(deployment: Settings) -> None:
         assert [run.run_id for run in instance.get_runs()] == ["one"]
     # the operational schema is untouched: both keep a table named alembic_version
     assert sa.inspect(engine_for(deployment.operational_url)).has_table("api_keys")
+
+
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_a_user_who_may_make_no_schema_keeps_runs_in_the_one_that_was_made_for_it(deployment: Settings) -> None:
+    # each command asked to have it made, which Postgres refuses such a user also where it is there already
+    url = sa.make_url(deployment.operational_url)
+    user = f"u{url.database}"
+    with engine_for(deployment.operational_url).begin() as connection:
+        for statement in (f"create role {user} login", f"create schema dagster authorization {user}"):
+            connection.execute(sa.text(statement))
+    limited = deployment.model_copy(
+        update={"database_url": SecretStr(url.set(username=user).render_as_string(hide_password=False))}
+    )
+    prepare_instance(limited)
+    with dg.DagsterInstance.get() as instance:
+        instance.add_run(dg.DagsterRun(job_name="build", run_id="one"))
+        assert [run.run_id for run in instance.get_runs()] == ["one"]
+    close_engines(limited.operational_url)
 
 
 def test_what_the_runbook_lets_go_of_a_full_disk_takes_the_runs_and_no_schedule(

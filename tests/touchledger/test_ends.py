@@ -17,12 +17,13 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 from dagster_postgres.utils import DagsterPostgresException
 
-from api.db import transaction
+from api.db import close_engines, transaction
 from orchestration.locks import WriterBusyError, only_writer
 from touchledger.cli import main
+from touchledger.doctor import database
 from touchledger.ends import told_in_a_line
 from touchledger.output import Output
-from touchledger.settings import Settings
+from touchledger.settings import Settings, load
 
 STOPPED = """
 import os, signal, sys
@@ -117,6 +118,31 @@ def test_a_database_that_went_away_in_a_run_is_told_in_one_line_where_dagster_as
     wrapped.__cause__ = gone
     line = "the database cannot be used: connection refused; `touchledger doctor` says more"
     assert told_in_a_line(wrapped) == told_in_a_line(gone) == line
+
+
+# what an address may ask of Postgres that then keeps every command from its work, and what is told of it
+IN_THE_WAY = {
+    "options=-cdefault_transaction_read_only%3Don": ("cannot execute .* in a read-only transaction", "takes no writes"),
+    "options=-csearch_path%3Dnowhere": ("no schema has been selected .*", "no schema of the search_path is there"),
+    "options=-crole%3Dpg_monitor": ("permission denied .*", "the user may not make the schema dagster"),
+    "sslmod=require": ('invalid connection option "sslmod"', 'invalid connection option "sslmod"'),
+}
+
+
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_what_a_database_does_not_let_a_command_do_is_told_in_one_line_and_by_the_doctor(
+    home: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # tracebacks they were, and to the doctor each but the last was well
+    for query, (line, finding) in IN_THE_WAY.items():
+        address = f"{database_url}?{query}"
+        monkeypatch.setenv("TOUCHLEDGER_DATABASE_URL", address)
+        load.cache_clear()
+        said = f"Error: the database cannot be used: {line}; `touchledger doctor` says more\n"
+        assert re.fullmatch(said, told("status"))
+        (found,) = database(load())
+        assert (found.verdict, found.found.partition(": ")[2]) == ("fail", finding)
+        close_engines(address)
 
 
 class Full(io.StringIO):

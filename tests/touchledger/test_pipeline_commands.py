@@ -15,6 +15,7 @@ from tests.fixtures.processor import Processor, charge
 from tests.fixtures.sandbox import served
 from tests.touchledger.test_cli import run
 from touchledger.cli import main
+from touchledger.pipeline_commands import logs_of
 from touchledger.settings import Settings, load
 
 
@@ -46,3 +47,10 @@ def test_a_build_that_ran_out_of_memory_names_the_settings_that_give_it_more(
     way_out = "TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT, here 1KB: give it more, or lower TOUCHLEDGER_WAREHOUSE_THREADS.\n"
     assert way_out in result.stderr
     assert not list(settings.published.glob("served-*"))
+
+
+def test_a_build_that_failed_on_spark_names_the_log_that_spark_writes_too(settings: Settings) -> None:
+    # where the cluster was not reached, the one that was named alone is empty
+    own, sparks = (settings.home / "logs" / name for name in ("pipeline.log", "spark.log"))
+    assert logs_of(settings, on_spark=False) == f"Its log: {own}"
+    assert logs_of(settings, on_spark=True) == f"Its log: {own}\nSpark's own: {sparks}"

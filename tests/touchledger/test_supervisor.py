@@ -7,9 +7,11 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -125,6 +127,26 @@ def test_a_process_that_was_just_asked_whether_it_runs_is_ended_too(tmp_path: Pa
     lock.release()
     assert time.monotonic() - asked < 10
     assert [child.process.poll() is None or is_running(child.process.pid) for child in children] == [False, False]
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_leaves_no_process_that_the_first_was_ending(tmp_path: Path, sign: signal.Signals) -> None:
+    # it ended the wait for what goes in good order: that ran on, and the command said that nothing did
+    slow = "import signal, time; signal.signal(signal.SIGTERM, lambda *_: (time.sleep(0.6), exit(7)))"
+
+    def cut(number: int, _frame: FrameType | None) -> None:
+        raise AssertionError(signal.Signals(number))
+
+    before = signal.signal(sign, cut)
+    try:
+        with Supervisor(tmp_path) as supervisor:
+            child = supervisor.start("slow", [sys.executable, "-c", f"{slow}; print(1, flush=True); time.sleep(60)"])
+            wait_for_line(child.log)
+            threading.Timer(0.2, os.kill, (os.getpid(), sign)).start()
+        assert signal.getsignal(sign) is cut
+    finally:
+        signal.signal(sign, before)
+    assert child.process.returncode == 7
 
 
 # what a process may have been handed down by whoever started it

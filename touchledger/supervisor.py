@@ -102,7 +102,7 @@ class Supervisor:
         It dies with us even if we are killed.
         """
         log = self.logs / f"{name}.log"
-        with log.open("ab") as output:
+        with _heard_afterwards(), log.open("ab") as output:
             process = subprocess.Popen(  # noqa: S603 - our own commands, no shell
                 command,
                 stdin=subprocess.DEVNULL,
@@ -113,8 +113,8 @@ class Supervisor:
                 start_new_session=True,
                 preexec_fn=_beginning(os.getpid(), stop_by),
             )
-        child = Child(name, process, log, stop_by)
-        self.children.append(child)
+            child = Child(name, process, log, stop_by)
+            self.children.append(child)
         return child
 
     def wait_until_answers(self, child: Child, url: str, *, within: float) -> None:
@@ -168,6 +168,15 @@ def asked_to_end() -> Iterator[list[int]]:
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
+
+
+@contextmanager
+def _heard_afterwards() -> Iterator[None]:
+    """Let a signal to end that comes during the block do what it does once the block has ended."""
+    with asked_to_end() as asked:
+        yield
+    for number in asked[:1]:
+        signal.raise_signal(number)
 
 
 def _runs(child: Child) -> bool:

@@ -9,9 +9,11 @@ import subprocess
 import sys
 import threading
 import time
+from collections import UserDict
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -147,6 +149,29 @@ def test_a_second_signal_leaves_no_process_that_the_first_was_ending(tmp_path: P
     finally:
         signal.signal(sign, before)
     assert child.process.returncode == 7
+
+
+class Signalling(UserDict[str, str]):
+    """An environment that is read just when Ctrl-C comes."""
+
+    def keys(self) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return super().keys()
+
+
+def test_ctrl_c_while_a_process_starts_is_heard_once_that_can_be_ended(tmp_path: Path) -> None:
+    # in its midst, the process was nobody's to wait for, and told of the exception itself where it was forked just then
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with Supervisor(tmp_path) as supervisor:
+            with pytest.raises(KeyboardInterrupt):
+                supervisor.start(
+                    "a", [sys.executable, "-c", "import time; time.sleep(60)"], environment=Signalling(A="b")
+                )
+            (child,) = supervisor.children
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert child.process.returncode == -signal.SIGTERM
 
 
 # what a process may have been handed down by whoever started it

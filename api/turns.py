@@ -30,9 +30,14 @@ class Turn:
         """Wait for one's turn; False when it did not come in time, and SQLite's own waiting decides."""
         if not self._threads.acquire(timeout=PATIENCE_SECONDS):
             return False
-        # on a file system without locks threads still take turns
-        with suppress(OSError):
-            fcntl.flock(self._file(), fcntl.LOCK_EX)
+        try:
+            # on a file system without locks threads still take turns
+            with suppress(OSError):
+                fcntl.flock(self._file(), fcntl.LOCK_EX)
+        except BaseException:
+            # told to stop: what is written on the way out waits for its turn too
+            self.pass_on()
+            raise
         return True
 
     def pass_on(self) -> None:

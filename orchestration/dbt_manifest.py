@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from orchestration.limits import limits, threads
+from orchestration.orphans import PARENT_VARIABLE
 from touchledger.settings import REPOSITORY, Settings
 
 PROJECT = REPOSITORY / "dbt_project"
@@ -59,6 +60,7 @@ def run_dbt(settings: Settings, command: list[str], folder: Path | None = None) 
     # dbt's process reads the settings itself: without this it would work on the folder of its own environment
     environment = {
         **os.environ,
+        PARENT_VARIABLE: str(os.getpid()),
         "TOUCHLEDGER_HOME": str(settings.home),
         "TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT": settings.warehouse_memory_limit,
         "TOUCHLEDGER_WAREHOUSE_THREADS": str(threads(settings)),

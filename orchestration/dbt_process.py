@@ -16,10 +16,9 @@ from orchestration.dbt_manifest import KEPT, STATE
 from orchestration.garbage import search_seldom
 from orchestration.limits import threads
 from orchestration.locks import WriterBusyError, only_writer
-from orchestration.orphans import die_with_parent
+from orchestration.orphans import PARENT_VARIABLE, die_with_parent
 from touchledger.settings import Settings, load
 
-PARENT_VARIABLE = "TOUCHLEDGER_PARENT_PID"
 WAIT_SECONDS = 60.0
 # in the place of dbt's arguments, which then come on standard input (orchestration/early_dbt.py)
 WAIT = "--wait"

@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from orchestration.dbt_manifest import PROJECT, executable
-from orchestration.dbt_process import PARENT_VARIABLE, WAIT
+from orchestration.dbt_process import WAIT
+from orchestration.orphans import PARENT_VARIABLE
 
 # what dagster-dbt, which takes this module for `subprocess` (orchestration/dagster_dbt.py), asks of it beside Popen
 PIPE, STDOUT = subprocess.PIPE, subprocess.STDOUT

@@ -91,7 +91,9 @@ def fail_orphans(instance: dg.DagsterInstance) -> list[str]:
     # every command prepares the instance, and few of them run anything: Dagster takes most of a second to import
     import dagster as dg
 
-    unfinished = instance.get_runs(dg.RunsFilter(statuses=[dg.DagsterRunStatus.STARTED]))
+    # written down a moment before its process tells that it begins
+    begun = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTED]
+    unfinished = instance.get_runs(dg.RunsFilter(statuses=begun))
     dead = [run for run in unfinished if is_orphan(run)]
     for run in dead:
         instance.report_run_failed(run, f"its process {run.tags[PID_TAG]} is gone")

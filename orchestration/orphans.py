@@ -9,6 +9,8 @@ import sys
 import threading
 import time
 
+# names to a process the pid of the one that starts it, which may be gone before it can look
+PARENT_VARIABLE = "TOUCHLEDGER_PARENT_PID"
 PR_SET_PDEATHSIG = 1
 POLL_SECONDS = 0.5
 

@@ -15,10 +15,10 @@ from pydantic import PrivateAttr
 from orchestration import early_dbt
 from orchestration.dagster_dbt import DbtCliResource
 from orchestration.dbt_manifest import PROJECT, executable
-from orchestration.dbt_process import PARENT_VARIABLE
 from orchestration.jobs import BUILD
 from orchestration.lake import Lake
 from orchestration.locks import only_writer
+from orchestration.orphans import PARENT_VARIABLE
 from orchestration.publish import take_token
 from touchledger.settings import Settings, load
 

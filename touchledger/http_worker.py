@@ -22,6 +22,7 @@ from __future__ import annotations
 import atexit
 import gc
 import math
+import selectors
 import socket
 import time
 from typing import Any
@@ -92,6 +93,23 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         gc.freeze()
         # DuckDB's bindings would tell of each object that is still there at the end
         atexit.register(gc.unfreeze)
+
+    def set_accept_enabled(self, enabled: bool) -> None:
+        """Begin or end to accept; a worker that ends answers who has connected by then, and lets in nobody else."""
+        super().set_accept_enabled(enabled)
+        if enabled or self.alive:
+            return
+        # once only, whoever asks again
+        while self.sockets:
+            self._close_door(self.sockets.pop())
+
+    def _close_door(self, listener: Any) -> None:
+        # gunicorn leaves it open to the end: the system let clients connect whose requests nobody would read
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(listener, selectors.EVENT_READ)
+            while self.nr_conns < self.worker_connections and waiting.select(0):
+                super().accept(listener)
+        listener.close()
 
     def accept(self, listener: Any) -> None:
         """Accept a connection that waits at `listener`, a socket, unless another worker has by then."""

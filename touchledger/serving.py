@@ -5,8 +5,8 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from types import FrameType
 
@@ -18,7 +18,16 @@ from orchestration.locks import only_writer
 from touchledger.dagster_pulse import Pulse
 from touchledger.output import Output
 from touchledger.settings import REPOSITORY, Settings, host_and_port
-from touchledger.supervisor import Child, NotStartedError, PortTakenError, Supervisor, listener, require_free, tail
+from touchledger.supervisor import (
+    Child,
+    NotStartedError,
+    PortTakenError,
+    Supervisor,
+    asked_to_end,
+    listener,
+    require_free,
+    tail,
+)
 
 # one that ends is told at once; Dagster takes more than a minute where all cores are busy
 START_SECONDS = 180.0
@@ -122,22 +131,6 @@ def wait_for(supervisor: Supervisor, child: Child, url: str) -> None:
         raise click.ClickException(str(error)) from None
 
 
-@contextmanager
-def _asked_to_end() -> Iterator[list[int]]:
-    """The signals to end that came during the block, as they come.
-
-    An exception of theirs would be raised wherever the block is just then: in what drops it, or holds a lock.
-    """
-    asked: list[int] = []
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = {one: signal.signal(one, lambda number, _frame: asked.append(number)) for one in signals}
-    try:
-        yield asked
-    finally:
-        for one, handler in before.items():
-            signal.signal(one, handler)
-
-
 def watch(
     output: Output, supervisor: Supervisor, api: Child, tell: Callable[[], None], *, pulse: Pulse | None = None
 ) -> None:
@@ -145,7 +138,7 @@ def watch(
 
     What else ends is told, and a Dagster that begins nothing, and the API serves on.
     """
-    with _asked_to_end() as asked:
+    with asked_to_end() as asked:
         tell()
         while not asked and api.process.poll() is None:
             for child in supervisor.dismiss_ended(but=api):

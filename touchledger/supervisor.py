@@ -10,8 +10,8 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -84,7 +84,9 @@ class Supervisor:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.stop()
+        # a signal that comes meanwhile asks for what is being done: its exception would leave the rest running
+        with asked_to_end():
+            self.stop()
 
     def start(
         self,
@@ -100,7 +102,7 @@ class Supervisor:
         It dies with us even if we are killed.
         """
         log = self.logs / f"{name}.log"
-        with log.open("ab") as output:
+        with _heard_afterwards(), log.open("ab") as output:
             process = subprocess.Popen(  # noqa: S603 - our own commands, no shell
                 command,
                 stdin=subprocess.DEVNULL,
@@ -111,8 +113,8 @@ class Supervisor:
                 start_new_session=True,
                 preexec_fn=_beginning(os.getpid(), stop_by),
             )
-        child = Child(name, process, log, stop_by)
-        self.children.append(child)
+            child = Child(name, process, log, stop_by)
+            self.children.append(child)
         return child
 
     def wait_until_answers(self, child: Child, url: str, *, within: float) -> None:
@@ -150,6 +152,31 @@ class Supervisor:
         for child in self.children:
             _wait_for_group(child, deadline)
         self.children.clear()
+
+
+@contextmanager
+def asked_to_end() -> Iterator[list[int]]:
+    """The signals to end that came during the block, as they come.
+
+    An exception of theirs would be raised wherever the block is just then: in what drops it, or holds a lock.
+    """
+    asked: list[int] = []
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = {one: signal.signal(one, lambda number, _frame: asked.append(number)) for one in signals}
+    try:
+        yield asked
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+@contextmanager
+def _heard_afterwards() -> Iterator[None]:
+    """Let a signal to end that comes during the block do what it does once the block has ended."""
+    with asked_to_end() as asked:
+        yield
+    for number in asked[:1]:
+        signal.raise_signal(number)
 
 
 def _runs(child: Child) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -76,6 +77,25 @@ def test_who_waits_too_long_is_told_and_sqlite_decides(tmp_path: Path, monkeypat
     assert turn.take()
     assert not turn.take()
     turn.pass_on()
+    assert turn.take()
+    turn.pass_on()
+
+
+def test_who_is_stopped_while_waiting_keeps_nobody_of_this_process_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # a command that Ctrl-C met there waited ten seconds for each thing that it still wrote
+    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.05)
+    elsewhere, turn = Turn(str(tmp_path / "t")), Turn(str(tmp_path / "t"))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        assert elsewhere.take()
+        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        with pytest.raises(KeyboardInterrupt):
+            turn.take()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    elsewhere.pass_on()
     assert turn.take()
     turn.pass_on()
 

@@ -20,6 +20,7 @@ from orchestration.app_sets import land_calendar
 from orchestration.dbt_manifest import arguments, ensure_manifest, target
 from orchestration.lake import Lake
 from orchestration.locks import only_writer
+from orchestration.orphans import PARENT_VARIABLE
 from orchestration.quarantine import counted
 from touchledger.settings import Settings
 
@@ -58,7 +59,7 @@ class Project:
         ensure_manifest(self.settings)
         environment = {**os.environ, "TOUCHLEDGER_HOME": str(self.settings.home)}
         # a build within this process named it the parent, which the process that forks is here
-        environment.pop(dbt_process.PARENT_VARIABLE, None)
+        environment.pop(PARENT_VARIABLE, None)
         printed = target(self.settings) / "printed"
         process = PROCESSES.Process(
             target=_run, args=(["touchledger-dbt", *command, *arguments(self.settings)], environment, printed)

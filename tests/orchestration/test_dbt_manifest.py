@@ -10,7 +10,7 @@ import pytest
 
 from orchestration import dbt_manifest
 from orchestration.dbt_manifest import DbtParseError, drop_others, ensure_manifest, fingerprint, target
-from orchestration.dbt_process import PARENT_VARIABLE, environment
+from orchestration.dbt_process import environment
 from touchledger.settings import Settings
 
 
@@ -45,8 +45,9 @@ def test_dbt_is_told_the_same_in_every_state_folder_or_it_would_parse_anew(home:
 
 
 def test_a_dbt_that_was_killed_is_told_as_such(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # it has no words of its own: the error had none either
-    monkeypatch.setenv(PARENT_VARIABLE, str(os.getppid()))
+    # it has no words of its own: the error had none either. It ends itself where who called it is gone by the time it
+    # begins: there it went on for half a minute, with the lock and the warehouse of whoever came next
+    monkeypatch.setattr(os, "getpid", os.getppid)
     with pytest.raises(DbtParseError, match="signal 9 ended dbt before it told anything"):
         # whose project nobody parsed before
         ensure_manifest(Settings(home=home, warehouse_threads=613))

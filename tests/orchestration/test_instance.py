@@ -81,7 +81,9 @@ def test_nothing_calls_home_and_no_password_is_written(deployment: Settings) -> 
     assert ("KeptEventLog" in text) is deployment.operational_url.startswith("sqlite")
 
 
-def test_only_runs_of_this_machine_are_ended_with_their_process() -> None:
+@pytest.mark.parametrize("status", [dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.NOT_STARTED])
+def test_only_runs_of_this_machine_are_ended_with_their_process(status: dg.DagsterRunStatus) -> None:
+    # a command that ended between the two stood in the books as not started for ever
     gone = {PID_TAG: "999999999"}
     runs = {
         "of before": gone,
@@ -94,5 +96,5 @@ def test_only_runs_of_this_machine_are_ended_with_their_process() -> None:
     }
     with dg.DagsterInstance.ephemeral() as instance:
         for name, tags in runs.items():
-            instance.add_run(dg.DagsterRun("build", run_id=name, status=dg.DagsterRunStatus.STARTED, tags=tags))
+            instance.add_run(dg.DagsterRun("build", run_id=name, status=status, tags=tags))
         assert sorted(fail_orphans(instance)) == ["here", "of before"]

@@ -7,7 +7,7 @@ import os
 import dagster as dg
 import pytest
 
-from orchestration.dbt_process import PARENT_VARIABLE
+from orchestration.orphans import PARENT_VARIABLE
 from orchestration.resources import Warehouse
 from touchledger.settings import Settings
 

@@ -6,6 +6,7 @@ import contextlib
 import gc
 import json
 import os
+import selectors
 import socket
 import threading
 import time
@@ -93,6 +94,26 @@ def test_what_no_other_worker_takes_is_accepted_after_all(
     with socket.create_connection(listener.getsockname()):
         accepting(worker, listener).join()
     assert worker.nr_conns == 2
+
+
+def test_a_worker_that_ends_answers_who_has_connected_and_lets_nobody_else_connect(
+    worker: Worker, listener: socket.socket, settings: Settings
+) -> None:
+    # the system let them connect until the last request under way was answered, and then cut them off
+    worker.wsgi = create_app(settings)
+    address = listener.getsockname()
+    with selectors.DefaultSelector() as worker.poller, socket.create_connection(address) as client:
+        worker.set_accept_enabled(True)
+        client.sendall(b"GET /api/v1/nothing HTTP/1.1\r\nHost: a\r\n\r\n")
+        worker.alive = False
+        worker.set_accept_enabled(False)
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(address)
+        client.settimeout(10)
+        told = client.recv(65536).decode()
+        worker.set_accept_enabled(False)
+    assert told.startswith("HTTP/1.1 404 ")
+    assert "\r\nConnection: close\r\n" in told
 
 
 class Application:

@@ -7,9 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+from collections import UserDict
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -125,6 +129,49 @@ def test_a_process_that_was_just_asked_whether_it_runs_is_ended_too(tmp_path: Pa
     lock.release()
     assert time.monotonic() - asked < 10
     assert [child.process.poll() is None or is_running(child.process.pid) for child in children] == [False, False]
+
+
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_leaves_no_process_that_the_first_was_ending(tmp_path: Path, sign: signal.Signals) -> None:
+    # it ended the wait for what goes in good order: that ran on, and the command said that nothing did
+    slow = "import signal, time; signal.signal(signal.SIGTERM, lambda *_: (time.sleep(0.6), exit(7)))"
+
+    def cut(number: int, _frame: FrameType | None) -> None:
+        raise AssertionError(signal.Signals(number))
+
+    before = signal.signal(sign, cut)
+    try:
+        with Supervisor(tmp_path) as supervisor:
+            child = supervisor.start("slow", [sys.executable, "-c", f"{slow}; print(1, flush=True); time.sleep(60)"])
+            wait_for_line(child.log)
+            threading.Timer(0.2, os.kill, (os.getpid(), sign)).start()
+        assert signal.getsignal(sign) is cut
+    finally:
+        signal.signal(sign, before)
+    assert child.process.returncode == 7
+
+
+class Signalling(UserDict[str, str]):
+    """An environment that is read just when Ctrl-C comes."""
+
+    def keys(self) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        return super().keys()
+
+
+def test_ctrl_c_while_a_process_starts_is_heard_once_that_can_be_ended(tmp_path: Path) -> None:
+    # in its midst, the process was nobody's to wait for, and told of the exception itself where it was forked just then
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with Supervisor(tmp_path) as supervisor:
+            with pytest.raises(KeyboardInterrupt):
+                supervisor.start(
+                    "a", [sys.executable, "-c", "import time; time.sleep(60)"], environment=Signalling(A="b")
+                )
+            (child,) = supervisor.children
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert child.process.returncode == -signal.SIGTERM
 
 
 # what a process may have been handed down by whoever started it

@@ -220,8 +220,7 @@ def test_the_list_of_routes_tells_the_role_that_openapi_tells(app: Flask) -> Non
     row = re.compile(r"^\| (\w+) \| `(\S+)` \|[^|]+\| (\S+) \|", re.MULTILINE)
     # webhooks are about a workspace that only the query names, and no role was listed for them
     for method, path, role in row.findall(reference.routes_page(app)):
-        operations_there = document["paths"].get(re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", path), {})
-        told = operations_there.get(method.lower(), {}).get("x-role")
+        told = document["paths"].get(re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", path), {}).get(method.lower(), {}).get("x-role")
         assert role in ({told} if told else {"guest", "-"}), f"{method} {path}"
 
 

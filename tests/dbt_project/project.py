@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import multiprocessing
 import os
 import shutil
@@ -113,8 +112,10 @@ def _run(command: list[str], environment: Mapping[str, str], printed: Path) -> N
     try:
         dbt_process.main()
     finally:
-        # a forked process ends without them, and they close the warehouse
-        atexit._run_exitfuncs()
+        # dbt leaves it to the end of its process to close the warehouse, and a forked one forgets that
+        from dbt.adapters.duckdb.connections import DuckDBConnectionManager
+
+        DuckDBConnectionManager.close_all_connections()
 
 
 DEFAULTS: Mapping[str, Any] = {

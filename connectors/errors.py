@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 # quotas are counted by the day at most: a longer wait is a slip, and a moment so far off may not even exist
 LONGEST_WAIT = 86_400.0
 
@@ -91,3 +94,12 @@ class TooManyRows(TooMuchData):
     """All pages together hold more than the provider computes, so smaller ones do not help; ask for fewer days."""
 
     reason = "too_many_rows"
+
+
+@contextmanager
+def as_promised(provider: str) -> Iterator[None]:
+    """Turns a missing or odd field of a row into Malformed."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise Malformed(provider, f"a row is not as promised ({type(error).__name__}: {error})") from None

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from datetime import date
 from functools import cached_property, partial
 
 from connectors import google_queries, google_rows
 from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Studies, Window, chunks, days_of, halves
 from connectors.apps import App
-from connectors.errors import Malformed, Refused, TooMuchData
+from connectors.errors import Refused, TooMuchData, as_promised
 from connectors.google_api import GoogleApi
 from connectors.google_rows import NOUNS
 from connectors.transport import Transport
@@ -56,7 +55,7 @@ class GoogleAds:
         """The latest state of the customer and all it holds, what was removed too."""
         account = self._account()
         found = {name: self._api.search(query) for name, query in google_queries.ENTITIES.items()}
-        with _as_promised():
+        with as_promised("google"):
             currency = account["customer"]["currencyCode"]
             # what is spent from here on is in what the account has now, whatever it had when it was connected
             self._given_currency = currency or self._given_currency
@@ -91,7 +90,7 @@ class GoogleAds:
         """ad_delivery_breakdowns rows of the closed range by network; places are told of no single ad."""
         for since, until in chunks(day_from, day_to, DAYS_AT_ONCE):
             found = self._report(google_queries.networks, since, until)
-            with _as_promised():
+            with as_promised("google"):
                 rows = {(_place(row), _network(row)): google_rows.breakdown(row) for row in found}
             yield from _folded(rows.values(), "ad_id", "date", "value")
 
@@ -106,7 +105,7 @@ class GoogleAds:
     def state(self, level: Level, platform_id: str) -> LiveState | None:
         """One campaign, ad group or ad as Google shows it now; None for an id that is none of that level."""
         rows = self._live(level, platform_id)
-        with _as_promised():
+        with as_promised("google"):
             return google_rows.live_state(rows[0], level) if rows else None
 
     def pause(self, level: Level, platform_id: str) -> None:
@@ -120,7 +119,7 @@ class GoogleAds:
     def set_budget(self, level: Level, platform_id: str, kind: BudgetType, amount_minor: int) -> None:
         """Set the amount of the campaign's budget, unless other campaigns share it; nothing else has one."""
         row = self._found(level, platform_id)[0]
-        with _as_promised():
+        with as_promised("google"):
             node = row.get("campaignBudget") or {}
             if level != "campaign" or node.get("explicitlyShared"):
                 raise Refused("google", "there is no budget of its own", reason="no_budget")
@@ -132,7 +131,7 @@ class GoogleAds:
     def linked_ads(self) -> list[LinkedAd]:
         """Every ad that is not removed, nor under something that is, with where it leads."""
         found = self._api.search(google_queries.LINKED_ADS)
-        with _as_promised():
+        with as_promised("google"):
             return list({google_rows.ad_id(row): google_rows.linked_ad(row) for row in found}.values())
 
     def _report(self, ask: Callable[[date, date], str], since: date, until: date) -> list[Row]:
@@ -152,7 +151,7 @@ class GoogleAds:
 
     @cached_property
     def _currency(self) -> str:
-        with _as_promised():
+        with as_promised("google"):
             return self._given_currency or str(self._account()["customer"]["currencyCode"])
 
     def _live(self, level: Level, platform_id: str) -> list[Row]:
@@ -160,7 +159,7 @@ class GoogleAds:
         if not (platform_id.isascii() and platform_id.isdigit() and len(platform_id) <= LONGEST_ID):
             return []
         found = self._api.search(google_queries.live(level, platform_id))
-        with _as_promised():
+        with as_promised("google"):
             return sorted(found, key=lambda row: -_liveliness(google_rows.live_state(row, level).status))
 
     def _found(self, level: Level, platform_id: str) -> list[Row]:
@@ -172,7 +171,7 @@ class GoogleAds:
     def _set_status(self, level: Level, platform_id: str, status: str) -> None:
         noun, collection = NOUNS[level]
         rows = self._found(level, platform_id)
-        with _as_promised():
+        with as_promised("google"):
             # an ad of two ad groups is one here: it rests or runs in both, but for where it was removed
             alive = [row for row in rows if _liveliness(google_rows.live_state(row, level).status)] or rows[:1]
             resources = [str(row[noun]["resourceName"]) for row in alive]
@@ -184,7 +183,7 @@ class GoogleAds:
     ) -> Iterator[tuple[date, list[Row]]]:
         """All days of the range; of an ad-day of an ad group that came twice the later row stands."""
         days: dict[date, dict[Place, Row]] = {day: {} for day, _ in days_of(since, until)}
-        with _as_promised():
+        with as_promised("google"):
             for row in shown:
                 days[google_rows.day(row)][_place(row)] = google_rows.delivery(row, self.account_id, self._currency)
             for row in claimed:
@@ -232,12 +231,3 @@ def _liveliness(status: str | None) -> int:
 
 def _once(rows: Iterable[Row], key: str) -> list[Row]:
     return list({row[key]: row for row in rows}.values())
-
-
-@contextmanager
-def _as_promised() -> Iterator[None]:
-    """Turns a missing or odd field into Malformed."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Malformed("google", f"a row is not as promised ({type(error).__name__}: {error})") from None

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 from connectors import meta_audiences, meta_rows, meta_studies
 from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Studies, Window, chunks, days_of, halves
-from connectors.errors import ConnectorError, Refused, TooMuchData
-from connectors.meta_graph import MetaGraph, ReportFailed, as_promised, time_range
+from connectors.errors import ConnectorError, Refused, TooMuchData, as_promised
+from connectors.meta_graph import MetaGraph, ReportFailed, time_range
 from connectors.transport import Transport
 
 SYNC_DAYS = 7
@@ -98,7 +98,7 @@ class MetaAds:
         account = self._graph.node(self._path(), "account_id,name,currency,timezone_name,account_status")
         nodes = {edge: self._edge(edge, fields) for edge, fields in _EDGES.items()}
         creatives = {node["id"]: node for node in nodes["adcreatives"]}
-        with as_promised():
+        with as_promised("meta"):
             subtypes = {node["id"]: str(node.get("subtype")) for node in nodes["customaudiences"]}
             talking = {row["campaign_id"] for row in nodes["adsets"] if row.get("optimization_goal") == "CONVERSATIONS"}
             return {
@@ -135,7 +135,7 @@ class MetaAds:
     def studies(self, today: date) -> Studies:
         """The account's newest studies; `today` is the day it is at Meta."""
         account = self._graph.node(self._path(), "currency,timezone_name")
-        with as_promised():
+        with as_promised("meta"):
             zone = ZoneInfo(account["timezone_name"])
             of = meta_studies.Account(self._path(), account["currency"], zone, today)
         return meta_studies.read(self._graph, of)
@@ -150,7 +150,7 @@ class MetaAds:
             if refused.reason in ("not_found", "another_kind"):
                 return None
             raise
-        with as_promised():
+        with as_promised("meta"):
             return meta_rows.live_state(node, level, self._currency)
 
     def pause(self, level: Level, platform_id: str) -> None:
@@ -169,12 +169,12 @@ class MetaAds:
     def linked_ads(self) -> list[LinkedAd]:
         """Every ad that is neither archived nor deleted, with where it leads; Meta leaves those out by itself."""
         nodes = self._graph.walk(f"{self._path()}/ads", {"fields": _LINKED})
-        with as_promised():
+        with as_promised("meta"):
             return list({node["id"]: meta_rows.linked_ad(node) for node in nodes}.values())
 
     @cached_property
     def _currency(self) -> str:
-        with as_promised():
+        with as_promised("meta"):
             return self._given_currency or str(self._graph.node(self._path(), "currency")["currency"])
 
     def _path(self) -> str:
@@ -183,7 +183,7 @@ class MetaAds:
     def _edge(self, edge: str, fields: str) -> list[Row]:
         asked = {"fields": fields} if edge in _UNFILTERED else {"fields": fields, "effective_status": _SHOWN}
         nodes = self._graph.walk(f"{self._path()}/{edge}", asked)
-        with as_promised():
+        with as_promised("meta"):
             return list({node["id"]: node for node in nodes}.values())
 
     def _insights(self, asked: Mapping[str, str], since: date, until: date) -> list[Row]:
@@ -229,7 +229,7 @@ def _is_id(text: str) -> bool:
 def _by_day(found: Iterable[Row], since: date, until: date) -> Iterator[tuple[date, list[Row]]]:
     """All days of the range; of an ad-day that came twice the later row stands."""
     days: dict[date, dict[str, Row]] = {day: {} for day, _ in days_of(since, until)}
-    with as_promised():
+    with as_promised("meta"):
         for row in map(meta_rows.delivery, found):
             days[row["date"]][row["ad_id"]] = row
     for day, rows in days.items():
@@ -239,7 +239,7 @@ def _by_day(found: Iterable[Row], since: date, until: date) -> Iterator[tuple[da
 def _cut_rows(found: Iterable[Row], dimension: str) -> list[Row]:
     """One row per ad, day and value, which several of Meta's may share; of a part that came twice the later stands."""
     asked, rows = meta_audiences.DIMENSIONS[dimension], dict[tuple[str, date, str], Row]()
-    with as_promised():
+    with as_promised("meta"):
         parts = {(row["ad_id"], row["date_start"], *(row.get(name) for name in asked)): row for row in found}
         for row in (meta_rows.breakdown(part, dimension) for part in parts.values()):
             kept = rows.setdefault((row["ad_id"], row["date"], row["value"]), row)
@@ -249,6 +249,6 @@ def _cut_rows(found: Iterable[Row], dimension: str) -> list[Row]:
 
 
 def _reach_rows(found: Iterable[Row], level: str, key: str) -> list[Row]:
-    with as_promised():
+    with as_promised("meta"):
         rows = [meta_rows.reach(row, level, key) for row in found]
     return list({(row["entity_id"], row["date_from"], row["date_to"]): row for row in rows}.values())

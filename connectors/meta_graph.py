@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote
@@ -23,15 +22,6 @@ RESTARTS = 2
 FIRST_POLL, LONGEST_POLL = 0.1, 20.0
 START_TIMEOUT, FINISH_TIMEOUT = 300.0, 1800.0
 NOT_FOUND_POLLS = 5
-
-
-@contextmanager
-def as_promised() -> Iterator[None]:
-    """Turns a missing or odd field into Malformed."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Malformed("meta", f"a row is not as promised ({type(error).__name__}: {error})") from None
 
 
 class ReportFailed(Transient):

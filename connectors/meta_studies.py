@@ -11,9 +11,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from connectors.ad_platform import Row, Studies
-from connectors.errors import Malformed
+from connectors.errors import Malformed, as_promised
 from connectors.figures import kept
-from connectors.meta_graph import MetaGraph, as_promised, time_range
+from connectors.meta_graph import MetaGraph, time_range
 from connectors.meta_rows import CANONICAL_ACTION, PLATFORM, number, totals
 
 KINDS = {"LIFT": "lift", "SPLIT_TEST": "split"}
@@ -39,14 +39,14 @@ class Account:
 
 def read(graph: MetaGraph, account: Account) -> Studies:
     """The account's newest studies; other types of study are left out. One that is odd keeps no other from coming."""
-    with as_promised():
+    with as_promised("meta"):
         found = [node for node in graph.walk(f"{account.path}/ad_studies", {"fields": _STUDY}) if _is_ours(node)]
         newest = sorted(found, key=lambda node: str(node.get("start_time")), reverse=True)[:MOST_STUDIES]
     rows: dict[str, list[Row]] = {"experiments": [], "experiment_arms": []}
     unread, fault = [], None
     for node in newest:
         try:
-            with as_promised():
+            with as_promised("meta"):
                 study, arms = _study(graph, account, node)
         except Malformed as odd:
             fault = fault or odd

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import date, timedelta
 from functools import cached_property
 
 from connectors import tiktok_rows
 from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Studies, Window, chunks, days_of
-from connectors.errors import Malformed, Refused
+from connectors.errors import Refused, as_promised
 from connectors.tiktok_api import TikTokApi, packed, rows_of
 from connectors.tiktok_rows import NOUNS
 from connectors.transport import Transport
@@ -49,7 +48,7 @@ class TikTokAds:
         """The latest state of the advertiser and all it holds, deleted ones too."""
         account = self._account()
         nodes = {level: self._every(level, _ALL) for level in NOUNS}
-        with _as_promised():
+        with as_promised("tiktok"):
             currency = account["currency"]
             # what is spent from here on is in what the account has now, whatever it had when it was connected
             self._given_currency = currency or self._given_currency
@@ -67,7 +66,7 @@ class TikTokAds:
         for since, until in chunks(day_from, day_to, DAYS_AT_ONCE):
             found = self._reported("ad", _DELIVERY, since, until, _BY_DAY)
             days: dict[date, list[Row]] = {day: [] for day, _ in days_of(since, until)}
-            with _as_promised():
+            with as_promised("tiktok"):
                 for row in (tiktok_rows.delivery(row, self.account_id, self._currency) for row in found):
                     days[row["date"]].append(row)
             for day, rows in days.items():
@@ -77,7 +76,7 @@ class TikTokAds:
         """ad_delivery_breakdowns rows of the closed range, by country."""
         for since, until in chunks(day_from, day_to, DAYS_AT_ONCE):
             found = self._reported("ad", ("spend", "impressions"), since, until, _BY_DAY, "country_code")
-            with _as_promised():
+            with as_promised("tiktok"):
                 rows = [tiktok_rows.by_country(row) for row in found]
             yield from rows
 
@@ -91,7 +90,7 @@ class TikTokAds:
             yield from self._reach_by_day(level, single)
             for since, until in longer:
                 found = self._reported(level, ("reach",), since, until)
-                with _as_promised():
+                with as_promised("tiktok"):
                     rows = [tiktok_rows.reach(row, level, since, until) for row in found]
                 yield from rows
 
@@ -104,7 +103,7 @@ class TikTokAds:
         node = self._one(level, platform_id)
         if node is None:
             return None
-        with _as_promised():
+        with as_promised("tiktok"):
             campaign = node if level == "campaign" else self._one("campaign", str(node["campaign_id"]))
             return tiktok_rows.live_state(node, level, campaign or {}, self._currency)
 
@@ -128,12 +127,12 @@ class TikTokAds:
     def linked_ads(self) -> list[LinkedAd]:
         """Every ad that is not deleted, with where it leads."""
         nodes = self._every("ad", _KEPT)
-        with _as_promised():
+        with as_promised("tiktok"):
             return [tiktok_rows.linked_ad(node) for node in nodes]
 
     @cached_property
     def _currency(self) -> str:
-        with _as_promised():
+        with as_promised("tiktok"):
             return self._given_currency or str(self._account()["currency"])
 
     def _account(self) -> Row:
@@ -145,7 +144,7 @@ class TikTokAds:
         raise Refused("tiktok", "the token does not open this advertiser", reason="not_found")
 
     def _every(self, level: Level, status: str) -> list[Row]:
-        with _as_promised():
+        with as_promised("tiktok"):
             return self._api.walk(
                 f"{NOUNS[level]}/get", self._filtered({"primary_status": status}), lambda row: row[f"{NOUNS[level]}_id"]
             )
@@ -176,7 +175,7 @@ class TikTokAds:
             return
         for since, until in chunks(min(days), max(days), DAYS_AT_ONCE):
             found = self._reported(level, ("reach",), since, until, _BY_DAY)
-            with _as_promised():
+            with as_promised("tiktok"):
                 told = [(row, tiktok_rows.day(row["dimensions"])) for row in found]
                 rows = [tiktok_rows.reach(row, level, day, day) for row, day in told if day in days]
             yield from rows
@@ -200,7 +199,7 @@ class TikTokAds:
             "start_date": since.isoformat(),
             "end_date": until.isoformat(),
         }
-        with _as_promised():
+        with as_promised("tiktok"):
             return self._api.walk(
                 "report/integrated/get", asked, lambda row: tuple(row["dimensions"][name] for name in dimensions)
             )
@@ -209,12 +208,3 @@ class TikTokAds:
 def _is_wanted(window: Window, newest: date) -> bool:
     is_month = window[0].day == 1
     return is_month or window[1] > newest - timedelta(days=TRAILING_DAYS)
-
-
-@contextmanager
-def _as_promised() -> Iterator[None]:
-    """Turns a missing or odd field into Malformed."""
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise Malformed("tiktok", f"a row is not as promised ({type(error).__name__}: {error})") from None

@@ -12,12 +12,12 @@ import click
 
 from touchledger.entry import STOPPED
 from touchledger.output import spelt
+from touchledger.settings import REPOSITORY
 
-REPOSITORY = Path(__file__).parents[1]
-# what is read of it beside Python's own files, which a wheel has not
+# what is read of the repository beside Python's own files, which a wheel has not
 NEEDED = ("dbt_project", "data_contracts/inbound")
-# what Postgres says to a user who may not, of a schema that is not there, and while it takes no writes
-NOT_OURS = {"42501", "3F000", "25006"}
+# what Postgres says to a user who may not, and of a schema that is not there
+NOT_OURS = {"42501", "3F000"}
 
 
 class Commands(click.Group):
@@ -97,11 +97,13 @@ def _is_the_databases(error: Any) -> bool:
     """Whether the database, its address or what its user may do is in the way, and no statement of ours."""
     import sqlalchemy as sa
 
+    from api.read_only import REFUSED
+
     if isinstance(error, sa.exc.OperationalError) or type(error) is sa.exc.DatabaseError:
         return True
     # nobody gets to a statement where a connection is refused; psycopg names states otherwise than Dagster's driver
     state = getattr(error.orig, "sqlstate", None) or getattr(error.orig, "pgcode", None)
-    return error.statement is None or state in NOT_OURS
+    return error.statement is None or state in {*NOT_OURS, REFUSED}
 
 
 def _first_line(error: BaseException | None) -> str:

@@ -180,7 +180,7 @@ def _heard_afterwards() -> Iterator[None]:
 
 
 def _runs(child: Child) -> bool:
-    """Whether the process runs, or ended without anybody having collected it.
+    """Whether the process still runs, without collecting it.
 
     `Popen` knows too, behind a lock: an exception of a signal that came while it was asked leaves that closed, and
     its `wait` never returns.

@@ -16,7 +16,7 @@ PARTS = {
     "feature": "The feature to switch.",
     "goal_id": "The goal.",
     "handle": "The conversion: its `conversion_id`, its `outcome_event_id`, or the caller's own key of the event.",
-    "handoff_id": "The hand-off that beginning to connect gave.",
+    "handoff_id": "The hand-off that beginning a checkout, or to connect, gave.",
     "idempotency_key": "The key that the event was sent under.",
     "import_id": "The import that uploading the file gave.",
     "invitation_id": "The invitation.",

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -73,6 +74,19 @@ class KeptEventLog(SqliteEventLogStorage):
         if what not in self._there and ask():
             self._there.add(what)
         return what in self._there
+
+    def delete_events(self, run_id: str) -> None:
+        # Dagster empties the run's own file of its events, and leaves it as large as it was
+        with self._db_lock:
+            if engine := self._engines.pop((os.getpid(), run_id), None):
+                engine.dispose()
+            self._initialized_dbs.discard(run_id)
+            for end in ("", "-wal", "-shm"):
+                Path(f"{self.path_for_shard(run_id)}{end}").unlink(missing_ok=True)
+        with self.index_connection() as connection:
+            self.delete_events_for_run(connection, run_id)
+        if self.supports_global_concurrency_limits:
+            self.free_concurrency_slots_for_run(run_id)
 
     def dispose(self) -> None:
         for engine in self._engines.values():

@@ -13,7 +13,9 @@ from typing import Any
 import dagster as dg
 from dagster._core.execution import compute_logs
 
+from api.db import now
 from orchestration import recomputes
+from orchestration.history import forget
 from orchestration.instance import fail_orphans, origin_of, prepare_instance, process_tags
 from orchestration.partitions import DayRange
 from orchestration.sync import pull_range
@@ -83,6 +85,7 @@ def run_job(
     job = defs.resolve_job_def(name)
     with dg.DagsterInstance.get() as instance:
         fail_orphans(instance)
+        forget(instance, settings, now())
         instance.add_event_listener(outcome.run_id, Listener(outcome, listen))
         # Dagster's pages of a job, and its timeline, hold only what says which code location it is of
         create = partial(instance.create_run_for_job, remote_job_origin=origin_of(name))

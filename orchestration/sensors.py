@@ -13,6 +13,7 @@ from api.db import now, transaction
 from api.models import IngestedRecord
 from orchestration import purge
 from orchestration.erasure import waiting
+from orchestration.history import forget
 from orchestration.inbox import Dropped, waiting_files
 from orchestration.instance import is_orphan
 from orchestration.jobs import BUILD, HOURLY_DELIVERY, NIGHTLY
@@ -32,13 +33,15 @@ UNDER_WAY = [dg.DagsterRunStatus.QUEUED, dg.DagsterRunStatus.STARTING, dg.Dagste
 Look = Callable[[dg.SensorEvaluationContext], dg.SensorResult | dg.SkipReason]
 
 
-def _sensor(job: dg.UnresolvedAssetJobDefinition) -> Callable[[Look], dg.SensorDefinition]:
+def _sensor(
+    job: dg.UnresolvedAssetJobDefinition | None, *, every_seconds: int = INTERVAL_SECONDS
+) -> Callable[[Look], dg.SensorDefinition]:
     """A sensor that looks from the start on, and whose docstring Dagster's pages show."""
 
     def made(look: Look) -> dg.SensorDefinition:
         return dg.sensor(
             job=job,
-            minimum_interval_seconds=INTERVAL_SECONDS,
+            minimum_interval_seconds=every_seconds,
             default_status=dg.DefaultSensorStatus.RUNNING,
             description=look.__doc__,
         )(look)
@@ -158,4 +161,12 @@ def syncs_waiting(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.S
     return dg.SensorResult(run_requests=[request], cursor=" ".join(queued))
 
 
-SENSORS = [new_input, erasures_waiting, purges_waiting, syncs_waiting]
+@_sensor(None, every_seconds=3600)
+def old_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
+    """Begins nothing: takes runs older than TOUCHLEDGER_RUN_HISTORY_DAYS out of Dagster's books, once an hour."""
+    settings = load()
+    gone = forget(context.instance, settings, now())
+    return dg.SkipReason(f"{gone} runs of more than {settings.run_history_days} days ago were taken out")
+
+
+SENSORS = [new_input, erasures_waiting, purges_waiting, syncs_waiting, old_runs]

@@ -42,7 +42,7 @@ def outline(defs: dg.Definitions) -> dict[str, Any]:
         },
         "jobs": {job.name: len(job.asset_layer.selected_asset_keys) for job in sorted(jobs, key=lambda job: job.name)},
         "schedules": {one.name: [one.job_name, one.cron_schedule] for one in defs.schedules or []},
-        "sensors": {one.name: one.job_name for one in defs.sensors or []},
+        "sensors": {one.name: [target.job_name for target in one.targets] for one in defs.sensors or []},
     }
 
 
@@ -124,7 +124,7 @@ def test_the_pages_say_what_each_schedule_and_sensor_starts_and_when(defs: dg.De
     repository = defs.get_repository_def()
     found = {one.name: one.description for one in repository.schedule_defs}
     found |= {one.name: one.description for one in repository.sensor_defs}
-    assert len(found) == 7
+    assert len(found) == 8
     assert [name for name, description in found.items() if not description] == []
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from pathlib import Path
 
 import dagster as dg
 import pytest
@@ -16,13 +15,6 @@ from pydantic import SecretStr
 from api.db import close_engines, engine_for
 from orchestration.instance import HOST_TAG, PID_TAG, fail_orphans, prepare_instance, process_tags
 from touchledger.settings import REPOSITORY, Settings
-
-
-@pytest.fixture
-def deployment(home: Path, database_url: str, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    for name in ("DAGSTER_HOME", "TOUCHLEDGER_DAGSTER_STORAGE", "DO_NOT_TRACK"):
-        monkeypatch.setenv(name, "")
-    return Settings(home=home, database_url=database_url)  # type: ignore[arg-type]
 
 
 def test_runs_are_kept_beside_either_database(deployment: Settings) -> None:

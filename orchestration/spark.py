@@ -23,6 +23,7 @@ from orchestration import database_files, durable
 from orchestration.batch_file import raw_schema
 from orchestration.dbt_manifest import PROJECT
 from orchestration.limits import limits
+from orchestration.log_files import put_aside
 from orchestration.orphans import die_with_parent
 from orchestration.publish import STORAGE
 from touchledger.settings import REPOSITORY, Settings
@@ -82,6 +83,7 @@ def run_models(settings: Settings, command: Sequence[str]) -> int:
     folder.mkdir(parents=True)
     log = settings.home / "logs" / "spark.log"
     log.parent.mkdir(parents=True, exist_ok=True)
+    put_aside(log, settings.log_mb)
     parent = os.getpid()
     with log.open("ab") as spoken:
         return subprocess.run(  # noqa: S603 - our own file, no shell

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
+from orchestration.log_files import put_aside
 from touchledger.output import Output
 from touchledger.settings import Settings
 
@@ -79,6 +80,7 @@ def showing(output: Output, settings: Settings, totals: dict[str, int]) -> Itera
     """A listener for `run_job` that draws the stages; what libraries print meanwhile goes to logs/pipeline.log."""
     log = settings.home / "logs" / "pipeline.log"
     log.parent.mkdir(parents=True, exist_ok=True)
+    put_aside(log, settings.log_mb)
     columns = (
         TextColumn("{task.description:<46}"),
         BarColumn(bar_width=24),

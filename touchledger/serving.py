@@ -144,6 +144,7 @@ def watch(
             for child in supervisor.dismiss_ended(but=api):
                 output.warn(f"{child.name} ended with code {child.process.returncode}; see {child.log}")
             dagster = next((child for child in supervisor.children if child.name == DAGSTER), None)
+            supervisor.shorten_logs()
             if pulse is not None and dagster is not None and (trouble := pulse.trouble()):
                 output.warn(f"Dagster begins nothing by itself: {trouble}; see {dagster.log}")
             time.sleep(POLL_SECONDS)
@@ -165,7 +166,7 @@ def serve_until_interrupted(output: Output, settings: Settings, *, with_pipeline
 def _serve_until_interrupted(output: Output, settings: Settings, *, with_pipeline: bool) -> None:
     stop_on_signals()
     try:
-        with Supervisor(settings.home / "logs") as supervisor:
+        with Supervisor(settings.home / "logs", log_mb=settings.log_mb) as supervisor:
             _serve(output, supervisor, settings, with_pipeline=with_pipeline)
     except KeyboardInterrupt:
         output.say("Ended before all of it had started; nothing is left running.")

@@ -130,6 +130,7 @@ class Settings(BaseSettings):
 
     plan_limits: str = Field("on", pattern="^(on|off)$")
     log_level: str = Field("INFO", pattern="^(DEBUG|INFO|WARNING|ERROR)$")
+    log_mb: int = Field(100, ge=0, le=1_000_000)
 
     @field_validator("home")
     @classmethod

@@ -10,6 +10,7 @@ from api import logs
 from api.migrate import upgrade
 from orchestration.instance import prepare_instance
 from orchestration.lake import Lake
+from orchestration.log_files import put_aside
 from touchledger.settings import Settings
 
 
@@ -32,6 +33,7 @@ def logging_to_file(settings: Settings) -> Iterator[None]:
     root = logging.getLogger()
     before, level = root.handlers[:], root.level
     path.parent.mkdir(parents=True, exist_ok=True)
+    put_aside(path, settings.log_mb)
     with path.open("a", encoding="utf-8") as stream:
         logs.configure(settings.log_level, stream=stream)
         try:

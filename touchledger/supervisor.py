@@ -17,11 +17,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from orchestration.log_files import shorten
 from orchestration.orphans import die_with_parent
 from touchledger.settings import Settings
 
 POLL_SECONDS = 0.1
 PATIENCE_SECONDS = 15.0
+LOGS_SECONDS = 60.0
 # for what was killed to be gone: its files are closed only then. Where nobody collects the dead, they stay in the group
 KILLED_SECONDS = 2.0
 # what a socket says of an address that no interface of this machine has
@@ -78,6 +80,8 @@ class Supervisor:
 
     logs: Path
     children: list[Child] = field(default_factory=list)
+    log_mb: int = 0
+    _looked_at: float = field(default_factory=time.monotonic)
 
     def __enter__(self) -> Self:
         self.logs.mkdir(parents=True, exist_ok=True)
@@ -135,6 +139,16 @@ class Supervisor:
             self.children.remove(child)
             _kill_group(child)
         return ended
+
+    def shorten_logs(self) -> None:
+        """Once a minute, let no log of what runs hold more than `log_mb` megabytes, nor what it held before; 0: any."""
+        if time.monotonic() - self._looked_at < LOGS_SECONDS:
+            return
+        self._looked_at = time.monotonic()
+        for child in self.children:
+            # a full disk is no reason to end what serves
+            with suppress(OSError):
+                shorten(child.log, self.log_mb)
 
     def stop(self) -> None:
         """End every process, first asked for last started; what does not go in time is killed with its group."""

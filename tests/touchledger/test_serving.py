@@ -115,6 +115,21 @@ def test_what_ended_beside_the_api_is_told_to_scripts_too(tmp_path: Path, capsys
     assert (told.out, told.err) == ("", f"worker ended with code 3; see {tmp_path / 'worker.log'}\n")
 
 
+def test_logs_of_what_is_served_are_emptied_once_they_are_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("touchledger.supervisor.LOGS_SECONDS", 0.0)
+    loud = "import time; print('x' * 1_200_000, flush=True); time.sleep(1.5); print('last')"
+    with Supervisor(tmp_path, log_mb=1) as supervisor:
+        api = supervisor.start("api", [sys.executable, "-c", loud])
+        # of which nothing can be kept
+        supervisor.start("worker", [sys.executable, "-c", loud])
+        (tmp_path / "worker.log.1").mkdir()
+        with pytest.raises(click.ClickException, match="the API ended with code 0"):
+            watch(Output(quiet=True), supervisor, api, lambda: None)
+    assert (tmp_path / "api.log").read_text() == "last\n"
+    assert (tmp_path / "api.log.1").stat().st_size == 1_200_001
+    assert (tmp_path / "worker.log").stat().st_size > 1_200_000
+
+
 class Dropped:
     """What is cleared away just when the signal comes: an exception would be lost there."""
 

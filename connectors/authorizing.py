@@ -44,7 +44,7 @@ def redeem(client: Client, transport: Transport, *, code: str, back: str) -> Gra
 
 
 def _graph(asking: Asking, edge: str, fields: str, read: Callable[[Mapping[str, Any]], Account]) -> Grant:
-    token = text(asking.token(f"{GRAPH_VERSION}/oauth/access_token")["access_token"])
+    token = _lasting(asking, asking.token(f"{GRAPH_VERSION}/oauth/access_token"))
     bearer = {"Authorization": f"Bearer {token}"}
     asked = asking.get(f"{GRAPH_VERSION}/me/permissions", bearer)["data"]
     scopes = [text(row["permission"]) for row in asked if row["status"] == "granted"]
@@ -57,6 +57,16 @@ def _graph(asking: Asking, edge: str, fields: str, read: Callable[[Mapping[str, 
             break
         after = {"after": text(page["paging"]["cursors"]["after"])}
     return Grant(token, scopes, found)
+
+
+def _lasting(asking: Asking, told: Mapping[str, Any]) -> str:
+    """The token that a code gave, or the one of sixty days for it: one that ends does so within hours at first."""
+    token, client = text(told["access_token"]), asking.client
+    if not told.get("expires_in"):
+        return token
+    app = {"client_id": client.client_id, "client_secret": client.client_secret}
+    asked = {"grant_type": "fb_exchange_token", "fb_exchange_token": token}
+    return text(asking.get(f"{GRAPH_VERSION}/oauth/access_token", {}, **app, **asked)["access_token"])
 
 
 def _meta(asking: Asking) -> Grant:

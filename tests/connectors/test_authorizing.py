@@ -15,7 +15,7 @@ from connectors.authorizing import WAYS, address, redeem
 from connectors.errors import ConnectorError, Malformed, Refused, Throttled, Transient
 from connectors.grants import Account, Client
 from connectors.transport import Transport
-from sandbox.authorizing import CLIENT_ID, CLIENT_SECRET
+from sandbox.authorizing import CLIENT_ID, CLIENT_SECRET, PASSING
 from sandbox.faces import TOKENS
 from sandbox.google_world import CUSTOMERS, MANAGER
 from sandbox.tiktok_world import ADVERTISERS
@@ -61,6 +61,17 @@ def test_a_code_becomes_a_token_and_the_account_it_opens(
     assert (grant.token, list(grant.accounts)) == (TOKENS[face], [account])
     assert len(grant.scopes) >= 1
     assert grant.token not in repr(grant)
+
+
+def test_metas_token_of_some_hours_is_exchanged_for_the_one_of_sixty_days(
+    sandbox: RunningSandbox, transport: Transport
+) -> None:
+    asked = client(sandbox, "meta")
+    assert redeem(asked, transport, code=code(asked), back=BACK).token == TOKENS["meta"]
+    sandbox.plan({"route": "access_token$", "method": "GET", "kind": "status", "status": 400})
+    with pytest.raises(Refused) as caught:
+        redeem(asked, transport, code=code(asked), back=BACK)
+    assert PASSING not in str(caught.value)
 
 
 def test_every_ad_account_is_found(sandbox: RunningSandbox, transport: Transport) -> None:

@@ -181,6 +181,7 @@ def test_an_app_that_google_does_not_know_is_no_fault_of_the_accounts(
         ({"kind": "code", "code": "USER_PERMISSION_DENIED"}, Refused, "permission_missing", 1),
         ({"kind": "code", "code": "ORGANIZATION_NOT_APPROVED"}, Refused, "app_refused", 1),
         ({"kind": "code", "code": "PROJECT_DISABLED"}, Refused, "app_refused", 1),
+        ({"kind": "code", "code": "SERVICE_DISABLED"}, Refused, "app_refused", 1),
         ({"kind": "code", "code": "UNRECOGNIZED_FIELD"}, Refused, "bad_parameter", 1),
         ({"kind": "truncation"}, Malformed, "malformed", 4),
     ],

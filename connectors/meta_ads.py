@@ -31,7 +31,8 @@ _EDGES = {
     "campaigns": f"{_ENTITY},objective,daily_budget,lifetime_budget",
     "adsets": f"{_ENTITY},campaign_id,optimization_goal,daily_budget,lifetime_budget,promoted_object,targeting",
     "ads": f"{_ENTITY},campaign_id,adset_id,creative",
-    "adcreatives": "id,title,body,object_type,call_to_action_type,thumbnail_url,video_id,url_tags,object_story_spec",
+    "adcreatives": "id,title,body,object_type,call_to_action_type,thumbnail_url,video_id,url_tags,object_story_spec,"
+    "asset_feed_spec",
     "customaudiences": "id,subtype",
 }
 # edges whose rows have no status to ask for
@@ -59,7 +60,7 @@ _LIVE_FIELDS: dict[Level, str] = {
     "ad_set": f"{_LIVE},optimization_goal,daily_budget,lifetime_budget,campaign{{status,effective_status}}",
     "ad": f"{_LIVE},adset_id,campaign{{status,effective_status}}",
 }
-_LINKED = "id,name,campaign{name},creative{url_tags,object_story_spec}"
+_LINKED = "id,name,campaign{name},creative{url_tags,object_story_spec,asset_feed_spec}"
 _CUT = {**_OF_ADS, "time_increment": "1", "fields": "ad_id,spend,impressions"}
 _LEVELS = {
     "campaign": ("campaign", _whatever("campaign", _OF_CAMPAIGNS)),

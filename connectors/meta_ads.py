@@ -100,7 +100,7 @@ class MetaAds:
         nodes = {edge: self._edge(edge, fields) for edge, fields in _EDGES.items()}
         creatives = {node["id"]: node for node in nodes["adcreatives"]}
         with as_promised("meta"):
-            subtypes = {node["id"]: str(node.get("subtype")) for node in nodes["customaudiences"]}
+            subtypes = meta_audiences.subtypes(nodes["customaudiences"])
             talking = {row["campaign_id"] for row in nodes["adsets"] if row.get("optimization_goal") == "CONVERSATIONS"}
             return {
                 "ad_accounts": [meta_rows.ad_account(account)],

@@ -33,12 +33,15 @@ def test_an_ad_sets_warmth_is_read_off_the_audiences_it_is_shown_to(sandbox: Run
         ({"custom_audiences": [{"id": "1"}, {"id": "2"}]}, "mixed"),
         ({"custom_audiences": [{"id": "4"}]}, "cold"),
         ({"custom_audiences": [{"id": "1"}, {"id": "99"}]}, None),
+        ({"custom_audiences": [{"id": "5"}]}, "warm"),
+        ({"custom_audiences": [{"id": "6"}]}, None),
     ],
 )
 def test_warmth_of_targeting_is_unknown_where_an_audience_cannot_be_read(
     targeting: dict[str, Any] | None, expected: str | None
 ) -> None:
-    subtypes = {"1": "WEBSITE", "2": "LOOKALIKE", "3": "ENGAGEMENT", "4": "PARTNER"}
+    told = {"1": "WEBSITE", "2": "LOOKALIKE", "3": "ENGAGEMENT", "4": "PARTNER", "5": "IG_BUSINESS", "6": None}
+    subtypes = meta_audiences.subtypes({"id": number, "subtype": subtype} for number, subtype in told.items())
     assert meta_audiences.warmth(targeting, subtypes) == expected
 
 

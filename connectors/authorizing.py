@@ -11,11 +11,11 @@ from connectors import google_grant, tiktok_grants
 from connectors.errors import Malformed
 from connectors.grants import MOST_ACCOUNTS, Account, Asking, Client, Grant, Way, text, words
 from connectors.meta_graph import VERSION as GRAPH_VERSION
+from connectors.meta_rows import LIVE_ACCOUNTS
 from connectors.shopify_graph import VERSION as ADMIN_VERSION
 from connectors.transport import Transport
 
 _PAGE = 100
-_LIVE_ACCOUNT = 1
 # it becomes a part of addresses
 _HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
@@ -74,7 +74,7 @@ def _meta(asking: Asking) -> Grant:
 
 
 def _ad_account(row: Mapping[str, Any]) -> Account:
-    reason = None if row["account_status"] == _LIVE_ACCOUNT else "account_disabled"
+    reason = None if row["account_status"] in LIVE_ACCOUNTS else "account_disabled"
     return Account(text(row["account_id"]), text(row["name"]), row.get("currency"), row.get("timezone_name"), reason)
 
 

@@ -14,6 +14,8 @@ from connectors.ad_platform import Level, LinkedAd, LiveState, Row
 from connectors.meta_audiences import shown_to, warmth
 
 PLATFORM = "meta"
+# of accounts whose ads may run: active, and in grace after a payment that failed
+LIVE_ACCOUNTS = (1, 9)
 # one sale stands under several action types; this one counts each sale once, wherever it happened
 CANONICAL_ACTION = "omni_purchase"
 # minor units (ISO 4217) in one of Meta's units of a budget, where they differ
@@ -52,7 +54,7 @@ def ad_account(node: Row) -> Row:
         "name": node.get("name"),
         "currency": node["currency"],
         "timezone": node["timezone_name"],
-        "status": "ACTIVE" if node.get("account_status") == 1 else str(node.get("account_status", "")),
+        "status": "ACTIVE" if node.get("account_status") in LIVE_ACCOUNTS else str(node.get("account_status", "")),
     }
 
 

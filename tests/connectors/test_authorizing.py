@@ -159,13 +159,14 @@ def test_lists_are_walked_to_their_end_and_closed_accounts_say_so(transport: Tra
     @graph.get("/v26.0/me/adaccounts")
     def accounts() -> Any:
         at = int(request.args.get("after", "0"))
-        row = {"account_id": str(at), "name": "n", "account_status": 1 + at}
-        onward = {"cursors": {"after": str(at + 1)}, **({"next": "x"} if at < 2 else {})}
+        # active, disabled, unsettled, and in grace after a payment that failed, in which ads run on
+        row = {"account_id": str(at), "name": "n", "account_status": (1, 2, 3, 9)[at]}
+        onward = {"cursors": {"after": str(at + 1)}, **({"next": "x"} if at < 3 else {})}
         return jsonify(data=[row], paging=onward)
 
     with served(graph) as url:
         grant = redeem(Client("meta", "1", "s", url, url, is_sandbox=False), transport, code="c", back=BACK)
-    assert [one.reason for one in grant.accounts] == [None, "account_disabled", "account_disabled"]
+    assert [one.reason for one in grant.accounts] == [None, "account_disabled", "account_disabled", None]
     assert grant.scopes == []
 
 

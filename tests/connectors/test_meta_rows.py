@@ -9,7 +9,7 @@ from flask import Flask, jsonify, request
 
 from connectors.ad_platform import Row
 from connectors.meta_ads import MetaAds
-from connectors.meta_rows import creative, linked_ad
+from connectors.meta_rows import ad_account, creative, linked_ad
 from connectors.transport import Transport
 from tests.fixtures.sandbox import served
 
@@ -28,6 +28,12 @@ PAGE = {"page_id": "1"}
 
 def told(**members: Any) -> Row:
     return {"id": "5", "object_type": "SHARE", "object_story_spec": PAGE, **members}
+
+
+@pytest.mark.parametrize(("told", "status"), [(1, "ACTIVE"), (9, "ACTIVE"), (2, "2"), (None, "None")])
+def test_an_account_is_active_while_its_ads_may_run(told: int | None, status: str) -> None:
+    row = ad_account({"account_id": "1", "currency": "USD", "timezone_name": "UTC", "account_status": told})
+    assert row["status"] == status
 
 
 def test_an_ad_whose_parts_meta_chooses_shows_and_leads_to_what_its_feed_holds() -> None:

@@ -181,9 +181,10 @@ _GOOGLE_CODES: Mapping[tuple[str, ...], tuple[str, str, int]] = {
     ("OAUTH", "NOT_ADS_USER", "ACCESS_TOKEN", "DEVELOPER_TOKEN_INVALID", "ORGANIZATION_NOT"): (
         *("authenticationError", "UNAUTHENTICATED"), 401
     ),
-    ("USER_PERMISSION", "ACTION_NOT", "CUSTOMER_NOT_ENABLED", "DEVELOPER_TOKEN", "PROJECT_DISABLED", "SERVICE"): (
-        *("authorizationError", "PERMISSION_DENIED"), 403
-    ),
+    (
+        *("USER_PERMISSION", "ACTION_NOT", "CUSTOMER_NOT_ENABLED", "DEVELOPER_TOKEN", "PROJECT_DISABLED", "SERVICE"),
+        "CLOUD_PROJECT",
+    ): ("authorizationError", "PERMISSION_DENIED", 403),
     ("INVALID_PAGE", "EXPIRED_PAGE"): ("requestError", "INVALID_ARGUMENT", 400),
     ("INTERNAL", "TRANSIENT"): ("internalError", "INTERNAL", 500),
     ("RESOURCE_NOT_FOUND",): ("mutateError", "INVALID_ARGUMENT", 400),

@@ -88,6 +88,19 @@ def test_every_advertiser_is_found_with_its_currency_and_zone(sandbox: RunningSa
     assert (grant.token, set(map(type, grant.scopes))) == (TOKENS["tiktok"], {str})
 
 
+@pytest.mark.parametrize("face", ["meta", "tiktok", "google", "shopify", "stripe"])
+def test_no_line_of_the_log_holds_what_a_hand_off_is_made_with(
+    sandbox: RunningSandbox, transport: Transport, caplog: pytest.LogCaptureFixture, face: str
+) -> None:
+    asked = client(sandbox, face)
+    given = code(asked)
+    caplog.clear()
+    caplog.set_level("DEBUG")
+    redeem(asked, transport, code=given, back=BACK)
+    assert "HTTP Request" in caplog.text
+    assert not any(hidden in caplog.text for hidden in (CLIENT_SECRET, PASSING, TOKENS[face], given))
+
+
 @pytest.mark.parametrize("wrong", [{"client_secret": "guess"}, {"client_id": "other"}])
 def test_a_code_of_tiktok_serves_our_app_once(
     sandbox: RunningSandbox, transport: Transport, wrong: dict[str, str]

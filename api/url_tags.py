@@ -41,9 +41,13 @@ _EXPANDED = {
             "campaignid", "adgroupid", "creative", "keyword", "matchtype", "network", "device", "devicemodel", "gclid",
             "lpurl", "targetid", "target", "placement", "adposition", "feeditemid", "extensionid", "random",
             "loc_physical_ms", "loc_interest_ms", "adtype", "product_id", "merchant_id", "product_partition_id",
+            "product_channel", "product_country", "product_feed_label", "product_language", "store_code",
+            "campaigntype", "assetgroupid", "aceid", "ignore", "param1", "param2",
         )
     },
 }  # fmt: skip
+# what an advertiser of Google's named, and texts that stand there on a condition or where nothing else does
+_OF_GOOGLE = re.compile(r"\{(?:_[A-Za-z0-9]{1,16}|(?:if(?:not)?mobile|ifsearch|ifcontent|param[12]):[^{}]*)\}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+\.[A-Za-z]{2,}")
 _PHONE = re.compile(r"\+[0-9][0-9 ().-]{7,18}[0-9]")
 _PERSONAL_NAMES = {"email", "e-mail", "mail", "phone", "tel", "telephone"}
@@ -131,6 +135,8 @@ def _names_ad(platform: str, value: str, ad_id: str) -> bool:
 
 def _left_over(platform: str, value: str) -> bool:
     known = _EXPANDED.get(platform)
+    if platform == "google":
+        value = _OF_GOOGLE.sub("", value)
     return known is not None and any(macro not in known for macro in _MACRO.findall(value))
 
 

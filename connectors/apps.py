@@ -11,7 +11,7 @@ from touchledger.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """One app; `developer_token` is what Google wants beside it."""
+    """One app; `developer_token` is what Google wanted beside it until September 2026, and takes since."""
 
     client_id: str = ""
     client_secret: str = field(default="", repr=False)
@@ -23,14 +23,16 @@ OF_SANDBOX = App("touchledger", "touchledger-sandbox", "sandbox-developer-token"
 
 def own(settings: Settings, provider: str) -> App | None:
     """The deployment's own app at a provider; None unless all of it is configured."""
-    configured: dict[str, tuple[str | None, *tuple[SecretStr | None, ...]]] = {
+    configured: dict[str, tuple[str | None, SecretStr | None]] = {
         "meta": (settings.meta_app_id, settings.meta_app_secret),
-        "google": (settings.google_client_id, settings.google_client_secret, settings.google_developer_token),
+        "google": (settings.google_client_id, settings.google_client_secret),
         "tiktok": (settings.tiktok_app_id, settings.tiktok_app_secret),
     }
-    client_id, *hidden = configured.get(provider, (None,))
-    secrets = [one.get_secret_value() for one in hidden if one]
-    return App(client_id, *secrets) if client_id and len(secrets) == len(hidden) else None
+    client_id, secret = configured.get(provider, (None, None))
+    if not client_id or not secret:
+        return None
+    beside = settings.google_developer_token if provider == "google" else None
+    return App(client_id, secret.get_secret_value(), beside.get_secret_value() if beside else "")
 
 
 def at(settings: Settings, provider: str, *, is_sandbox: bool) -> App:

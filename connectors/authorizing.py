@@ -11,11 +11,11 @@ from connectors import google_grant, tiktok_grants
 from connectors.errors import Malformed
 from connectors.grants import MOST_ACCOUNTS, Account, Asking, Client, Grant, Way, text, words
 from connectors.meta_graph import VERSION as GRAPH_VERSION
+from connectors.meta_rows import LIVE_ACCOUNTS
 from connectors.shopify_graph import VERSION as ADMIN_VERSION
 from connectors.transport import Transport
 
 _PAGE = 100
-_LIVE_ACCOUNT = 1
 # it becomes a part of addresses
 _HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
@@ -44,7 +44,7 @@ def redeem(client: Client, transport: Transport, *, code: str, back: str) -> Gra
 
 
 def _graph(asking: Asking, edge: str, fields: str, read: Callable[[Mapping[str, Any]], Account]) -> Grant:
-    token = text(asking.token(f"{GRAPH_VERSION}/oauth/access_token")["access_token"])
+    token = _lasting(asking, asking.token(f"{GRAPH_VERSION}/oauth/access_token"))
     bearer = {"Authorization": f"Bearer {token}"}
     asked = asking.get(f"{GRAPH_VERSION}/me/permissions", bearer)["data"]
     scopes = [text(row["permission"]) for row in asked if row["status"] == "granted"]
@@ -59,12 +59,22 @@ def _graph(asking: Asking, edge: str, fields: str, read: Callable[[Mapping[str, 
     return Grant(token, scopes, found)
 
 
+def _lasting(asking: Asking, told: Mapping[str, Any]) -> str:
+    """The token that a code gave, or the one of sixty days for it: one that ends does so within hours at first."""
+    token, client = text(told["access_token"]), asking.client
+    if not told.get("expires_in"):
+        return token
+    app = {"client_id": client.client_id, "client_secret": client.client_secret}
+    asked = {"grant_type": "fb_exchange_token", "fb_exchange_token": token}
+    return text(asking.get(f"{GRAPH_VERSION}/oauth/access_token", {}, **app, **asked)["access_token"])
+
+
 def _meta(asking: Asking) -> Grant:
     return _graph(asking, "adaccounts", "account_id,name,currency,timezone_name,account_status", _ad_account)
 
 
 def _ad_account(row: Mapping[str, Any]) -> Account:
-    reason = None if row["account_status"] == _LIVE_ACCOUNT else "account_disabled"
+    reason = None if row["account_status"] in LIVE_ACCOUNTS else "account_disabled"
     return Account(text(row["account_id"]), text(row["name"]), row.get("currency"), row.get("timezone_name"), reason)
 
 

@@ -40,7 +40,9 @@ class GoogleApi:
         self.customer_id = customer_id
         self._base_url, self._refresh_token = base_url.rstrip("/"), refresh_token
         self._app, self._transport = app, transport
-        self._login = {"login-customer-id": login_customer_id} if login_customer_id else {}
+        # a version to come refuses who sends a developer token, so none is sent where none is known
+        told = {"login-customer-id": login_customer_id, "developer-token": app.developer_token}
+        self._told = {name: text for name, text in told.items() if text}
         self._dialect = GoogleDialect()
         self._access, self._good_until = "", 0.0
 
@@ -106,7 +108,7 @@ class GoogleApi:
 
     def _once(self, method: str, path: str, document: Row | None) -> Answer:
         access = self._access_token()
-        headers = {"Authorization": f"Bearer {access}", "developer-token": self._app.developer_token, **self._login}
+        headers = {"Authorization": f"Bearer {access}", **self._told}
         request = Request(method, f"{self._base_url}/{VERSION}/{path}", document=document, headers=headers)
         return self._send(request, access)
 

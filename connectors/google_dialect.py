@@ -23,6 +23,8 @@ _TOO_LOW = {
 }  # fmt: skip
 # the deployment's developer token, or the project it is used from; some are called authentication errors
 _APP_REFUSED = ("DEVELOPER_TOKEN", "ORGANIZATION_NOT", "PROJECT_DISABLED", "CLOUD_PROJECT_NOT", "MISSING_TOS")
+# the same of the project, in words of what stands before all of Google's APIs: the API is not switched on there
+_PROJECT_REFUSED = {"SERVICE_DISABLED", "BILLING_DISABLED", "CONSUMER_SUSPENDED", "CONSUMER_INVALID"}
 _REASONS = {"NOT_FOUND": "not_found", "PERMISSION_DENIED": "permission_missing", "INVALID_ARGUMENT": "bad_parameter"}
 
 
@@ -72,7 +74,8 @@ def _judge(error: Mapping[str, Any], http: int) -> None:
         raise Transient(PROVIDER, message, status=http)
     if http == 429:
         return
-    raise Refused(PROVIDER, message, reason=_refusal(kind, code, status), status=http, code=code or None)
+    reason = "app_refused" if _PROJECT_REFUSED & _infos(error) else _refusal(kind, code, status)
+    raise Refused(PROVIDER, message, reason=reason, status=http, code=code or None)
 
 
 def _judge_grant(error: str, http: int) -> None:
@@ -95,6 +98,12 @@ def _detail(error: Mapping[str, Any]) -> tuple[str, str, float | None]:
                 kind, code = next(iter(codes.items()))
                 return str(kind), str(code), _stated(one.get("details"))
     return "", "", None
+
+
+def _infos(error: Mapping[str, Any]) -> set[str]:
+    """The reasons that are told beside Google's own errors."""
+    details = error.get("details")
+    return {str(one.get("reason")) for one in (details if isinstance(details, list) else []) if isinstance(one, dict)}
 
 
 def _stated(details: object) -> float | None:

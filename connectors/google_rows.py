@@ -31,11 +31,19 @@ _DIGITS = {
 }  # fmt: skip
 # texts alone, as most search ads are, are none of the forms that creatives have here
 _FORMATS = {
-    **dict.fromkeys(("IMAGE_AD", "RESPONSIVE_DISPLAY_AD", "DEMAND_GEN_MULTI_ASSET_AD"), "image"),
-    **dict.fromkeys(("VIDEO_AD", "VIDEO_RESPONSIVE_AD", "DEMAND_GEN_VIDEO_RESPONSIVE_AD", "IN_FEED_VIDEO_AD"), "video"),
+    **dict.fromkeys((
+        "IMAGE_AD", "RESPONSIVE_DISPLAY_AD", "LEGACY_RESPONSIVE_DISPLAY_AD", "DEMAND_GEN_MULTI_ASSET_AD",
+        "HTML5_UPLOAD_AD", "DYNAMIC_HTML5_AD",
+    ), "image"),
+    **dict.fromkeys((
+        "VIDEO_AD", "VIDEO_RESPONSIVE_AD", "DEMAND_GEN_VIDEO_RESPONSIVE_AD", "IN_FEED_VIDEO_AD", "VIDEO_BUMPER_AD",
+        "VIDEO_TRUEVIEW_IN_STREAM_AD", "VIDEO_NON_SKIPPABLE_IN_STREAM_AD", "VIDEO_OUTSTREAM_AD",
+    ), "video"),
     "DEMAND_GEN_CAROUSEL_AD": "carousel",
-    **dict.fromkeys(("SHOPPING_PRODUCT_AD", "SHOPPING_SMART_AD", "DEMAND_GEN_PRODUCT_AD"), "collection"),
-}
+    **dict.fromkeys((
+        "SHOPPING_PRODUCT_AD", "SHOPPING_SMART_AD", "SHOPPING_COMPARISON_LISTING_AD", "DEMAND_GEN_PRODUCT_AD",
+    ), "collection"),
+}  # fmt: skip
 _GOALS = {
     **dict.fromkeys(("TARGET_CPA", "TARGET_ROAS", "MAXIMIZE_CONVERSIONS", "MAXIMIZE_CONVERSION_VALUE"), "sales"),
     **dict.fromkeys(("TARGET_SPEND", "MANUAL_CPC"), "traffic"),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 # subtypes of custom audiences whose people did something at the advertiser's, and of those who reacted or are alike
 HOT = {"CUSTOM", "WEBSITE", "APP", "OFFLINE_CONVERSION"}
-WARM = {"ENGAGEMENT", "VIDEO", "LOOKALIKE", "MESSENGER_SUBSCRIBER_LIST"}
+WARM = {"ENGAGEMENT", "IG_BUSINESS", "VIDEO", "LOOKALIKE", "MESSENGER_SUBSCRIBER_LIST"}
 # our dimension, and the breakdowns Meta lets stand together for it
 DIMENSIONS = {
     "geo": ("country",),
@@ -15,6 +15,11 @@ DIMENSIONS = {
     "audience": ("user_segment_key",),
 }
 _SEGMENTS = {"existing": "hot", "engaged": "warm", "prospecting": "cold"}
+
+
+def subtypes(audiences: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """What kind each custom audience is, by id; without those of which Meta does not say."""
+    return {str(node["id"]): str(node["subtype"]) for node in audiences if node.get("subtype")}
 
 
 def warmth(targeting: Mapping[str, Any] | None, subtypes: Mapping[str, str]) -> str | None:

@@ -51,7 +51,8 @@ class MetaDatasets:
 
     def change_list(self, list_id: str, people: Sequence[Person], operation: Operation) -> None:
         """Add at most `MOST_PEOPLE` to the list, take them off, or make them the whole of it."""
-        payload = {"schema": ["EMAIL_SHA256", "PHONE_SHA256"], "data": [list(person) for person in people]}
+        # in a schema of several keys, the names ending in SHA256 are unknown: its values are hashes anyway
+        payload = {"schema": ["EMAIL", "PHONE"], "data": [list(person) for person in people]}
         session = {"session_id": randbits(62), "batch_seq": 1, "last_batch_flag": True}
         session["estimated_num_total"] = len(people)
         form = {"payload": json.dumps(payload, separators=(",", ":")), "session": json.dumps(session)}

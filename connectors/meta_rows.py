@@ -14,6 +14,8 @@ from connectors.ad_platform import Level, LinkedAd, LiveState, Row
 from connectors.meta_audiences import shown_to, warmth
 
 PLATFORM = "meta"
+# of accounts whose ads may run: active, and in grace after a payment that failed
+LIVE_ACCOUNTS = (1, 9)
 # one sale stands under several action types; this one counts each sale once, wherever it happened
 CANONICAL_ACTION = "omni_purchase"
 # minor units (ISO 4217) in one of Meta's units of a budget, where they differ
@@ -25,6 +27,13 @@ _GROUPS = {
     "OUTCOME_AWARENESS": "awareness", "BRAND_AWARENESS": "awareness", "REACH": "awareness",
     # engagement whose ad sets do not aim at conversations
     "OUTCOME_ENGAGEMENT": "awareness", "POST_ENGAGEMENT": "awareness", "VIDEO_VIEWS": "awareness",
+}  # fmt: skip
+# of a story, what has a link: `template_data` is filled in from a catalogue
+_LINKING = ("link_data", "template_data")
+# kinds of parts that Meta puts ads together from, and what tells them
+_OF_PARTS = {
+    "titles": "text", "bodies": "text", "descriptions": "text", "images": "hash", "videos": "video_id",
+    "link_urls": "website_url",
 }  # fmt: skip
 _ACTIONS = {
     "video_3s_views": "video_view",
@@ -45,7 +54,7 @@ def ad_account(node: Row) -> Row:
         "name": node.get("name"),
         "currency": node["currency"],
         "timezone": node["timezone_name"],
-        "status": "ACTIVE" if node.get("account_status") == 1 else str(node.get("account_status", "")),
+        "status": "ACTIVE" if node.get("account_status") in LIVE_ACCOUNTS else str(node.get("account_status", "")),
     }
 
 
@@ -86,15 +95,17 @@ def ad(node: Row, creatives: Mapping[str, Row]) -> Row:
 
 def creative(node: Row) -> Row:
     """A creatives row; `content_hash` changes exactly when something a person sees does."""
+    feed = node.get("asset_feed_spec") or {}
     seen = {
         "format": _format(node),
-        "video_id": node.get("video_id"),
-        "title": node.get("title"),
-        "body": node.get("body"),
-        "call_to_action": node.get("call_to_action_type"),
+        "video_id": node.get("video_id") or _first(feed, "videos"),
+        "title": node.get("title") or _first(feed, "titles"),
+        "body": node.get("body") or _first(feed, "bodies"),
+        "call_to_action": node.get("call_to_action_type") or next(iter(feed.get("call_to_action_types") or []), None),
         "landing_url": _landing(node),
     }
-    digest = hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
+    parts = {kind: _parts(feed, kind) for kind in _OF_PARTS if feed.get(kind)}
+    digest = hashlib.sha256(json.dumps([seen, parts] if parts else seen, sort_keys=True).encode()).hexdigest()
     own = {"platform": PLATFORM, "creative_id": node["id"], "thumbnail_url": node.get("thumbnail_url")}
     return own | seen | {"content_hash": digest}
 
@@ -219,17 +230,32 @@ def _time(text: str | None) -> datetime | None:
 
 
 def _format(node: Row) -> str:
-    story = node.get("object_story_spec") or {}
-    if node.get("video_id") or "video_data" in story:
+    story, feed = node.get("object_story_spec") or {}, node.get("asset_feed_spec") or {}
+    forms = " ".join(map(str, feed.get("ad_formats") or []))
+    if node.get("video_id") or "video_data" in story or (feed.get("videos") and "CAROUSEL" not in forms):
         return "video"
-    link = story.get("link_data") or {}
-    if "collection" in str(node.get("object_type", "")).lower():
+    # of a post that was there before, Meta tells what it is, and no story
+    kind = str(node.get("object_type", ""))
+    if kind == "VIDEO":
+        return "video"
+    if "collection" in kind.lower():
         return "collection"
-    return "carousel" if link.get("child_attachments") else "image"
+    cards = any((story.get(name) or {}).get("child_attachments") for name in _LINKING)
+    return "carousel" if cards or "CAROUSEL" in forms else "image"
 
 
 def _landing(node: Mapping[str, Any]) -> str | None:
     story = node.get("object_story_spec") or {}
     action = (story.get("video_data") or {}).get("call_to_action") or {}
-    link = (story.get("link_data") or {}).get("link") or (action.get("value") or {}).get("link")
-    return str(link) if link else None
+    links = [(story.get(name) or {}).get("link") for name in _LINKING]
+    told = [*links, (action.get("value") or {}).get("link"), _first(node.get("asset_feed_spec") or {}, "link_urls")]
+    return next((str(link) for link in told if link), None)
+
+
+def _first(feed: Mapping[str, Any], kind: str) -> str | None:
+    return next(iter(_parts(feed, kind)), None)
+
+
+def _parts(feed: Mapping[str, Any], kind: str) -> list[str]:
+    """What a creative holds of a kind for Meta to choose from, without addresses that are signed anew."""
+    return [str(part[_OF_PARTS[kind]]) for part in feed.get(kind) or [] if part.get(_OF_PARTS[kind])]

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 HIDDEN = "[redacted]"
 _PARAMETER = re.compile(
-    r"(?i)\b(access_token|refresh_token|developer-token|appsecret_proof|client_secret|api_key)"
+    r"(?i)\b(access_token|refresh_token|fb_exchange_token|developer-token|appsecret_proof|(?:client_)?secret|api_key)"
     r"(\"?\s*[=:]\s*\"?)[^&\s\"',}]+"
 )
 _BEARER = re.compile(r"(?i)\b(bearer|oauth)\s+[^\s\"',}]+")

@@ -92,7 +92,7 @@ class TikTokAds:
                 found = self._reported(level, ("reach",), since, until)
                 with as_promised("tiktok"):
                     rows = [tiktok_rows.reach(row, level, since, until) for row in found]
-                yield from rows
+                yield from filter(None, rows)
 
     def studies(self, today: date) -> Studies:
         """None: TikTok tells no studies to apps of advertisers."""
@@ -178,7 +178,7 @@ class TikTokAds:
             with as_promised("tiktok"):
                 told = [(row, tiktok_rows.day(row["dimensions"])) for row in found]
                 rows = [tiktok_rows.reach(row, level, day, day) for row, day in told if day in days]
-            yield from rows
+            yield from filter(None, rows)
 
     def _reported(self, level: Level, metrics: Sequence[str], since: date, until: date, *parts: str) -> list[Row]:
         """The rows of a report on a level, cut into `parts`: by day, by country; of what was deleted since, too."""

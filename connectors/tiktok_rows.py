@@ -34,6 +34,7 @@ _GROUPS = {
     **dict.fromkeys(("REACH", "RF_REACH", "VIDEO_VIEWS", "ENGAGEMENT"), "awareness"),
 }
 _TALKING = "CONVERSATION"
+_UNKNOWN = (None, "", "-")
 
 
 def ad_account(node: Row) -> Row:
@@ -125,8 +126,8 @@ def delivery(row: Row, account_id: str, currency: str) -> Row:
         "reactions": _known(told.get("likes")),
         "comments": _known(told.get("comments")),
         "shares": _known(told.get("shares")),
-        "platform_conversions": figures.kept(number(told["complete_payment"])),
-        "platform_conversion_value": figures.kept(number(told["total_complete_payment_rate"])),
+        "platform_conversions": _claim(told["complete_payment"]),
+        "platform_conversion_value": _claim(told["total_complete_payment_rate"]),
         "platform_basis": "click_view_modeled",
     }
 
@@ -145,15 +146,18 @@ def by_country(row: Row) -> Row:
     }
 
 
-def reach(row: Row, level: Level, since: date, until: date) -> Row:
-    """An entity_reach row."""
+def reach(row: Row, level: Level, since: date, until: date) -> Row | None:
+    """An entity_reach row; None where TikTok does not know the reach."""
+    told = _known(row["metrics"]["reach"])
+    if told is None:
+        return None
     return {
         "platform": PLATFORM,
         "level": level,
         "entity_id": row["dimensions"][f"{NOUNS[level]}_id"],
         "date_from": since,
         "date_to": until,
-        "reach": int(number(row["metrics"]["reach"])),
+        "reach": told,
     }
 
 
@@ -233,7 +237,12 @@ def number(text: object) -> Decimal:
 
 def _known(text: object) -> int | None:
     """A count, or None for one that TikTok does not know, which it writes as a dash."""
-    return None if text in (None, "", "-") else int(number(text))
+    return None if text in _UNKNOWN else int(number(text))
+
+
+def _claim(text: object) -> Decimal | None:
+    """The same of what TikTok claims: a figure that it does not know is not 0."""
+    return None if text in _UNKNOWN else figures.kept(number(text))
 
 
 def _entity(node: Row, level: Level, own: Row) -> Row:

@@ -22,6 +22,8 @@ from sandbox.tiktok_world import ADVERTISERS
 # the app that every deployment is here
 CLIENT_ID, CLIENT_SECRET = "touchledger", "touchledger-sandbox"
 PAYEE = {"id": "acct_1AlderFinch", "name": "Alder & Finch payments"}
+# what Meta gives for a code ends within hours and is good here for nothing but the exchange
+PASSING = "EAAsandboxMetaTokenOfHours"
 GRAPH = "/meta/v26.0"
 OPEN_API = "/tiktok/open_api/v1.3"
 # where each decides, with what it calls an app's id and the code that people are sent back with
@@ -107,9 +109,17 @@ def _tokens(face: Blueprint, codes: Codes) -> None:
     face.add_url_rule(
         f"{GRAPH}/oauth/access_token",
         "graph_token",
-        lambda: redeemed("meta", {"token_type": "bearer", "expires_in": 5184000}),
+        lambda: redeemed("meta", {"access_token": PASSING, "token_type": "bearer", "expires_in": 5183}),
         methods=["POST"],
     )
+
+    @face.get(f"{GRAPH}/oauth/access_token")
+    def lasting_token() -> tuple[Response, int]:
+        asked = (request.args.get("grant_type"), request.args.get("fb_exchange_token"))
+        if not _is_ours(request.args) or asked != ("fb_exchange_token", PASSING):
+            return jsonify(error={"message": "Invalid OAuth access token", "type": "OAuthException", "code": 190}), 400
+        return jsonify({"access_token": TOKENS["meta"], "token_type": "bearer", "expires_in": 5184000}), 200
+
     face.add_url_rule(
         "/shopify/admin/oauth/access_token", "store_token", lambda: redeemed("shopify", {}), methods=["POST"]
     )

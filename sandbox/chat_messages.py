@@ -18,8 +18,11 @@ Row = dict[str, Any]
 
 
 def message(number: str, sender: str, at: int, *, ad_id: str | None = None, click_id: str | None = None) -> Row:
-    """One text message; with `ad_id` it opened a conversation from that ad."""
-    row: Row = {"from": sender, "id": f"wamid.{number}", "timestamp": str(at), "type": "text"}
+    """One text message; with `ad_id` it opened a conversation from that ad.
+
+    `sender` is a number, or the id that the chat app tells alone of somebody who has a name there instead.
+    """
+    row: Row = {**_who(sender, "from", "from_user_id"), "id": f"wamid.{number}", "timestamp": str(at), "type": "text"}
     row["text"] = {"body": "Hi! Is this still available?"}
     if ad_id:
         row["referral"] = {
@@ -32,13 +35,18 @@ def message(number: str, sender: str, at: int, *, ad_id: str | None = None, clic
 
 def delivery(messages: list[Row], *, secret: str, account: str = ACCOUNT) -> tuple[bytes, dict[str, str]]:
     """The bytes and headers of one delivery of these messages."""
-    people = [{"profile": {"name": "Kerry Fisher"}, "wa_id": one["from"]} for one in messages]
+    senders = [str(one.get("from", one["from_user_id"])) for one in messages]
+    people = [{"profile": {"name": "Kerry Fisher"}, **_who(one, "wa_id", "user_id")} for one in senders]
     about = {"display_phone_number": "15550783881", "phone_number_id": NUMBER}
     value = {"messaging_product": "whatsapp", "metadata": about, "contacts": people, "messages": messages}
     entry = {"id": account, "changes": [{"value": value, "field": "messages"}]}
     content = json.dumps({"object": "whatsapp_business_account", "entry": [entry]}).encode()
     mac = hmac.new(secret.encode(), content, hashlib.sha256).hexdigest()
     return content, {"Content-Type": "application/json", "X-Hub-Signature-256": f"sha256={mac}"}
+
+
+def _who(sender: str, number: str, identity: str) -> Row:
+    return {identity: sender} if "." in sender else {number: sender, identity: f"US.{sender}"}
 
 
 def control(app: Flask) -> None:

@@ -12,7 +12,7 @@ from sandbox import refusals
 from sandbox.faults import CONTROL
 from sandbox.meta_conversions import DIGEST
 
-SCHEMA = ["EMAIL_SHA256", "PHONE_SHA256"]
+SCHEMA = ["EMAIL", "PHONE"]
 MOST_ROWS = 10_000
 _FIRST = 4 * 10**15
 
@@ -99,8 +99,10 @@ def _is_whole(session: str) -> bool:
 
 
 def _people(payload: dict[str, Any]) -> set[Person]:
-    if payload["schema"] != SCHEMA or not 0 < len(payload["data"]) <= MOST_ROWS:
-        raise ValueError("schema or number of rows")
+    if payload["schema"] != SCHEMA:
+        raise ValueError(f"Raw PII type is invalid, it should be one of {','.join(SCHEMA)}")
+    if not 0 < len(payload["data"]) <= MOST_ROWS:
+        raise ValueError("number of rows")
     for row in payload["data"]:
         if len(row) != len(SCHEMA) or not any(row) or not all(one == "" or DIGEST.fullmatch(one) for one in row):
             raise ValueError("a row is not of hashes")

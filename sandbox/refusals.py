@@ -64,7 +64,7 @@ def google_error(code: str, message: str, *, status: int | None = None, details:
     failure = {"errorCode": {kind: code}, "message": message, **({"details": details} if details else {})}
     kind_of = "type.googleapis.com/google.ads.googleads.v26.errors.GoogleAdsFailure"
     told = {"@type": kind_of, "errors": [failure], "requestId": TRACE}
-    if code == "ACCESS_TOKEN_EXPIRED":
+    if code in ("ACCESS_TOKEN_EXPIRED", "SERVICE_DISABLED"):
         # said by what stands before all of Google's APIs, which has no codes of Google Ads
         told = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": code, "domain": "googleapis.com"}
     error = {"error": {"code": status or usual, "message": message, "status": word, "details": [told]}}
@@ -181,9 +181,10 @@ _GOOGLE_CODES: Mapping[tuple[str, ...], tuple[str, str, int]] = {
     ("OAUTH", "NOT_ADS_USER", "ACCESS_TOKEN", "DEVELOPER_TOKEN_INVALID", "ORGANIZATION_NOT"): (
         *("authenticationError", "UNAUTHENTICATED"), 401
     ),
-    ("USER_PERMISSION", "ACTION_NOT", "CUSTOMER_NOT_ENABLED", "DEVELOPER_TOKEN", "PROJECT_DISABLED"): (
-        *("authorizationError", "PERMISSION_DENIED"), 403
-    ),
+    (
+        *("USER_PERMISSION", "ACTION_NOT", "CUSTOMER_NOT_ENABLED", "DEVELOPER_TOKEN", "PROJECT_DISABLED", "SERVICE"),
+        "CLOUD_PROJECT",
+    ): ("authorizationError", "PERMISSION_DENIED", 403),
     ("INVALID_PAGE", "EXPIRED_PAGE"): ("requestError", "INVALID_ARGUMENT", 400),
     ("INTERNAL", "TRANSIENT"): ("internalError", "INTERNAL", 500),
     ("RESOURCE_NOT_FOUND",): ("mutateError", "INVALID_ARGUMENT", 400),

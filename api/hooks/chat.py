@@ -139,7 +139,7 @@ def _keep(session: Session, connection: Connection, found: list[Opened]) -> None
 def _talk(connection: Connection, one: Opened) -> dict[str, Any]:
     visit = f"{connection.id}:{one.click_id or one.message_id}"
     conversation = uuid_v8(connection.profile_id, "conversation", visit)
-    return {"conversation_id": conversation, "occurred_at": one.at.isoformat(), "phone": one.phone}
+    return {"conversation_id": conversation, "occurred_at": one.at.isoformat(), **one.who}
 
 
 def _referral(connection: Connection, one: Opened) -> dict[str, Any]:

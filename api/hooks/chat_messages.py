@@ -10,18 +10,25 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from connectors.chatapp import PROVIDER
+
 MOST = 500
 LONGEST = 128
 _SCHEME = "sha256="
-_WHO = re.compile(r"[0-9]{7,15}")
+_NUMBER = re.compile(r"[0-9]{7,15}")
+# of somebody in one business: it is told always, the number not of people who took a name in its place
+_IDENTITY = re.compile(r"[A-Z]{2}\.(?:ENT\.)?[0-9A-Za-z]{1,128}")
 
 
 @dataclass(frozen=True)
 class Opened:
-    """One message with which somebody came from an ad; `phone` is E.164, `click_id` the platform's, if told."""
+    """One message with which somebody came from an ad; `click_id` is the platform's, if told.
+
+    `who` is what the sender is known by: the phone as E.164, else the app's own id of the sender in this business.
+    """
 
     message_id: str
-    phone: str
+    who: Mapping[str, str]
     ad_id: str
     click_id: str | None
     at: datetime
@@ -66,14 +73,22 @@ def _objects(given: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _opened(message: Mapping[str, Any], now: datetime) -> Opened | None:
-    referral, who = message.get("referral"), str(message.get("from") or "")
-    number = str(message.get("id") or "")
-    if not isinstance(referral, dict) or referral.get("source_type") != "ad" or not number or not _WHO.fullmatch(who):
+    referral, number = message.get("referral"), str(message.get("id") or "")
+    who = _who(str(message.get("from") or ""), str(message.get("from_user_id") or ""))
+    if not isinstance(referral, dict) or referral.get("source_type") != "ad" or not number or not who:
         return None
     ad_id, click_id = str(referral.get("source_id") or ""), str(referral.get("ctwa_clid") or "") or None
     if not 0 < len(ad_id) <= LONGEST:
         return None
-    return Opened(number, f"+{who}", ad_id, click_id and click_id[:1024], _time(message.get("timestamp"), now))
+    return Opened(number, who, ad_id, click_id and click_id[:1024], _time(message.get("timestamp"), now))
+
+
+def _who(*told: str) -> Mapping[str, str]:
+    """The person column that a sender goes by; empty for nobody."""
+    if number := next((one for one in told if _NUMBER.fullmatch(one)), None):
+        return {"phone": f"+{number}"}
+    identity = next((one for one in told if _IDENTITY.fullmatch(one)), None)
+    return {"anonymous_id": f"{PROVIDER}:{identity}"} if identity else {}
 
 
 def _time(told: Any, now: datetime) -> datetime:

@@ -38,8 +38,15 @@ def test_the_page_is_asked_in_its_providers_words(settings: Settings, provider: 
 
 
 def test_an_app_of_which_a_part_is_missing_is_none(settings: Settings) -> None:
-    half = {"google_client_id": "id", "google_client_secret": SecretStr("s")}
-    whole = {**half, "google_developer_token": SecretStr("t")}
+    half, secret = {"google_client_id": "id"}, {"google_client_secret": SecretStr("s")}
     assert apps.own(settings.model_copy(update=half), "google") is None
-    assert apps.own(settings.model_copy(update=whole), "google") == apps.App("id", "s", "t")
+    assert apps.own(settings.model_copy(update=secret), "google") is None
     assert apps.at(settings, "google", is_sandbox=False) == apps.App()
+
+
+def test_a_developer_token_of_googles_is_a_part_only_where_a_deployment_still_has_one(settings: Settings) -> None:
+    told = {"google_client_id": "id", "google_client_secret": SecretStr("s")}
+    assert apps.own(settings.model_copy(update=told), "google") == apps.App("id", "s")
+    before = {**told, "google_developer_token": SecretStr("t")}
+    assert apps.own(settings.model_copy(update=before), "google") == apps.App("id", "s", "t")
+    assert apps.own(settings.model_copy(update={**before, "meta_app_id": "1"}), "meta") is None

@@ -59,6 +59,25 @@ def test_each_fault_is_told_by_its_check(tags: str | None, landing: str | None, 
     assert found(tags, landing=landing) == issues
 
 
+@pytest.mark.parametrize(
+    ("value", "issues"),
+    [
+        ("{ifmobile:phone}{ifnotmobile:desk}", []),
+        ("{ifsearch:search}{ifcontent:display}", []),
+        ("{_shelf}", []),
+        ("{param1:spring}{product_channel}{store_code}", []),
+        ("{assetgroupid}", []),
+        ("{shelf}", ["macro_not_expanded"]),
+        ("{ifmars:red}", ["macro_not_expanded"]),
+        ("{_a name that is none}", ["macro_not_expanded"]),
+    ],
+)
+def test_googles_own_macros_are_known_with_conditions_and_with_those_that_an_advertiser_made(
+    value: str, issues: list[str]
+) -> None:
+    assert found(f"{url_tags.suggested('google')}&place={value}", platform="google") == issues
+
+
 def test_personal_data_is_hidden_and_the_rest_told_as_it_stands() -> None:
     assert url_tags.shown("utm_source=Meta&mail=ada%40example.com&x=%2B14155550100&ad_id={{ad.id}}") == (
         "utm_source=Meta&mail=***&x=***&ad_id={{ad.id}}"

@@ -15,7 +15,7 @@ from connectors.authorizing import WAYS, address, redeem
 from connectors.errors import ConnectorError, Malformed, Refused, Throttled, Transient
 from connectors.grants import Account, Client
 from connectors.transport import Transport
-from sandbox.authorizing import CLIENT_ID, CLIENT_SECRET
+from sandbox.authorizing import CLIENT_ID, CLIENT_SECRET, PASSING
 from sandbox.faces import TOKENS
 from sandbox.google_world import CUSTOMERS, MANAGER
 from sandbox.tiktok_world import ADVERTISERS
@@ -63,6 +63,17 @@ def test_a_code_becomes_a_token_and_the_account_it_opens(
     assert grant.token not in repr(grant)
 
 
+def test_metas_token_of_some_hours_is_exchanged_for_the_one_of_sixty_days(
+    sandbox: RunningSandbox, transport: Transport
+) -> None:
+    asked = client(sandbox, "meta")
+    assert redeem(asked, transport, code=code(asked), back=BACK).token == TOKENS["meta"]
+    sandbox.plan({"route": "access_token$", "method": "GET", "kind": "status", "status": 400})
+    with pytest.raises(Refused) as caught:
+        redeem(asked, transport, code=code(asked), back=BACK)
+    assert PASSING not in str(caught.value)
+
+
 def test_every_ad_account_is_found(sandbox: RunningSandbox, transport: Transport) -> None:
     asked = client(sandbox, "meta")
     grant = redeem(asked, transport, code=code(asked), back=BACK)
@@ -75,6 +86,19 @@ def test_every_advertiser_is_found_with_its_currency_and_zone(sandbox: RunningSa
     grant = redeem(asked, transport, code=code(asked), back=BACK)
     assert list(grant.accounts) == [Account(row.id, row.name, row.currency, row.time_zone) for row in ADVERTISERS]
     assert (grant.token, set(map(type, grant.scopes))) == (TOKENS["tiktok"], {str})
+
+
+@pytest.mark.parametrize("face", ["meta", "tiktok", "google", "shopify", "stripe"])
+def test_no_line_of_the_log_holds_what_a_hand_off_is_made_with(
+    sandbox: RunningSandbox, transport: Transport, caplog: pytest.LogCaptureFixture, face: str
+) -> None:
+    asked = client(sandbox, face)
+    given = code(asked)
+    caplog.clear()
+    caplog.set_level("DEBUG")
+    redeem(asked, transport, code=given, back=BACK)
+    assert "HTTP Request" in caplog.text
+    assert not any(hidden in caplog.text for hidden in (CLIENT_SECRET, PASSING, TOKENS[face], given))
 
 
 @pytest.mark.parametrize("wrong", [{"client_secret": "guess"}, {"client_id": "other"}])
@@ -148,13 +172,14 @@ def test_lists_are_walked_to_their_end_and_closed_accounts_say_so(transport: Tra
     @graph.get("/v26.0/me/adaccounts")
     def accounts() -> Any:
         at = int(request.args.get("after", "0"))
-        row = {"account_id": str(at), "name": "n", "account_status": 1 + at}
-        onward = {"cursors": {"after": str(at + 1)}, **({"next": "x"} if at < 2 else {})}
+        # active, disabled, unsettled, and in grace after a payment that failed, in which ads run on
+        row = {"account_id": str(at), "name": "n", "account_status": (1, 2, 3, 9)[at]}
+        onward = {"cursors": {"after": str(at + 1)}, **({"next": "x"} if at < 3 else {})}
         return jsonify(data=[row], paging=onward)
 
     with served(graph) as url:
         grant = redeem(Client("meta", "1", "s", url, url, is_sandbox=False), transport, code="c", back=BACK)
-    assert [one.reason for one in grant.accounts] == [None, "account_disabled", "account_disabled"]
+    assert [one.reason for one in grant.accounts] == [None, "account_disabled", "account_disabled", None]
     assert grant.scopes == []
 
 

@@ -7,19 +7,21 @@ from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
+from flask import Flask, request
 
 from connectors import google_rows
 from connectors.ad_platform import AdPlatform
 from connectors.apps import OF_SANDBOX, App
 from connectors.errors import CursorExpired, Malformed, Refused, Revoked, Throttled, TooMuchData, Transient
 from connectors.google_ads import GoogleAds
+from connectors.google_api import GoogleApi
 from connectors.transport import Transport
 from data_contracts.contract import load
 from sandbox import google_world
 from sandbox.faces import TOKENS
 from sandbox.google_world import CUSTOMERS, MANAGER, PARTS, Holdings
 from tests.connectors.conftest import POLICY
-from tests.fixtures.sandbox import TODAY, RunningSandbox
+from tests.fixtures.sandbox import TODAY, RunningSandbox, served
 
 SINCE = TODAY - timedelta(days=44)
 SEARCH, STREAM = ":search$", ":searchStream$"
@@ -170,6 +172,21 @@ def test_an_app_that_google_does_not_know_is_no_fault_of_the_accounts(
         assert caught.value.reason == "app_refused"
 
 
+def test_an_app_without_a_developer_token_sends_none(transport: Transport) -> None:
+    app, seen = Flask("google"), list[str | None]()
+    app.add_url_rule("/token", "t", lambda: {"access_token": "a", "expires_in": 3599}, methods=["POST"])
+
+    @app.get("/v26/customers:listAccessibleCustomers")
+    def customers() -> dict[str, list[str]]:
+        seen.append(request.headers.get("developer-token"))
+        return {"resourceNames": ["customers/1"]}
+
+    with served(app) as url:
+        for own in (App("c", "s"), App("c", "s", "old")):
+            assert GoogleApi(url, "r", own, transport, customer_id="").customers() == ["1"]
+    assert seen == [None, "old"]
+
+
 @pytest.mark.parametrize(
     ("fault", "error", "reason", "hits"),
     [
@@ -181,6 +198,8 @@ def test_an_app_that_google_does_not_know_is_no_fault_of_the_accounts(
         ({"kind": "code", "code": "USER_PERMISSION_DENIED"}, Refused, "permission_missing", 1),
         ({"kind": "code", "code": "ORGANIZATION_NOT_APPROVED"}, Refused, "app_refused", 1),
         ({"kind": "code", "code": "PROJECT_DISABLED"}, Refused, "app_refused", 1),
+        ({"kind": "code", "code": "SERVICE_DISABLED"}, Refused, "app_refused", 1),
+        ({"kind": "code", "code": "CLOUD_PROJECT_NOT_APPROVED_FOR_PRODUCTION"}, Refused, "app_refused", 1),
         ({"kind": "code", "code": "UNRECOGNIZED_FIELD"}, Refused, "bad_parameter", 1),
         ({"kind": "truncation"}, Malformed, "malformed", 4),
     ],

@@ -11,6 +11,7 @@ import pytest
 
 from connectors import meta_audiences
 from connectors.ad_platform import Row
+from connectors.errors import Refused
 from connectors.meta_ads import MetaAds, _cut_rows
 from connectors.transport import Transport
 from tests.connectors.conftest import SINCE
@@ -33,13 +34,29 @@ def test_an_ad_sets_warmth_is_read_off_the_audiences_it_is_shown_to(sandbox: Run
         ({"custom_audiences": [{"id": "1"}, {"id": "2"}]}, "mixed"),
         ({"custom_audiences": [{"id": "4"}]}, "cold"),
         ({"custom_audiences": [{"id": "1"}, {"id": "99"}]}, None),
+        ({"custom_audiences": [{"id": "5"}]}, "warm"),
+        ({"custom_audiences": [{"id": "6"}]}, None),
     ],
 )
 def test_warmth_of_targeting_is_unknown_where_an_audience_cannot_be_read(
     targeting: dict[str, Any] | None, expected: str | None
 ) -> None:
-    subtypes = {"1": "WEBSITE", "2": "LOOKALIKE", "3": "ENGAGEMENT", "4": "PARTNER"}
+    told = {"1": "WEBSITE", "2": "LOOKALIKE", "3": "ENGAGEMENT", "4": "PARTNER", "5": "IG_BUSINESS", "6": None}
+    subtypes = meta_audiences.subtypes({"id": number, "subtype": subtype} for number, subtype in told.items())
     assert meta_audiences.warmth(targeting, subtypes) == expected
+
+
+def test_an_account_whose_audiences_are_withheld_comes_without_the_warmth_of_those_who_use_them(
+    sandbox: RunningSandbox, meta: MetaAds
+) -> None:
+    whole = meta.entities()
+    sandbox.plan({"route": "/customaudiences$", "kind": "code", "code": "200", "times": None})
+    found = meta.entities()
+    assert {name: len(rows) for name, rows in found.items()} == {name: len(rows) for name, rows in whole.items()}
+    assert {row["audience_warmth"] for row in found["ad_sets"]} == {"cold", None}
+    sandbox.plan({"route": "/customaudiences$", "kind": "code", "code": "100", "times": None})
+    with pytest.raises(Refused):
+        meta.entities()
 
 
 def test_parts_of_every_dimension_add_up_to_what_was_delivered(

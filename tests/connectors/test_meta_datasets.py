@@ -61,6 +61,10 @@ def test_a_list_is_replaced_in_a_session_that_ends_with_its_only_batch(
     platform.change_list(number, [BOB], "replace")
     assert sandbox.audiences()[number]["people"] == [list(BOB)]
     graph = MetaGraph(f"{sandbox.url}/meta", TOKENS["meta"], transport)
-    payload = json.dumps({"schema": ["EMAIL_SHA256", "PHONE_SHA256"], "data": [ANN]})
+    payload = json.dumps({"schema": ["EMAIL", "PHONE"], "data": [ANN]})
     with pytest.raises(Refused, match="session"):
         graph.post(f"{number}/usersreplace", {"payload": payload})
+    # a schema of several keys has names of its own: those of hashes alone are of one key
+    payload = json.dumps({"schema": ["EMAIL_SHA256", "PHONE_SHA256"], "data": [ANN]})
+    with pytest.raises(Refused, match="Raw PII type is invalid"):
+        graph.post(f"{number}/users", {"payload": payload})

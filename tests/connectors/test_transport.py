@@ -251,6 +251,8 @@ def test_the_token_and_its_proof_are_in_no_message_log_or_repr(
         "Authorization: Bearer abc.def-ghi",
         "key sk_test_notarealkey0001 was refused",
         "shpat_0123456789abcdef is dead",
+        "GET /oauth/access_token?fb_exchange_token=anything",
+        "GET /oauth2/advertiser/get/?app_id=1&secret=anything&x=1",
     ],
 )
 def test_strings_shaped_like_credentials_are_hidden(text: str) -> None:

@@ -111,6 +111,29 @@ def test_somebody_in_mexico_is_known_by_the_number_of_today(deliver: Deliver, se
     assert phones == ["+525512345678"] * 2
 
 
+@pytest.mark.parametrize("hidden", ["US.13491208655302741918", "BR.ENT.11815799212886844830"])
+def test_somebody_who_hides_their_number_is_known_by_the_id_that_the_chat_app_tells(
+    deliver: Deliver, settings: Settings, profile: Profile, hidden: str
+) -> None:
+    first, again = (message(number, hidden, AT, ad_id="120", click_id="click-1") for number in ("1", "2"))
+    content, _ = delivery([first], secret=SECRET)
+    assert hidden.encode() in content and b'"from"' not in content
+    assert deliver(first) == 200
+    (referral,), (outcome,) = kept(settings, "ad_referrals"), kept(settings, "conversions")
+    assert {one["anonymous_id"] for one in (referral, outcome)} == {f"chatapp:{hidden}"}
+    assert (referral["ad_id"], outcome["conversion_type"], "phone" in referral) == ("120", "dm_started", False)
+    # the id may stand where numbers do, too
+    assert deliver({**again, "from": hidden}) == 200
+    assert {one["anonymous_id"] for one in kept(settings, "ad_referrals")} == {f"chatapp:{hidden}"}
+    assert len(kept(settings, "conversions")) == 1
+
+
+def test_an_id_that_was_erased_is_nobody(deliver: Deliver, settings: Settings, profile: Profile) -> None:
+    forget(settings, profile.id, ("anonymous_id", "chatapp:US.13491208655302741918"))
+    assert deliver(message("1", "US.13491208655302741918", AT, ad_id="120")) == 200
+    assert kept(settings, "ad_referrals") == []
+
+
 def test_a_number_that_is_not_known_to_be_possible_goes_to_quarantine_and_is_not_lost(
     deliver: Deliver, settings: Settings, home: Path
 ) -> None:

@@ -109,16 +109,9 @@ def _tokens(face: Blueprint, codes: Codes) -> None:
     face.add_url_rule(
         f"{GRAPH}/oauth/access_token",
         "graph_token",
-        lambda: redeemed("meta", {"access_token": PASSING, "token_type": "bearer", "expires_in": 5183}),
+        lambda: _lasting() or redeemed("meta", {"access_token": PASSING, "token_type": "bearer", "expires_in": 5183}),
         methods=["POST"],
     )
-
-    @face.get(f"{GRAPH}/oauth/access_token")
-    def lasting_token() -> tuple[Response, int]:
-        asked = (request.args.get("grant_type"), request.args.get("fb_exchange_token"))
-        if not _is_ours(request.args) or asked != ("fb_exchange_token", PASSING):
-            return jsonify(error={"message": "Invalid OAuth access token", "type": "OAuthException", "code": 190}), 400
-        return jsonify({"access_token": TOKENS["meta"], "token_type": "bearer", "expires_in": 5184000}), 200
 
     face.add_url_rule(
         "/shopify/admin/oauth/access_token", "store_token", lambda: redeemed("shopify", {}), methods=["POST"]
@@ -145,6 +138,15 @@ def _tokens(face: Blueprint, codes: Codes) -> None:
 def _is_ours(form: Any) -> bool:
     known = hmac.compare_digest(form.get("client_secret", "").encode(), CLIENT_SECRET.encode())
     return known and form.get("client_id") == CLIENT_ID
+
+
+def _lasting() -> tuple[Response, int] | None:
+    """Meta's answer to who asks for its token of sixty days; None where something else is asked for."""
+    if request.form.get("grant_type") != "fb_exchange_token":
+        return None
+    if not _is_ours(request.form) or request.form.get("fb_exchange_token") != PASSING:
+        return jsonify(error={"message": "Invalid OAuth access token", "type": "OAuthException", "code": 190}), 400
+    return jsonify({"access_token": TOKENS["meta"], "token_type": "bearer", "expires_in": 5184000}), 200
 
 
 def _accounts(face: Blueprint) -> None:

@@ -68,7 +68,7 @@ def test_metas_token_of_some_hours_is_exchanged_for_the_one_of_sixty_days(
 ) -> None:
     asked = client(sandbox, "meta")
     assert redeem(asked, transport, code=code(asked), back=BACK).token == TOKENS["meta"]
-    sandbox.plan({"route": "access_token$", "method": "GET", "kind": "status", "status": 400})
+    sandbox.plan({"route": "access_token$", "containing": "fb_exchange_token", "kind": "status", "status": 400})
     with pytest.raises(Refused) as caught:
         redeem(asked, transport, code=code(asked), back=BACK)
     assert PASSING not in str(caught.value)

@@ -81,6 +81,12 @@ Attribution figures per campaign, ad set and ad of one profile. Answers are `{da
 """
 
 
+DATA_AS_OF = {
+    "description": "When the source that has been quiet for longest last brought anything new: reading it again does"
+    " not move this; null before any."
+}
+
+
 class Meta(ma.Schema):
     """What an answer says about itself; which members are there depends on the route."""
 
@@ -95,9 +101,7 @@ class Meta(ma.Schema):
     snapshot_id = fields.String(
         allow_none=True, metadata={"description": "The published data the answer was read from; null before any."}
     )
-    data_as_of = fields.DateTime(
-        allow_none=True, metadata={"description": "How far the oldest source of that data had been read."}
-    )
+    data_as_of = fields.DateTime(allow_none=True, metadata=DATA_AS_OF)
     delivery_through = fields.Date(
         allow_none=True, metadata={"description": "Last day with complete delivery from every ad account."}
     )

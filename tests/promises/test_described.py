@@ -39,6 +39,14 @@ def test_only_what_has_no_shape_of_its_own_is_described_without_members(document
     }
 
 
+def test_every_answer_says_of_its_freshness_that_it_is_news_that_came_and_not_a_look(document: Any) -> None:
+    told = [schema["properties"] for schema in document["components"]["schemas"].values() if "properties" in schema]
+    of = {one["data_as_of"]["description"] for one in told if "data_as_of" in one}
+    # a source that is read every day and has nothing new stays where it was
+    assert len(of) == 1
+    assert "anything new" in of.pop()
+
+
 def test_openapi_states_the_choices_and_limits_that_requests_are_held_to(document: Any) -> None:
     schemas, paths = document["components"]["schemas"], document["paths"]
     # a client that keeps to the document was refused

@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.fields import Choice, Int, OpaqueId, UuidList
-from api.openapi import Meta
+from api.openapi import DATA_AS_OF, Meta
 from api.pagination import CursorQuery
 from api.served import LEVELS, MODELS, REASONS
 
@@ -73,9 +73,7 @@ class DatedMeta(Meta):
     snapshot_id = fields.String(
         required=True, allow_none=True, metadata={"description": "The published version; null before the first."}
     )
-    data_as_of = fields.DateTime(
-        required=True, allow_none=True, metadata={"description": "When the source longest unseen was last read."}
-    )
+    data_as_of = fields.DateTime(required=True, allow_none=True, metadata=DATA_AS_OF)
 
 
 class ModelMeta(DatedMeta):

@@ -7,7 +7,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from api.fields import Choice, ChoiceList, Flag, Int, Num, TokenList, UuidList
-from api.openapi import Meta
+from api.openapi import DATA_AS_OF, Meta
 from api.served import LAYERS
 from api.v1.top_performers.terms import (
     CONFIDENCES,
@@ -74,7 +74,7 @@ class TopPerformersMeta(Meta):
     config_version = fields.Integer(**_TEXT, metadata={"description": "Version of the weights behind the scores."})
     currency = fields.String(required=True, metadata={"description": "Of every figure of money, ISO 4217."})
     snapshot_id = fields.String(**_TEXT, metadata={"description": "The published version; null before the first."})
-    data_as_of = fields.DateTime(**_TEXT, metadata={"description": "When the source longest unseen was last read."})
+    data_as_of = fields.DateTime(**_TEXT, metadata=DATA_AS_OF)
 
 
 class WorkspaceTopPerformersMeta(TopPerformersMeta):

@@ -86,6 +86,11 @@ DATA_AS_OF = {
     " not move this; null before any."
 }
 
+DELIVERY_THROUGH = {
+    "description": "Last full day that every ad account has delivered; one over four weeks behind another has ended,"
+    " and does not hold it."
+}
+
 
 class Meta(ma.Schema):
     """What an answer says about itself; which members are there depends on the route."""
@@ -102,9 +107,7 @@ class Meta(ma.Schema):
         allow_none=True, metadata={"description": "The published data the answer was read from; null before any."}
     )
     data_as_of = fields.DateTime(allow_none=True, metadata=DATA_AS_OF)
-    delivery_through = fields.Date(
-        allow_none=True, metadata={"description": "Last day with complete delivery from every ad account."}
-    )
+    delivery_through = fields.Date(allow_none=True, metadata=DELIVERY_THROUGH)
     pii_level_applied = fields.String(
         validate=ma.validate.OneOf(["masked", "full"]),
         metadata={"description": "Whether who a row is about is told in full."},

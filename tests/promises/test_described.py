@@ -47,6 +47,18 @@ def test_every_answer_says_of_its_freshness_that_it_is_news_that_came_and_not_a_
     assert "anything new" in of.pop()
 
 
+def test_every_figure_of_complete_delivery_says_that_ended_accounts_do_not_hold_it(document: Any) -> None:
+    # else the day is one that an account of last year has not delivered
+    members = [
+        (name, schema["properties"]["delivery_through"]["description"])
+        for name, schema in document["components"]["schemas"].items()
+        # of one connection it is its own
+        if "description" in schema.get("properties", {}).get("delivery_through", {}) and not name.startswith("Sync")
+    ]
+    assert [name for name, told in members if "ended" not in told] == []
+    assert len(members) > 10
+
+
 def test_openapi_states_the_choices_and_limits_that_requests_are_held_to(document: Any) -> None:
     schemas, paths = document["components"]["schemas"], document["paths"]
     # a client that keeps to the document was refused

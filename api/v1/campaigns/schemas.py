@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.fields import Choice, Int, OpaqueId, UuidList
-from api.openapi import DATA_AS_OF, Meta
+from api.openapi import DATA_AS_OF, DELIVERY_THROUGH, Meta
 from api.pagination import CursorQuery
 from api.served import LEVELS, MODELS, REASONS
 
@@ -83,9 +83,7 @@ class ModelMeta(DatedMeta):
 class CampaignsMeta(ModelMeta):
     rows_total = fields.Integer(required=True, metadata={"description": "Rows on all pages together."})
     next_cursor = fields.String(required=True, allow_none=True, metadata={"description": "Null on the last page."})
-    delivery_through = fields.Date(
-        required=True, allow_none=True, metadata={"description": "Last full day that every ad account has delivered."}
-    )
+    delivery_through = fields.Date(required=True, allow_none=True, metadata=DELIVERY_THROUGH)
 
 
 class Entity(Schema):

@@ -156,7 +156,10 @@ class AdScore(Schema):
     platform_reported_conversion_value = fields.Float(**_TEXT)
     cost_per_conversation = fields.Float(**_TEXT)
     messaging_conversations_started = fields.Integer(**_TEXT)
-    first_reply_rate = fields.Float(**_TEXT, metadata={"description": "Replies per conversation, 0 to 1."})
+    first_reply_rate = fields.Float(
+        **_TEXT,
+        metadata={"description": "First replies per conversation started; above 1 where the platform counts more."},
+    )
     avg_engagement_score = fields.Float(**_TEXT)
     hazard_30d_degradation = fields.Nested(Likelihood, required=True)
     hazard_30d_pause = fields.Nested(Likelihood, required=True)

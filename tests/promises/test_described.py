@@ -76,6 +76,8 @@ def test_openapi_states_the_choices_and_limits_that_requests_are_held_to(documen
     assert "GET /quality/ad-ids" in reason["description"]
     # of a platform's result it is no time of a computation, which no platform tells
     assert "last changed" in schemas["ExperimentResult"]["properties"]["computed_at"]["description"]
+    # without its account, of which the currency is, a budget is set and no amount
+    assert "account" in schemas["CampaignRow"]["properties"]["daily_budget"]["description"]
     # platforms date replies and conversations apart, so a week may have more of the one than of the other
     assert "0 to 1" not in schemas["AdScore"]["properties"]["first_reply_rate"]["description"]
     assert schemas["SpendFilters"]["properties"]["min_spend"]["exclusiveMaximum"] == 10**15

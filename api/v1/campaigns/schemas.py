@@ -122,7 +122,10 @@ class CampaignRow(Outcomes, Entity):
     cac = fields.Float(allow_none=True, metadata={"description": "spend / outcome_count; null without payments."})
     status = fields.String(allow_none=True, metadata={"description": "As the platform spells it."})
     objective = fields.String(allow_none=True, metadata={"description": "As the platform spells it."})
-    daily_budget = fields.Float(allow_none=True, metadata={"description": "In budget_currency; null when none is set."})
+    daily_budget = fields.Float(
+        allow_none=True,
+        metadata={"description": "In budget_currency; null when none is set, and while its ad account is not synced."},
+    )
     budget_currency = fields.String(allow_none=True, metadata={"description": "Currency of the ad account."})
     campaign_external_id = fields.String(allow_none=True, metadata={"description": "Platform id of its campaign."})
     ad_set_external_id = fields.String(allow_none=True, metadata={"description": "Platform id of its ad set."})

@@ -147,7 +147,8 @@ class AdScore(Schema):
     cac = fields.Float(**_TEXT, metadata={"description": "Spend per payment; null without payments."})
     attributed_outcomes_total = fields.Integer(required=True, metadata={"description": "Of every type."})
     attributed_pipeline_outcomes = fields.Integer(
-        required=True, metadata={"description": "Leads, appointments, quotes and deals won."}
+        required=True,
+        metadata={"description": "Leads, appointments, quotes, deals won and the profile's own goals of pipeline."},
     )
     attributed_pipeline_value = fields.Float(**_TEXT, metadata={"description": "Projected; not cash."})
     platform_reported_conversions = fields.Float(

@@ -78,6 +78,8 @@ def test_openapi_states_the_choices_and_limits_that_requests_are_held_to(documen
     assert "last changed" in schemas["ExperimentResult"]["properties"]["computed_at"]["description"]
     # without its account, of which the currency is, a budget is set and no amount
     assert "account" in schemas["CampaignRow"]["properties"]["daily_budget"]["description"]
+    # a window has its last day as soon as ads delivered in it, whether or not any of them has a score
+    assert "delivered" in schemas["TopPerformersMeta"]["properties"]["score_date"]["description"]
     assert "own goals" in schemas["AdScore"]["properties"]["attributed_pipeline_outcomes"]["description"]
     # platforms date replies and conversations apart, so a week may have more of the one than of the other
     assert "0 to 1" not in schemas["AdScore"]["properties"]["first_reply_rate"]["description"]

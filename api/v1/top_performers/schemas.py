@@ -70,7 +70,9 @@ class BriefQuery(WindowQuery, _ProfileIds):
 
 class TopPerformersMeta(Meta):
     score_window = fields.String(required=True, metadata={"enum": list(SCORE_WINDOWS)})
-    score_date = fields.Date(**_TEXT, metadata={"description": "Last day that is scored; null until ads are."})
+    score_date = fields.Date(
+        **_TEXT, metadata={"description": "Last day of the window; null where no ad delivered in it."}
+    )
     config_version = fields.Integer(**_TEXT, metadata={"description": "Version of the weights behind the scores."})
     currency = fields.String(required=True, metadata={"description": "Of every figure of money, ISO 4217."})
     snapshot_id = fields.String(**_TEXT, metadata={"description": "The published version; null before the first."})

@@ -81,6 +81,17 @@ Attribution figures per campaign, ad set and ad of one profile. Answers are `{da
 """
 
 
+DATA_AS_OF = {
+    "description": "When the source that has been quiet for longest last brought anything new: reading it again does"
+    " not move this; null before any."
+}
+
+DELIVERY_THROUGH = {
+    "description": "Last full day that every ad account has delivered; one over four weeks behind another has ended,"
+    " and does not hold it."
+}
+
+
 class Meta(ma.Schema):
     """What an answer says about itself; which members are there depends on the route."""
 
@@ -95,12 +106,8 @@ class Meta(ma.Schema):
     snapshot_id = fields.String(
         allow_none=True, metadata={"description": "The published data the answer was read from; null before any."}
     )
-    data_as_of = fields.DateTime(
-        allow_none=True, metadata={"description": "How far the oldest source of that data had been read."}
-    )
-    delivery_through = fields.Date(
-        allow_none=True, metadata={"description": "Last day with complete delivery from every ad account."}
-    )
+    data_as_of = fields.DateTime(allow_none=True, metadata=DATA_AS_OF)
+    delivery_through = fields.Date(allow_none=True, metadata=DELIVERY_THROUGH)
     pii_level_applied = fields.String(
         validate=ma.validate.OneOf(["masked", "full"]),
         metadata={"description": "Whether who a row is about is told in full."},

@@ -42,7 +42,8 @@ group by profiles.profile_id, fresh.connection_ref
 order by profiles.profile_id, fresh.connection_ref
 """
 _SCORES = """
-select profiles.profile_id, max(scores.score_date), max(scores.config_version), count(distinct scores.entity_key),
+select profiles.profile_id, max(scores.score_date), max(scores.config_version),
+    count(distinct scores.entity_key) filter (where scores.composite_score is not null),
     list_sort(list(distinct scores.score_window))
 from {file}.ad_scores as scores
 inner join {file}.profiles as profiles on scores.profile_key = profiles.profile_key

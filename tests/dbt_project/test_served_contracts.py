@@ -58,6 +58,14 @@ def test_the_contract_says_what_one_row_is_and_names_its_key(name: str) -> None:
     assert contract.keys and all(contract.column[key].required for key in contract.keys)
 
 
+@pytest.mark.parametrize("name", sorted(contracts.served()))
+def test_converted_money_that_may_be_null_is_said_to_need_a_rate(name: str) -> None:
+    # a budget is told in the currency of its account
+    columns = [column for column in contracts.served()[name].columns if column.name.endswith("_minor")]
+    converted = [column for column in columns if not column.required and "budget" not in column.name]
+    assert [column.name for column in converted if "rate" not in column.description.split(" ")] == []
+
+
 def _on_duckdb(data_type: str) -> str:
     """A type that differs by engine is told by an expression."""
     return jinja2.Template(data_type).render(target={"type": "duckdb"})

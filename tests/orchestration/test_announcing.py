@@ -27,10 +27,12 @@ def tables(profile: Profile, *, key: int, **more: Any) -> dict[str, list[dict[st
         for (store, number), at in more.get("products", {}).items()
     ]
     scores = [
-        {"profile_key": key, "score_window": window, "entity_key": ad, "score_date": day, "day_from": day}
+        {"profile_key": key, "score_window": window, "entity_key": ad, "score_date": day, "day_from": day,
+         "composite_score": score}
         for day in [more["scored"]]
         for window in ("7d", "28d")
-        for ad in (1, 2)
+        # the third delivered, under an objective that has no weights
+        for ad, score in ((1, 50), (2, 75), (3, None))
     ] if "scored" in more else []  # fmt: skip
     profiles = [
         {"profile_key": key, "profile_id": profile.id, "data_as_of": "2026-06-01 10:00:00", **FACTS,

@@ -39,6 +39,26 @@ def test_only_what_has_no_shape_of_its_own_is_described_without_members(document
     }
 
 
+def test_every_answer_says_of_its_freshness_that_it_is_news_that_came_and_not_a_look(document: Any) -> None:
+    told = [schema["properties"] for schema in document["components"]["schemas"].values() if "properties" in schema]
+    of = {one["data_as_of"]["description"] for one in told if "data_as_of" in one}
+    # a source that is read every day and has nothing new stays where it was
+    assert len(of) == 1
+    assert "anything new" in of.pop()
+
+
+def test_every_figure_of_complete_delivery_says_that_ended_accounts_do_not_hold_it(document: Any) -> None:
+    # else the day is one that an account of last year has not delivered
+    members = [
+        (name, schema["properties"]["delivery_through"]["description"])
+        for name, schema in document["components"]["schemas"].items()
+        # of one connection it is its own
+        if "description" in schema.get("properties", {}).get("delivery_through", {}) and not name.startswith("Sync")
+    ]
+    assert [name for name, told in members if "ended" not in told] == []
+    assert len(members) > 10
+
+
 def test_openapi_states_the_choices_and_limits_that_requests_are_held_to(document: Any) -> None:
     schemas, paths = document["components"]["schemas"], document["paths"]
     # a client that keeps to the document was refused
@@ -56,6 +76,13 @@ def test_openapi_states_the_choices_and_limits_that_requests_are_held_to(documen
     assert "GET /quality/ad-ids" in reason["description"]
     # of a platform's result it is no time of a computation, which no platform tells
     assert "last changed" in schemas["ExperimentResult"]["properties"]["computed_at"]["description"]
+    # without its account, of which the currency is, a budget is set and no amount
+    assert "account" in schemas["CampaignRow"]["properties"]["daily_budget"]["description"]
+    # a window has its last day as soon as ads delivered in it, whether or not any of them has a score
+    assert "delivered" in schemas["TopPerformersMeta"]["properties"]["score_date"]["description"]
+    assert "own goals" in schemas["AdScore"]["properties"]["attributed_pipeline_outcomes"]["description"]
+    # platforms date replies and conversations apart, so a week may have more of the one than of the other
+    assert "0 to 1" not in schemas["AdScore"]["properties"]["first_reply_rate"]["description"]
     assert schemas["SpendFilters"]["properties"]["min_spend"]["exclusiveMaximum"] == 10**15
     search = parameter(paths["/api/v1/customers"]["get"], "search")
     assert (search["minLength"], search["maxLength"]) == (1, 254)

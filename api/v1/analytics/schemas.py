@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import Schema, fields
 
 from api.fields import Choice
-from api.openapi import Meta
+from api.openapi import DATA_AS_OF, DELIVERY_THROUGH, Meta
 from api.served import MODELS, REASONS
 
 
@@ -27,12 +27,8 @@ class WindowMeta(Meta):
     snapshot_id = fields.String(
         required=True, allow_none=True, metadata={"description": "The published version; null before the first."}
     )
-    data_as_of = fields.DateTime(
-        required=True, allow_none=True, metadata={"description": "When the source longest unseen was last read."}
-    )
-    delivery_through = fields.Date(
-        required=True, allow_none=True, metadata={"description": "Last full day that every ad account has delivered."}
-    )
+    data_as_of = fields.DateTime(required=True, allow_none=True, metadata=DATA_AS_OF)
+    delivery_through = fields.Date(required=True, allow_none=True, metadata=DELIVERY_THROUGH)
 
 
 class Part(Schema):

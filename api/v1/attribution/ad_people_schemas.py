@@ -7,7 +7,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from api.fields import Choice, Flag, Int
-from api.openapi import Meta
+from api.openapi import DATA_AS_OF, Meta
 from api.served import CHANNELS, ORIGINS
 from api.v1.attribution.ad_people_queries import GROUPINGS
 
@@ -83,9 +83,7 @@ class AdPeopleMeta(Meta):
     snapshot_id = fields.String(
         required=True, allow_none=True, metadata={"description": "The published version; null before the first."}
     )
-    data_as_of = fields.DateTime(
-        required=True, allow_none=True, metadata={"description": "When the source longest unseen was last read."}
-    )
+    data_as_of = fields.DateTime(required=True, allow_none=True, metadata=DATA_AS_OF)
 
 
 class AdPeople(Schema):

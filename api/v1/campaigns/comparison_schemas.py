@@ -75,7 +75,9 @@ class PlatformTotal(Sides):
     )
     has_delivery = fields.Boolean(required=True, metadata={"description": "Whether its delivery was ever synced."})
     delivery_through = fields.Date(
-        required=True, allow_none=True, metadata={"description": "Last full day that all its accounts have delivered."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Last full day that all its accounts have delivered, those aside that have ended."},
     )
     unassigned_conversions = fields.Integer(
         required=True,

@@ -8,7 +8,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
 from api.fields import Choice, Int, OpaqueId, UuidList
-from api.openapi import Meta
+from api.openapi import DATA_AS_OF, DELIVERY_THROUGH, Meta
 from api.pagination import CursorQuery
 from api.served import LEVELS, MODELS, REASONS
 
@@ -73,9 +73,7 @@ class DatedMeta(Meta):
     snapshot_id = fields.String(
         required=True, allow_none=True, metadata={"description": "The published version; null before the first."}
     )
-    data_as_of = fields.DateTime(
-        required=True, allow_none=True, metadata={"description": "When the source longest unseen was last read."}
-    )
+    data_as_of = fields.DateTime(required=True, allow_none=True, metadata=DATA_AS_OF)
 
 
 class ModelMeta(DatedMeta):
@@ -85,9 +83,7 @@ class ModelMeta(DatedMeta):
 class CampaignsMeta(ModelMeta):
     rows_total = fields.Integer(required=True, metadata={"description": "Rows on all pages together."})
     next_cursor = fields.String(required=True, allow_none=True, metadata={"description": "Null on the last page."})
-    delivery_through = fields.Date(
-        required=True, allow_none=True, metadata={"description": "Last full day that every ad account has delivered."}
-    )
+    delivery_through = fields.Date(required=True, allow_none=True, metadata=DELIVERY_THROUGH)
 
 
 class Entity(Schema):
@@ -126,7 +122,10 @@ class CampaignRow(Outcomes, Entity):
     cac = fields.Float(allow_none=True, metadata={"description": "spend / outcome_count; null without payments."})
     status = fields.String(allow_none=True, metadata={"description": "As the platform spells it."})
     objective = fields.String(allow_none=True, metadata={"description": "As the platform spells it."})
-    daily_budget = fields.Float(allow_none=True, metadata={"description": "In budget_currency; null when none is set."})
+    daily_budget = fields.Float(
+        allow_none=True,
+        metadata={"description": "In budget_currency; null when none is set, and while its ad account is not synced."},
+    )
     budget_currency = fields.String(allow_none=True, metadata={"description": "Currency of the ad account."})
     campaign_external_id = fields.String(allow_none=True, metadata={"description": "Platform id of its campaign."})
     ad_set_external_id = fields.String(allow_none=True, metadata={"description": "Platform id of its ad set."})

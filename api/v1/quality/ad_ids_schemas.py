@@ -5,7 +5,7 @@ from __future__ import annotations
 from marshmallow import Schema, fields, validate
 
 from api.fields import Int
-from api.openapi import Meta
+from api.openapi import DATA_AS_OF, Meta
 from api.served import UNNAMED
 
 _REASON = {
@@ -66,9 +66,7 @@ class AdIdsMeta(Meta):
     snapshot_id = fields.String(
         required=True, allow_none=True, metadata={"description": "The published version; null before the first."}
     )
-    data_as_of = fields.DateTime(
-        required=True, allow_none=True, metadata={"description": "When the source longest unseen was last read."}
-    )
+    data_as_of = fields.DateTime(required=True, allow_none=True, metadata=DATA_AS_OF)
 
 
 class AdIds(Schema):

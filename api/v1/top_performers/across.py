@@ -72,6 +72,6 @@ def _of(found: Across, currency: str, which: Wanted) -> Leaderboard:
         ranked,
         min((one.score_date for one in states.values()), default=None),
         max((one.config_version for one in states.values()), default=None),
-        len(states),
+        sum(one.has_scored for one in states.values()),
         conversion.as_of,
     )

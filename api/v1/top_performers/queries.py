@@ -72,7 +72,9 @@ where score_window = $score_window and profile_key = any($keys) and entity_key =
 """
 
 _STATE = """
-select profile_key, max(score_date) as score_date, max(config_version) as config_version
+select
+    profile_key, max(score_date) as score_date, max(config_version) as config_version,
+    count(composite_score) > 0 as has_scored
 from ad_scores
 where score_window = $score_window and profile_key = any($keys)
 group by profile_key
@@ -136,10 +138,11 @@ class Found:
 
 @dataclass(frozen=True)
 class State:
-    """How far a profile's scores reach, and the version of the weights behind them."""
+    """How far a profile's scores reach, the version of the weights behind them, and whether any ad has one."""
 
     score_date: date
     config_version: int
+    has_scored: bool
 
 
 def ranked(reader: Reader, units: Mapping[int, Unit], wanted: Wanted) -> list[Found]:
@@ -169,7 +172,7 @@ def ranked(reader: Reader, units: Mapping[int, Unit], wanted: Wanted) -> list[Fo
 
 
 def states(reader: Reader, keys: Sequence[int], score_window: str) -> dict[int, State]:
-    """By profile key; a profile whose ads are not scored in the window is absent."""
+    """By profile key; a profile whose ads did not deliver in the window is absent."""
     found = reader.dicts(_STATE, {"keys": list(keys), "score_window": score_window})
     return {row.pop("profile_key"): State(**row) for row in found}
 

@@ -7,7 +7,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from api.fields import Choice, ChoiceList, Flag, Int, Num, TokenList, UuidList
-from api.openapi import Meta
+from api.openapi import DATA_AS_OF, Meta
 from api.served import LAYERS
 from api.v1.top_performers.terms import (
     CONFIDENCES,
@@ -70,11 +70,13 @@ class BriefQuery(WindowQuery, _ProfileIds):
 
 class TopPerformersMeta(Meta):
     score_window = fields.String(required=True, metadata={"enum": list(SCORE_WINDOWS)})
-    score_date = fields.Date(**_TEXT, metadata={"description": "Last day that is scored; null until ads are."})
+    score_date = fields.Date(
+        **_TEXT, metadata={"description": "Last day of the window; null where no ad delivered in it."}
+    )
     config_version = fields.Integer(**_TEXT, metadata={"description": "Version of the weights behind the scores."})
     currency = fields.String(required=True, metadata={"description": "Of every figure of money, ISO 4217."})
     snapshot_id = fields.String(**_TEXT, metadata={"description": "The published version; null before the first."})
-    data_as_of = fields.DateTime(**_TEXT, metadata={"description": "When the source longest unseen was last read."})
+    data_as_of = fields.DateTime(**_TEXT, metadata=DATA_AS_OF)
 
 
 class WorkspaceTopPerformersMeta(TopPerformersMeta):
@@ -147,7 +149,8 @@ class AdScore(Schema):
     cac = fields.Float(**_TEXT, metadata={"description": "Spend per payment; null without payments."})
     attributed_outcomes_total = fields.Integer(required=True, metadata={"description": "Of every type."})
     attributed_pipeline_outcomes = fields.Integer(
-        required=True, metadata={"description": "Leads, appointments, quotes and deals won."}
+        required=True,
+        metadata={"description": "Leads, appointments, quotes, deals won and the profile's own goals of pipeline."},
     )
     attributed_pipeline_value = fields.Float(**_TEXT, metadata={"description": "Projected; not cash."})
     platform_reported_conversions = fields.Float(
@@ -156,7 +159,10 @@ class AdScore(Schema):
     platform_reported_conversion_value = fields.Float(**_TEXT)
     cost_per_conversation = fields.Float(**_TEXT)
     messaging_conversations_started = fields.Integer(**_TEXT)
-    first_reply_rate = fields.Float(**_TEXT, metadata={"description": "Replies per conversation, 0 to 1."})
+    first_reply_rate = fields.Float(
+        **_TEXT,
+        metadata={"description": "First replies per conversation started; above 1 where the platform counts more."},
+    )
     avg_engagement_score = fields.Float(**_TEXT)
     hazard_30d_degradation = fields.Nested(Likelihood, required=True)
     hazard_30d_pause = fields.Nested(Likelihood, required=True)

@@ -9,6 +9,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields
 
 from api.fields import UuidList
+from api.openapi import DELIVERY_THROUGH
 
 STATUSES = ("under", "on_track", "over", "no_budget")
 MOST_PROFILES = 200
@@ -66,7 +67,7 @@ class PacingRow(Schema):
     month = fields.String(required=True)
     days_in_month = fields.Integer(required=True)
     days_elapsed = fields.Integer(required=True, metadata={"description": "Days with complete delivery."})
-    delivery_through = fields.Date(required=True, allow_none=True)
+    delivery_through = fields.Date(required=True, allow_none=True, metadata=DELIVERY_THROUGH)
     budget = fields.Float(**_MONEY_OR_NULL, metadata={"description": "The profile's monthly budget."})
     spend_mtd = fields.Float(required=True)
     expected_spend = fields.Float(**_MONEY_OR_NULL, metadata={"description": "The budget's share of these days."})

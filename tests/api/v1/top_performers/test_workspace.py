@@ -84,6 +84,15 @@ def test_money_without_a_rate_is_null_and_never_another_currencys(deployment: De
     assert ada.get("/top-performers").get_json()["meta"]["rates_as_of"] is None
 
 
+def test_a_profile_whose_ads_delivered_and_have_no_score_is_none_with_scored_ads(deployment: Deployment) -> None:
+    rows = served.from_csv(GOLDEN)
+    scores = [{**row, "composite_score": None} if row["profile_key"] == "2" else row for row in rows["ad_scores"]]
+    deployment.publish({**rows, "ad_scores": scores})
+    ada = Member(deployment)
+    assert "403" in ids(ada)
+    assert ada.get("/top-performers").get_json()["meta"]["profiles_included"] == 1
+
+
 def test_another_currency_of_the_workspace_is_another_answer(deployment: Deployment) -> None:
     deployment.publish(served.from_csv(GOLDEN))
     ada = Member(deployment)

@@ -107,6 +107,16 @@ class Words:
         text = f"{rounded if rounded else abs(rounded):,.{digits}f}"
         return f"{self.point(text)}{unit}".replace("-", "−")
 
+    def short(self, value: float) -> str:
+        """An amount on an axis, which holds few digits: `1.25M`; below a thousand as it is."""
+        for size, unit in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
+            if abs(value) >= size:
+                return f"{self.point(f'{value / size:.3g}')}{unit}"
+        if value == round(value):
+            return self.number(value)
+        # what is small stands as far as its own digits: 0.025, and not 0.02
+        return self.number(value, max(2, -int(Decimal(f"{value:.3g}").as_tuple().exponent)))
+
     def point(self, text: str) -> str:
         """A number's text with the marks of the language."""
         return text.translate(str.maketrans(",.", ".,")) if self.locale == "es" else text

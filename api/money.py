@@ -25,8 +25,9 @@ def exact(minor: int, digits: int) -> str:
 
 
 def in_currency(value: Decimal, currency: str) -> str:
-    """An exact amount in a string, with the digits that ISO 4217 gives the currency."""
-    return f"{value:.{currency_digits()[currency]}f}"
+    """An exact amount in a string, with the digits that ISO 4217 gives the currency; as it is where it gives none."""
+    digits = currency_digits().get(currency)
+    return f"{value:f}" if digits is None else f"{value:.{digits}f}"
 
 
 def ratio(numerator: int, denominator: int) -> float | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import sqlalchemy as sa
 import structlog
 from sqlalchemy.orm import Session
@@ -17,6 +18,7 @@ from api.db import transaction
 from api.models import Import, Profile
 from api.webhooks.telling import import_finished
 from data_contracts.contract import Contract, inbound
+from orchestration.app_sets import land_calendar
 from orchestration.door import admitted
 from orchestration.lake import Lake, Landing
 from orchestration.readers import Record, legible, read_records, reader_of
@@ -73,6 +75,14 @@ def replay_quarantine(url: str, lake: Lake) -> list[Landing]:
             if imported is not None:
                 _count(imported, landing)
     return replayed
+
+
+def land_calendars(lake: Lake) -> list[Landing]:
+    """Land the calendars of the zones that ad accounts in files have their days in; a pull lands that of its own."""
+    told = [one.path for one in lake.batches("ad_accounts") if one.source == SOURCE]
+    zones = {zone for path in told for zone in pq.read_table(path, columns=["timezone"])["timezone"].to_pylist()}
+    # a row that is withdrawn tells none
+    return [land_calendar(lake, zone) for zone in sorted(zones - {None})]
 
 
 def placed(session: Session, dataset: str, profile_id: str | None) -> Contract:

@@ -75,9 +75,9 @@ def days_to_pull(todays: Iterable[date], *, now: date, revised_days: int = REVIS
 def days_ahead(today: date, demo_today: date) -> int:
     """How many days past the last complete UTC day may be pulled.
 
-    One for accounts east of Greenwich; more where the demo's clock is ahead of the machine's.
+    Two, for east of Greenwich it is tomorrow already; more where the demo's clock is ahead of the machine's.
     """
-    return max(1, (demo_today - today).days + 1)
+    return max(2, (demo_today - today).days + 1)
 
 
 DAYS = dg.DailyPartitionsDefinition(

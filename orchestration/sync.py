@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
 import structlog
@@ -15,6 +16,7 @@ from api.models import Connection, ConnectionSync
 from api.models.connection import ASKED
 from api.webhooks.telling import connection_changed
 from connectors.errors import ConnectorError
+from data_contracts.formats import time_zones
 from orchestration.lake import Lake
 from orchestration.locks import among_others
 from orchestration.partitions import HISTORY_DAYS, REVISED_DAYS, DayRange, Known, days_to_pull
@@ -30,8 +32,11 @@ log = structlog.get_logger(__name__)
 
 
 def today(settings: Settings, connection: Connection) -> date:
-    """The day it is at the provider: the sandbox has a clock of its own."""
-    return settings.demo_today if connection.is_sandbox else datetime.now(UTC).date()
+    """The day it is at the provider: in the zone of an ad account, else in UTC. The sandbox has a clock of its own."""
+    if connection.is_sandbox:
+        return settings.demo_today
+    is_known = connection.kind == "ad_platform" and connection.timezone in time_zones()
+    return datetime.now(ZoneInfo(str(connection.timezone)) if is_known else UTC).date()
 
 
 def connections(settings: Settings, kind: str) -> list[Connection]:

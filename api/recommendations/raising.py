@@ -136,9 +136,10 @@ def evidence(ad: Ad, digits: int) -> dict[str, Any]:
 
 
 def _larger(minor: int) -> int:
-    """A step up, of whole hundreds where the budget is: some platforms take no less."""
+    """A step up, of whole hundreds or tens where the budget is: some currencies platforms take no finer."""
     step = minor * STEP // 100
-    return minor + (step - step % 100 if minor % 100 == 0 and step >= 100 else step)
+    coarse = next((size for size in (100, 10) if minor % size == 0 and step >= size), 1)
+    return minor + step - step % coarse
 
 
 def _action(kind: str, ad: Ad) -> dict[str, Any]:

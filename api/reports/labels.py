@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import ROUND_HALF_EVEN, Decimal
 
@@ -85,6 +85,11 @@ MONTHS = {
     "en": ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
     "es": ("ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "sep", "oct", "nov", "dic"),
 }
+# in Spanish a billion is a million millions, so what is a billion in English is told in millions
+UNITS: Mapping[str, Sequence[tuple[float, str]]] = {
+    "en": ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")),
+    "es": ((1e6, "M"), (1e3, "k")),
+}
 
 
 class Words:
@@ -106,6 +111,17 @@ class Words:
         # a sum that rounds to nothing has no sign
         text = f"{rounded if rounded else abs(rounded):,.{digits}f}"
         return f"{self.point(text)}{unit}".replace("-", "−")
+
+    def short(self, value: float) -> str:
+        """An amount on an axis, which holds few digits: `1.25M`; below a thousand as it is."""
+        for size, unit in UNITS[self.locale]:
+            if abs(value) >= size:
+                of_it = value / size
+                return f"{self.point(f'{of_it:.3g}') if abs(of_it) < 999.5 else self.number(of_it)}{unit}"
+        if value == round(value):
+            return self.number(value)
+        # what is small stands as far as its own digits: 0.025, and not 0.02
+        return self.number(value, max(2, -int(Decimal(f"{value:.3g}").as_tuple().exponent)))
 
     def point(self, text: str) -> str:
         """A number's text with the marks of the language."""

@@ -48,13 +48,13 @@ def move_to_zone(session: Session, profile_id: str, before: str, after: str) -> 
     )
     for schedule in session.scalars(planned.order_by(ReportSchedule.id).with_for_update()):
         if schedule.next_run_at is not None:
-            day = schedule.next_run_at.astimezone(ZoneInfo(before)).date()
+            day = _planned_day(schedule, ZoneInfo(before), schedule.next_run_at)
             schedule.next_run_at = _instant(schedule, day, ZoneInfo(after))
 
 
 def window_at(schedule: ReportSchedule, zone: str, at: datetime) -> DateRange:
     """What a run at `at` tells: the seven days before its own, or the calendar month before."""
-    day = at.astimezone(ZoneInfo(zone)).date()
+    day = _planned_day(schedule, ZoneInfo(zone), at)
     last = day - timedelta(days=1) if schedule.cadence == "weekly" else day.replace(day=1) - timedelta(days=1)
     return DateRange(last - timedelta(days=6) if schedule.cadence == "weekly" else last.replace(day=1), last)
 
@@ -133,6 +133,13 @@ def _last_missed(schedule: ReportSchedule, zone: str, at: datetime) -> tuple[dat
 
 def _instant(schedule: ReportSchedule, day: date, zone: ZoneInfo) -> datetime:
     return datetime.combine(day, clock(schedule.hour), zone).astimezone(UTC)
+
+
+def _planned_day(schedule: ReportSchedule, zone: ZoneInfo, at: datetime) -> date:
+    """The day that a run at `at` was planned for: the one before, where clocks skip its last hour and it is then."""
+    day = at.astimezone(zone).date()
+    before = day - timedelta(days=1)
+    return before if _instant(schedule, before, zone) == at else day
 
 
 def _plan_includes(settings: Settings, workspace: Workspace) -> bool:

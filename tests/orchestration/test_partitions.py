@@ -70,7 +70,7 @@ def test_days_that_no_platform_keeps_any_more_are_not_asked_for() -> None:
 
 
 def test_a_demo_ahead_of_the_machine_has_partitions_for_its_days() -> None:
-    assert days_ahead(date(2026, 11, 20), demo_today=TODAY) == 1
+    assert days_ahead(date(2026, 11, 20), demo_today=TODAY) == 2
     assert days_ahead(date(2026, 11, 1), demo_today=TODAY) == 16
 
 

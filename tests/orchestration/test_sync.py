@@ -12,13 +12,15 @@ from zoneinfo import ZoneInfo
 import pyarrow.parquet as pq
 import pytest
 import sqlalchemy as sa
+import time_machine
 
 from api.db import transaction
 from api.models import Connection, ConnectionSync, Profile, Workspace
+from orchestration import partitions
 from orchestration.lake import Lake
 from orchestration.landed_facts import META_KEY, read_facts
 from orchestration.partitions import DayRange
-from orchestration.sync import pull_range, sync_kind
+from orchestration.sync import pull_range, sync_kind, today
 from sandbox.ad_catalogue import ACCOUNTS
 from sandbox.faces import TOKENS
 from tests.fixtures.sandbox import TODAY, RunningSandbox
@@ -215,6 +217,26 @@ def test_a_refused_pull_leaves_the_connection_active_with_its_reason(
 def test_a_run_pulls_the_demo_by_the_demo_clock(settings: Settings, sandbox: RunningSandbox) -> None:
     connect(settings, sandbox)
     assert pull_range(settings) == DayRange(settings.demo_today - timedelta(days=27), settings.demo_today)
+
+
+def test_an_account_is_pulled_to_the_day_it_is_there(settings: Settings, sandbox: RunningSandbox) -> None:
+    # in Auckland the day was pulled from one in the afternoon on, when it begins in UTC
+    east, west = connect(settings, sandbox)
+    with transaction(settings.operational_url) as session:
+        for id, zone in ((east, "Pacific/Auckland"), (west, "America/Los_Angeles")):
+            connection = session.get_one(Connection, id)
+            connection.is_sandbox, connection.timezone = False, zone
+    found = {id: reload(settings, id) for id in (east, west)}
+    for hour, days in ((3, (16, 15)), (20, (17, 16))):
+        with time_machine.travel(datetime(2026, 11, 16, hour, tzinfo=UTC), tick=False):
+            assert [today(settings, one).day for one in found.values()] == list(days)
+            last = pull_range(settings).last
+            assert last.day == days[0]
+            assert partitions.DAYS.has_partition_key(last.isoformat())
+            # what no machine knows as a zone, and stores, go by UTC
+            odd = Connection(kind="ad_platform", is_sandbox=False, timezone="Moon/Sea")
+            store = Connection(kind="store", is_sandbox=False, timezone="Pacific/Auckland")
+            assert [today(settings, one).day for one in (odd, store)] == [16, 16]
 
 
 def syncs(settings: Settings, connection_id: str) -> list[ConnectionSync]:

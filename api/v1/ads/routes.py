@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from api import context, errors, responses
 from api.guard import guarded
@@ -82,7 +83,8 @@ def default_window(profile: ProfileFacts) -> DateRange:
 
 
 def _last_day(profile: ProfileFacts) -> date:
-    return profile.delivery_through or (profile.data_as_of or datetime.now(UTC)).date()
+    read = profile.data_as_of or datetime.now(UTC)
+    return profile.delivery_through or read.astimezone(ZoneInfo(profile.time_zone)).date()
 
 
 def _detail(source: Source, of: Slice, ad: dict[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from api.body_fields import Flag, Uuids, Whole
 from api.fields import UuidList
 from api.op_lists import ListQuery
 from api.reports import FORMATS, LOCALES, TEMPLATES
-from api.windows import MOST_DAYS
+from api.windows import MOST_DAYS, CalendarDate
 
 MOST_PROFILES = 100
 MOST_RECIPIENTS = 20
@@ -43,8 +43,8 @@ class Recipients(fields.List[Any]):
 class GenerateBody(Schema):
     profile_ids = Uuids(MOST_PROFILES, required=True)
     template = fields.String(required=True, validate=_one_of(TEMPLATES))
-    date_from = fields.Date(required=True, metadata={"description": "First day, by each profile's own clock."})
-    date_to = fields.Date(required=True, metadata={"description": "Last day, included."})
+    date_from = CalendarDate("First day, by each profile's own clock.")
+    date_to = CalendarDate("Last day, included.")
     locale = fields.String(load_default=None, validate=_one_of(LOCALES), metadata={"description": _LOCALE})
     format = fields.String(load_default="pdf", validate=_one_of(FORMATS))
     send = Flag(load_default=False, metadata={"description": "Mail each report to the recipients once it is ready."})

@@ -18,6 +18,7 @@ from api.recommendations.facts import running_ads
 from api.recommendations.raising import raise_due
 from api.served import profile_facts
 from api.snapshot import snapshots
+from connectors.meta_rows import budget_step
 from tests.api.webhooks.conftest import subscribed
 from tests.factories import accounts
 from tests.factories.scored import THROUGH, Scored, ad_id
@@ -101,6 +102,26 @@ def test_what_is_told_is_figures_and_what_applying_would_do(scored: Scored, sett
     assert (row.action_type, row.action_level, row.action_entity_id) == ("change_budget", "ad_set", ad_id(901))
     assert (row.from_minor, row.to_minor, row.currency) == (900, 1000, "EUR")
     assert (row.created_at, row.expires_at) == (START, START + timedelta(days=14))
+
+
+@pytest.mark.parametrize(
+    ("currency", "minor", "larger"),
+    # Meta counts budgets in hundredths of these dinars, and refused 14808 thousandths
+    [("BHD", 12340, 14800), ("USD", 1235, 1482), ("IDR", 45000, 54000), ("JPY", 40, 48)],
+)
+def test_a_recommended_budget_is_one_that_its_platform_takes(
+    scored: Scored, settings: Settings, currency: str, minor: int, larger: int
+) -> None:
+    scored.ad(1, 80.0, layers={"attributed_revenue": (81.6, "medium")}, spend_minor=1000)
+    scored.ad(2, 50.0, spend_minor=3000)
+    (budgeted,) = (row for row in scored.rows["entities"] if row.get("daily_budget_minor") and row["entity_key"] == 901)
+    budgeted |= {"daily_budget_minor": minor, "budget_currency": currency}
+    scored.publish()
+    raise_due(settings)
+    (row,) = rows(settings)
+    assert (row.from_minor, row.to_minor, row.currency) == (minor, larger, currency)
+    assert row.to_minor is not None
+    assert row.to_minor % budget_step(currency) == 0
 
 
 def test_an_ad_that_does_not_run_needs_no_decision(scored: Scored, settings: Settings) -> None:

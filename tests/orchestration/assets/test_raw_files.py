@@ -40,3 +40,15 @@ def test_the_history_of_runs_tells_files_and_reasons_without_addresses_and_numbe
     assert [reason for reason in rejected.values() if "klicks" in reason]
     events = repr([dg.serialize_value(entry) for entry in instance.all_logs(result.run_id)])
     assert [mark for mark in ("ada@", "bob@", "14155550123") if mark in events] == []
+
+
+def test_the_calendars_of_ad_accounts_in_files_are_landed(
+    settings: Settings, lake: Lake, instance: dg.DagsterInstance
+) -> None:
+    # without them an account's day was over when it was for the profile, half a day early or late
+    header = "platform,ad_account_id,currency,timezone"
+    drop(settings, "a.csv", f"{header}\nmeta,1,USD,America/Lima\nmeta,2,USD,Asia/Kathmandu\n", dataset="ad_accounts")
+    drop(settings, "b.csv", f"{header}\nmeta,3,USD,Asia/Kathmandu\nmeta,4,USD,Moon/Sea\n", dataset="ad_accounts")
+    for _ in range(2):
+        dg.materialize([landing_files], instance=instance, resources={"deployment": Deployment()})
+        assert [one.batch for one in lake.batches("calendar")] == ["America.Lima", "Asia.Kathmandu"]

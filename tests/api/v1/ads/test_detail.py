@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, date, datetime
 
 import pytest
 
+from api.served import ProfileFacts
+from api.v1.ads.routes import default_window
+from api.windows import DateRange
 from tests.api.v1.campaigns.conftest import OTHER, TWO_SIDES, WINDOW, Caller, Deployment
 
 JACKET = "aaaaaaaa-0000-8000-8000-000000000031"
@@ -88,6 +92,13 @@ def test_a_bad_query_is_refused_before_the_ad_is_looked_up(caller: Caller) -> No
 def test_without_delivery_the_window_ends_on_the_day_of_the_data(compared: Deployment) -> None:
     meta = compared.new_caller(OTHER).get("/ads/403").json["meta"]
     assert (meta["date_from"], meta["date_to"]) == ("2026-02-04", "2026-03-03")
+
+
+@pytest.mark.parametrize(("zone", "hour", "last"), [("Asia/Tokyo", 22, 4), ("America/Los_Angeles", 5, 2)])
+def test_the_day_of_the_data_is_the_day_it_was_for_the_profile(zone: str, hour: int, last: int) -> None:
+    # in Tokyo the payments of a morning were left out until nine o'clock
+    of = ProfileFacts(1, zone, "JPY", 0, "one", 90, 7, None, datetime(2026, 3, 3, hour, tzinfo=UTC))
+    assert default_window(of) == DateRange(date(2026, 2, last + 1), date(2026, 3, last))
 
 
 def test_before_the_first_publication_no_ad_is_known(unpublished: Deployment) -> None:

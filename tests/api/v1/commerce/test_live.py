@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +17,7 @@ from api.models import Connection, PiiAccess, Profile
 from api.scopes import Scope
 from api.v1.commerce import live
 from connectors import shopify_graph
+from sandbox import shopify_objects
 from sandbox.world import World
 from tests.api.conftest import Caller
 from tests.factories import documented
@@ -114,6 +116,18 @@ def test_orders_come_with_their_buyers_attributes_lines_and_exact_money(
         ]
         assert row["status_updated_at"] <= max(row["updated_at"], row["created_at"])
     assert any({"name": "tl_ad_platform", "value": "meta"} in row["attributes"] for row in rows)
+
+
+def test_prices_of_a_store_whose_currency_iso_does_not_know_are_told_as_the_store_writes_them(
+    merchant: Caller, store: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # a shop on Jersey, whose pound Shopify has a code for: every live read was an internal error
+    monkeypatch.setitem(shopify_objects.SHOP, "currencyCode", "JEP")
+    answer = merchant.get(PRODUCTS, query_string={"limit": 1})
+    assert answer.status_code == 200, answer.text
+    (product,) = answer.json["data"]
+    assert product["currency"] == "JEP"
+    assert all(re.fullmatch(r"[0-9]+\.[0-9]+", variant["price"]) for variant in product["variants"])
 
 
 @pytest.mark.parametrize("limit", [1, 7])

@@ -235,6 +235,9 @@ def test_pdf_is_not_implemented_where_its_libraries_are_absent(
         {"date_to": "2026-02-28"},
         {"date_to": "2027-03-03"},
         {"date_from": "1999-01-01", "date_to": "1999-01-02"},
+        # forms that ISO 8601 has beside the calendar's
+        {"date_from": "20260301"},
+        {"date_from": "2026-W09-7"},
         {"format": "docx"},
         {"locale": "de"},
         {"send": True},

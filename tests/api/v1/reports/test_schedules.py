@@ -126,6 +126,22 @@ def test_a_run_tells_the_week_or_the_month_before_its_own_day() -> None:
     assert scheduling.window_at(monthly, "America/New_York", at) == DateRange(date(2026, 2, 1), date(2026, 2, 28))
 
 
+def test_a_run_whose_hour_is_skipped_into_the_next_day_tells_what_it_planned(
+    ask: Ask, settings: Settings, profile: Profile
+) -> None:
+    # Saturday, 2027-03-27, ends at 23:00 in Nuuk: the run is at midnight, and told the seven days before the Sunday
+    saturday, at, found = schedule("weekly", 23, 6), datetime(2027, 3, 21, 1, tzinfo=UTC), []
+    for _ in range(3):
+        found.append((f"{at:%m-%dT%H}", f"{scheduling.window_at(saturday, 'America/Nuuk', at).date_to:%m-%d}"))
+        at = scheduling.next_run(saturday, "America/Nuuk", at)
+    assert found == [("03-21T01", "03-19"), ("03-28T01", "03-26"), ("04-04T00", "04-02")]
+    move(ask, profile, "America/Nuuk", datetime(2027, 3, 27, tzinfo=UTC))
+    with time_machine.travel(datetime(2027, 3, 27, tzinfo=UTC), tick=False):
+        apply(ask, profile, **{**WEEKLY, "weekday": 6, "hour": 23})
+    move(ask, profile, "UTC", datetime(2027, 3, 27, 1, tzinfo=UTC))
+    assert hub(ask)["schedules"][0]["next_run_at"].startswith("2027-03-27T23:00")
+
+
 def test_missed_runs_run_once_and_tell_the_last_of_them(
     ask: Ask, settings: Settings, profile: Profile, mailbox: Mailbox
 ) -> None:

@@ -41,9 +41,9 @@ def change_membership(body: dict[str, Any], workspace_id: str, membership_id: st
     """
     workspace = memberships.locked(session(), workspace_id)
     membership = memberships.find(session(), workspace_id, membership_id)
-    before = memberships.told(membership)
+    before = memberships.told(session(), membership)
     memberships.change(session(), workspace=workspace, membership=membership, wanted=body, by=_own_role())
-    _record("member.changed", membership, before=before, after=memberships.told(membership))
+    _record("member.changed", membership, before=before, after=memberships.told(session(), membership))
     return rows.one(session(), membership)
 
 
@@ -62,7 +62,7 @@ def remove_membership(workspace_id: str, membership_id: str) -> dict[str, Any]:
         raise errors.FORBIDDEN("This needs the role admin, unless it is yourself.", reason="role_required")
     workspace = memberships.locked(session(), workspace_id)
     membership = memberships.find(session(), workspace_id, membership_id)
-    before = memberships.told(membership)
+    before = memberships.told(session(), membership)
     memberships.remove(session(), workspace=workspace, membership=membership, by=_own_role())
     _record("member.removed", membership, before=before)
     return {"membership_id": membership_id, "removed": True}

@@ -58,12 +58,8 @@ def put_member(body: dict[str, Any], workspace_id: str) -> tuple[dict[str, Any],
         )
     else:
         memberships.change(session(), workspace=workspace, membership=membership, wanted=body, by=None)
-    _record(
-        "member.added" if created else "member.changed",
-        user_id,
-        before=before,
-        after=memberships.told(session(), membership),
-    )
+    after = memberships.told(session(), membership)
+    _record("member.added" if created else "member.changed", user_id, before=before, after=after)
     return {**rows.one(session(), membership, to_app=True), "created": created}, 201 if created else 200
 
 
@@ -85,4 +81,6 @@ def remove_member(workspace_id: str, user_id: str) -> dict[str, Any]:
 
 def _record(action: str, user_id: str, **change: Any) -> None:
     target = {"kind": "member", "id": user_id, "label": None}
-    record(session(), actor(), Attempt(action, {"target": target, **change}, category="members"))
+    outcome = "no_change" if "after" in change and change["after"] == change["before"] else "done"
+    attempt = Attempt(action, {"target": target, **change}, category="members")
+    record(session(), actor(), attempt, outcome=outcome)

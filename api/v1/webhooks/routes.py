@@ -94,7 +94,8 @@ def create_subscription(body: dict[str, Any]) -> dict[str, Any]:
 def change_subscription(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
     """Change the address or the kinds, pause, or go on
 
-    What happens while it is paused is not told later; what was on its way waits.
+    What happens while it is paused is not told later; what was on its way waits. One that failed is not paused: it
+    is made active again, or deleted.
     """
     place = _place()
     _hold_partner(place)

@@ -25,6 +25,7 @@ from api.models import (
     Connection,
     ConnectionSync,
     CreativeAnalysis,
+    Delegation,
     ErasedIdentifier,
     Event,
     FinishedStudy,
@@ -107,8 +108,8 @@ def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke
 
     Keys of the API and of trackers are revoked, places on the profile and invitations to it end (`revoke_reason`), and
     guests who have no other place are no members any more: the caller holds the workspace's row. Connections lose their
-    token, export destinations are switched off and keep their ledger, authorizations of apps, open hand-offs and links
-    to shared snapshots end, subscriptions to its events are paused.
+    token, export destinations are switched off and keep their ledger, authorizations of apps, adoptions, open hand-offs
+    and links to shared snapshots end, subscriptions to its events are paused.
     """
     ids = hold(session, profile_ids)
     # before the connections, as whoever settles one does
@@ -127,6 +128,7 @@ def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke
     )
     _remove_placeless(session, placed)
     _end_authorizations(session, ids, at)
+    _end_adoptions(session, ids)
     _changed(session, TrackingKey, TrackingKey.profile_id, ids, TrackingKey.revoked_at.is_(None), revoked_at=at)
     _changed(session, WebhookSubscription, WebhookSubscription.profile_id, ids, status="paused")
     for part in _parts(ids):
@@ -195,6 +197,12 @@ def _disconnect(session: Session, ids: Sequence[str]) -> int:
 def _end_authorizations(session: Session, ids: Sequence[str], at: datetime) -> int:
     of, open_ = OAuthAuthorization.profile_id, OAuthAuthorization.status.in_(("requested", "granted"))
     return _changed(session, OAuthAuthorization, of, ids, open_, status="revoked", revoked_at=at)
+
+
+def _end_adoptions(session: Session, ids: Sequence[str]) -> int:
+    # with the consent that carried them; what an app provisioned stays known by its name, also archived
+    adopted = sa.delete(Delegation).where(Delegation.kind == "adopted")
+    return sum(_rows(session, adopted.where(Delegation.profile_id.in_(part))) for part in _parts(ids))
 
 
 def _changed(session: Session, model: type[Base], of: Any, ids: Sequence[str], *where: Any, **to: Any) -> int:

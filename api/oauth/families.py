@@ -134,10 +134,12 @@ def supersede(session: Session, by: OAuthAuthorization) -> None:
 def end(session: Session, authorization: OAuthAuthorization) -> None:
     """Revoke a held authorization with every token and key issued under it; refresh tokens end with it.
 
-    An app is no longer told of the profile, and what it adopted there ends with its last consent.
+    An app is no longer told of the profile, and what it adopted there ends with its last consent. One that had ended
+    ends nothing of those: what its app is told now it is told under a newer consent, or by a key of another origin.
     """
+    had_ended = authorization.status == "revoked"
     _revoke(session, authorization)
-    if authorization.app_id is not None and authorization.profile_id is not None:
+    if authorization.app_id is not None and authorization.profile_id is not None and not had_ended:
         let_go(session, app_id=authorization.app_id, profile_id=authorization.profile_id)
 
 

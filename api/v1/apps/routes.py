@@ -59,7 +59,8 @@ def change_app(body: dict[str, Any], workspace_id: str, app_id: str) -> dict[str
     app = registration.find(session(), workspace_id, app_id)
     before = _told(app)
     registration.change(session(), app=app, wanted=body)
-    _record("app.changed", app, before=before, after=_told(app))
+    after = _told(app)
+    _record("app.changed", app, "done" if after != before else "no_change", before=before, after=after)
     return rows.told(session(), [app])[0]
 
 
@@ -79,12 +80,14 @@ def rotate_app_secret(body: dict[str, Any], workspace_id: str, app_id: str) -> d
 def _told(app: App) -> dict[str, Any]:
     return {
         "name": app.name,
+        "description": app.description,
+        "logo_url": app.logo_url,
         "redirect_uris": app.redirect_uris,
         "connect_scopes": app.connect_scopes,
         "status": app.status,
     }
 
 
-def _record(action: str, app: App, **change: Any) -> None:
+def _record(action: str, app: App, outcome: str = "done", **change: Any) -> None:
     target = {"kind": "app", "id": app.id, "label": app.name}
-    record(session(), actor(), Attempt(action, {"target": target, **change}, category="credentials"))
+    record(session(), actor(), Attempt(action, {"target": target, **change}, category="credentials"), outcome=outcome)

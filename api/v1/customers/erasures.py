@@ -61,7 +61,7 @@ def erase_customer_of_a_workspace(body: dict[str, Any], workspace_id: str) -> di
     """Erase a customer from one profile of a workspace, or from all that know the person
 
     As POST /customers/erasures. Without `profile_id` the person is sought in every profile, by e-mail address or phone
-    number: other names mean a person of one profile only.
+    number: other names mean a person of one profile only. A `profile_id` of the query counts as the body's.
     """
     erased = [(one, _erased(one, body)) for one in _profiles(body, workspace_id)]
     found = [{**erasing.receipt(erasure), "profile_id": one} for one, erasure in erased if erasure is not None]
@@ -79,7 +79,10 @@ def _erased(profile_id: str, body: dict[str, Any]) -> Erasure | None:
 
 
 def _profiles(body: dict[str, Any], workspace_id: str) -> list[str]:
-    person, named = auth.current().person, body["profile_id"]
+    person, in_query = auth.current().person, auth.current().reach.profile
+    named = body["profile_id"] or (in_query.id if in_query else None)
+    if in_query and named != in_query.id:
+        raise errors.INVALID_PARAMETER("profile_id is one in the query and another in the body.")
     if named is not None:
         found = reach.of_person(session(), person, workspace_id=workspace_id, profile_id=named)
         return [found.profile.id] if found.profile else []

@@ -99,7 +99,7 @@ def change_destination(body: dict[str, Any], destination_id: str) -> dict[str, A
         refuse_foreign(body, found.kind)
     except ValidationError as wrong:
         raise errors.VALIDATION_ERROR(f"{wrong.field_name}: {wrong.messages[0]}") from None
-    before = _kept(found)
+    before, failures = _kept(found), found.consecutive_failures
     _set(found, body)
     is_moved = (found.connection_id, found.target) != (before["connection_id"], before["target"])
     if is_moved or body.get("enabled"):
@@ -110,12 +110,15 @@ def change_destination(body: dict[str, Any], destination_id: str) -> dict[str, A
     if body.get("enabled") is False and found.is_enabled:
         destinations.switch_off(session(), found, "person")
     # what is told of it changes with every rule, so it is matched anew
-    found.matched_snapshot_id, found.updated_at = None, db.now()
-    session().flush()
+    found.matched_snapshot_id = None
     after = _kept(found)
     changed = {name: after[name] for name in after if after[name] != before[name]}
+    is_changed = bool(changed or requeued or found.consecutive_failures != failures)
+    if is_changed:
+        found.updated_at = db.now()
+    session().flush()
     details = {"before": {name: before[name] for name in changed}, "after": {**changed, "requeued": requeued}}
-    _record(found, "export_destination.changed", details, "done" if changed or requeued else "no_change")
+    _record(found, "export_destination.changed", details, "done" if is_changed else "no_change")
     return told(found, session().get_one(Connection, found.connection_id))
 
 

@@ -46,7 +46,7 @@ def put_member(body: dict[str, Any], workspace_id: str) -> tuple[dict[str, Any],
     # who is a member already keeps what they sign in with: the app names nobody new
     membership = memberships.of_address(session(), workspace.id, body["email"])
     user_id = membership.user_id if membership else creation.person_of(session(), body, app=app, at=now()).id
-    created, before = membership is None, membership and memberships.told(membership)
+    created, before = membership is None, membership and memberships.told(session(), membership)
     if membership is None:
         membership = memberships.add(
             session(),
@@ -58,7 +58,8 @@ def put_member(body: dict[str, Any], workspace_id: str) -> tuple[dict[str, Any],
         )
     else:
         memberships.change(session(), workspace=workspace, membership=membership, wanted=body, by=None)
-    _record("member.added" if created else "member.changed", user_id, before=before, after=memberships.told(membership))
+    after = memberships.told(session(), membership)
+    _record("member.added" if created else "member.changed", user_id, before=before, after=after)
     return {**rows.one(session(), membership, to_app=True), "created": created}, 201 if created else 200
 
 
@@ -72,7 +73,7 @@ def remove_member(workspace_id: str, user_id: str) -> dict[str, Any]:
     membership = memberships.of_user(session(), workspace.id, user_id)
     if membership is None:
         raise errors.NOT_FOUND("There is no such member.")
-    before = memberships.told(membership)
+    before = memberships.told(session(), membership)
     memberships.remove(session(), workspace=workspace, membership=membership, by=None)
     _record("member.removed", user_id, before=before)
     return {"user_id": user_id, "removed": True, "keys_revoked": 0}
@@ -80,4 +81,6 @@ def remove_member(workspace_id: str, user_id: str) -> dict[str, Any]:
 
 def _record(action: str, user_id: str, **change: Any) -> None:
     target = {"kind": "member", "id": user_id, "label": None}
-    record(session(), actor(), Attempt(action, {"target": target, **change}, category="members"))
+    outcome = "no_change" if "after" in change and change["after"] == change["before"] else "done"
+    attempt = Attempt(action, {"target": target, **change}, category="members")
+    record(session(), actor(), attempt, outcome=outcome)

@@ -54,9 +54,12 @@ def user_with(session: Session, email: str) -> User | None:
     return session.scalars(sa.select(User).where(User.email == email)).one_or_none()
 
 
-def told(membership: Membership) -> dict[str, Any]:
-    """What the audit trail keeps of a membership."""
-    return {"role": membership.role, "permissions": membership.permissions}
+def told(session: Session, membership: Membership) -> dict[str, Any]:
+    """What the audit trail keeps of a membership: {role, permissions}, and of a guest's `profile_ids` too."""
+    kept = {"role": membership.role, "permissions": membership.permissions}
+    if ROLES[membership.role] is not Role.GUEST:
+        return kept
+    return {**kept, "profile_ids": places.of_members(session, [membership.id])[membership.id]}
 
 
 def add(

@@ -108,7 +108,8 @@ def assign_payer(selector: dict[str, str], payment_ref: str) -> dict[str, Any]:
         if previous is not None and Directory(reader, _profile_id()).erased(session(), [previous]):
             # told to nobody from the moment they asked to be forgotten
             previous = None
-    if payers.assign(session(), _profile_id(), payment_ref, payer):
+    is_new = payers.assign(session(), _profile_id(), payment_ref, payer)
+    if is_new:
         ask_anew(session(), _profile_id())
     key, previous = _customer(payer.person_ref), _customer(previous)
     changed = {
@@ -116,7 +117,8 @@ def assign_payer(selector: dict[str, str], payment_ref: str) -> dict[str, Any]:
         "before": {"customer_key": previous},
         "after": {"customer_key": key},
     }
-    record(session(), actor(), Attempt("payment.payer_assigned", changed))
+    outcome = "done" if is_new else "no_change"
+    record(session(), actor(), Attempt("payment.payer_assigned", changed), outcome=outcome)
     return {"payment_ref": payment_ref, "customer_key": key, "previous_customer_key": previous}
 
 

@@ -47,6 +47,8 @@ NEWEST = [
     By(WebhookDelivery.created_at, lambda row: row.WebhookDelivery.created_at, descending=True),
     By(WebhookDelivery.id, lambda row: row.WebhookDelivery.id),
 ]
+# an address may hold a secret of its receiver's, so the trail says nothing of it
+TOLD_OF = ("events", "status", "consecutive_failures")
 SHOWN = ("status", "attempts", "last_status", "last_error", "next_attempt_at", "created_at", "event_id")
 
 
@@ -80,7 +82,7 @@ def create_subscription(body: dict[str, Any]) -> dict[str, Any]:
     place = _place()
     _hold_partner(place)
     made, secret = subscriptions.create(session(), context.settings(), place=place, wanted=body)
-    _record("webhook_subscription.created", made, {"events": made.events})
+    _record("webhook_subscription.created", made, after={"events": made.events})
     return {**_told(made), "secret": secret}
 
 
@@ -92,13 +94,19 @@ def create_subscription(body: dict[str, Any]) -> dict[str, Any]:
 def change_subscription(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
     """Change the address or the kinds, pause, or go on
 
-    What happens while it is paused is not told later; what was on its way waits.
+    What happens while it is paused is not told later; what was on its way waits. One that failed is not paused: it
+    is made active again, or deleted.
     """
     place = _place()
     _hold_partner(place)
     found = subscriptions.locked(session(), place, subscription_id, for_address="url" in body)
+    before = _kept(found)
     subscriptions.change(session(), found, wanted=body)
-    _record("webhook_subscription.changed", found, {name: body[name] for name in body if name != "url"})
+    after = _kept(found)
+    names = [name for name in TOLD_OF if after[name] != before[name]]
+    about = {"before": {name: before[name] for name in names}, "after": {name: after[name] for name in names}}
+    outcome = "done" if after != before else "no_change"
+    _record("webhook_subscription.changed", found, outcome=outcome, **about)
     return _told(found)
 
 
@@ -109,7 +117,7 @@ def change_subscription(body: dict[str, Any], subscription_id: str) -> dict[str,
 def delete_subscription(subscription_id: str) -> dict[str, Any]:
     """Delete a subscription with its deliveries"""
     found = subscriptions.locked(session(), _place(), subscription_id)
-    _record("webhook_subscription.deleted", found, None)
+    _record("webhook_subscription.deleted", found)
     subscriptions.delete(session(), found)
     return {"deleted": True}
 
@@ -126,7 +134,7 @@ def rotate_secret(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
     """
     found = subscriptions.locked(session(), _place(), subscription_id)
     secret = subscriptions.rotate(session(), context.settings(), found, grace_days=body["grace_days"])
-    _record("webhook_subscription.secret_rotated", found, body)
+    _record("webhook_subscription.secret_rotated", found, after=body)
     return {"secret": secret, "previous_secret_expires_at": found.previous_secret_expires_at}
 
 
@@ -194,6 +202,10 @@ def _delivery(delivery: WebhookDelivery, kind: str) -> dict[str, Any]:
     return {"delivery_id": delivery.id, "type": kind, **{name: getattr(delivery, name) for name in SHOWN}}
 
 
-def _record(action: str, subscription: WebhookSubscription, after: Any) -> None:
-    about = {"target": target("webhook_subscription", subscription.id), "after": after}
-    record(session(), actor(), Attempt(action, about))
+def _kept(subscription: WebhookSubscription) -> dict[str, Any]:
+    return {name: getattr(subscription, name) for name in ("url", *TOLD_OF)}
+
+
+def _record(action: str, subscription: WebhookSubscription, *, outcome: str = "done", **change: Any) -> None:
+    about = {"target": target("webhook_subscription", subscription.id), **change}
+    record(session(), actor(), Attempt(action, about), outcome=outcome)

@@ -86,8 +86,10 @@ def create(
 def change(session: Session, subscription: WebhookSubscription, *, wanted: Mapping[str, Any]) -> None:
     """Another address, other kinds, paused or active; active again forgets what made it fail.
 
-    For another address it was `locked` for that.
+    For another address it was `locked` for that. 409 invalid_state for pausing one that failed.
     """
+    if subscription.status == "failed" and wanted.get("status") == "paused":
+        raise errors.INVALID_STATE("This subscription failed, and is told nothing until it is made active.")
     spelt = one_spelling(subscription.url)
     if wanted.get("url", spelt) != spelt:
         _refuse_same(session, subscription.workspace_id, subscription.profile_id, wanted["url"])

@@ -26,6 +26,7 @@ from api.writing import actor, idempotent, session
 bp = Blueprint("compliance", __name__, description="Where profiles stand with personal and health data.")
 
 ACTION = "healthcare_agency.changed"
+MASKED = "masked_default"
 # of several apps the state that needs somebody soonest
 WORST_FIRST = ("withdrawn", "not_accepted", "outdated", "accepted")
 
@@ -98,11 +99,20 @@ def mark_healthcare_agency(body: dict[str, Any], workspace_id: str) -> dict[str,
         words = "Only an owner who is signed in takes the mark of a healthcare agency away."
         raise errors.FORBIDDEN(words, reason="owner_required").audited(attempt)
     workspace.is_healthcare_agency = after
-    if after:
-        workspace.pii_mode = "masked_default"
+    if after and workspace.pii_mode != MASKED:
+        _mask(workspace)
     record(session(), actor(), attempt, outcome="done" if before != after else "no_change")
     session().flush()
     return _told(session(), workspace)
+
+
+def _mask(workspace: Workspace) -> None:
+    """Have agents told masked data only, and note it as the change of their settings that it is."""
+    change = {"before": {"pii_mode": workspace.pii_mode}, "after": {"pii_mode": MASKED}}
+    workspace.pii_mode = MASKED
+    workspace.mcp_set_at, workspace.mcp_set_by = db.now(), auth.current().person
+    about = {"target": target("workspace", workspace.id, workspace.name), **change}
+    record(session(), actor(), Attempt("mcp_settings.changed", about, category="privacy"))
 
 
 def _told(reading: Session, workspace: Workspace) -> dict[str, Any]:

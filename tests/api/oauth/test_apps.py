@@ -11,7 +11,17 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from api import credentials, db
-from api.models import ApiKey, App, AppSecret, Membership, OAuthAuthorization, Profile, User, Workspace
+from api.models import (
+    ApiKey,
+    App,
+    AppSecret,
+    Membership,
+    OAuthAuthorization,
+    Profile,
+    User,
+    WebhookSubscription,
+    Workspace,
+)
 from api.roles import Role
 from tests.api.oauth.walk import Walker, query_of, sign_in
 from tests.factories import accounts, people
@@ -205,6 +215,29 @@ def test_an_app_gives_its_key_back(app: Walker, profile: Profile, url: str) -> N
     assert app.campaigns(key, profile.id) == 401
     with db.transaction(url) as session:
         assert session.scalars(sa.select(OAuthAuthorization.status)).one() == "revoked"
+
+
+def test_what_a_newer_consent_replaced_may_end_again_without_ending_anything_of_the_newer(
+    app: Walker, profile: Profile, url: str
+) -> None:
+    code = connect(app, profile.id)["code"]
+    first, second = exchanged(app, code), exchanged(app, connect(app, profile.id)["code"])
+    with db.transaction(url) as session:
+        app_id = session.scalars(sa.select(App.id)).one()
+        hook = WebhookSubscription(workspace_id=profile.workspace_id, profile_id=profile.id, app_id=app_id)
+        hook.url, hook.events, hook.secret = "https://app.example/hook", ["*"], "s"
+        session.add(hook)
+
+    def state() -> str:
+        with db.transaction(url) as session:
+            return session.get_one(WebhookSubscription, hook.id).status
+
+    # as an app does that tidies up after it was connected anew: what it is told of the profile was paused by that
+    assert app.revoke(first["access_token"], client_id=None).status_code == 200
+    assert app.exchange(code, client_id=None, code_verifier=None).status_code == 400
+    assert (app.campaigns(second["access_token"], profile.id), state()) == (200, "active")
+    app.revoke(second["access_token"], client_id=None)
+    assert (app.campaigns(second["access_token"], profile.id), state()) == (401, "paused")
 
 
 def test_a_suspended_app_gets_nothing(app: Walker, profile: Profile, url: str) -> None:

@@ -92,6 +92,20 @@ def test_one_profile_may_be_named_and_must_be_one_of_the_workspace(
     assert again["code"] == "customer_not_found"
 
 
+def test_a_profile_of_the_query_is_the_only_one_too_and_is_not_another_than_the_bodys(
+    admin: Caller, settings: Settings, profile: Profile, sibling: Profile
+) -> None:
+    for one in (profile, sibling):
+        visited(settings, one)
+    path = f"/workspaces/{profile.workspace_id}/customer-erasures?profile_id={sibling.id}"
+    refused = admin.post(path, json={**SELECTOR, "profile_id": profile.id})
+    assert (refused.status_code, refused.get_json()["error"]["code"]) == (400, "invalid_parameter")
+    # nothing can be undone here: it erased the person from every profile of the workspace
+    told = admin.post(path, json=SELECTOR).get_json()["data"]["erasures"]
+    assert [one["profile_id"] for one in told] == [sibling.id]
+    assert kept(settings).count(EMAIL) == 1
+
+
 def test_names_that_mean_a_person_of_one_profile_need_the_profile(admin: Caller, profile: Profile) -> None:
     for selector in ({"external_ref": "crm-1"}, {"customer_key": "ck_x"}):
         error = erase(admin, profile.workspace_id, selector=selector).get_json()["error"]

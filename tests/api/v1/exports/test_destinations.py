@@ -56,6 +56,23 @@ def test_a_destination_is_made_listed_changed_and_deleted(key: Caller, url: str,
     assert actions == [f"export_destination.{verb}" for verb in ("created", "changed", "deleted")]
 
 
+def test_a_change_that_changes_nothing_leaves_updated_at_and_a_clean_sheet_is_a_change(
+    key: Caller, url: str, via: Connection
+) -> None:
+    made = data(key.post(PATH, json=body(via)), 201)
+    path = f"{PATH}/{made['id']}"
+    assert data(key("PATCH", path, json={"name": "Sales", "enabled": True})) == made
+    with db.transaction(url) as session:
+        row = session.get_one(ExportDestination, made["id"])
+        row.consecutive_failures, row.failing_since, row.failing_reason = 5, db.now(), "not_found"
+    well = data(key("PATCH", path, json={"enabled": True}))
+    assert (well["status"], well["consecutive_failures"]) == ("ok", 0)
+    assert well["updated_at"] > made["updated_at"]
+    with db.transaction(url) as session:
+        outcomes = session.scalars(sa.select(AuditEntry.outcome).order_by(AuditEntry.at)).all()
+    assert outcomes == ["done", "no_change", "done"]
+
+
 def test_a_place_is_held_by_one_destination_even_a_disabled_one(key: Caller, url: str, via: Connection) -> None:
     first = data(key.post(PATH, json=body(via, enabled=False)), 201)
     again = key.post(PATH, json=body(via))

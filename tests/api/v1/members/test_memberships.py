@@ -70,6 +70,24 @@ def test_a_role_changes_and_the_change_is_audited(
     assert (entry.details["before"]["role"], entry.details["after"]["role"]) == ("viewer", "editor")
 
 
+def test_the_trail_says_which_profiles_a_guest_got_and_lost(
+    ask: Ask, url: str, profile: Profile, w: str, as_owner: str
+) -> None:
+    other, guest = sibling(url, profile), people.user(url)
+    place = people.member(url, guest, profile.workspace_id, Role.GUEST, profiles=[profile])
+    path = f"{w}/memberships/{place.id}"
+    data(ask("PATCH", path, as_owner, {"profile_ids": [other.id]}))
+    data(ask("DELETE", path, as_owner))
+    trail = data(ask("GET", f"{w}/audit?category=members", as_owner))
+    # the profile is all that was changed: before and after read the same
+    told = [(row["action"], row["before"]["profile_ids"], row["after"]) for row in reversed(trail)]
+    assert [(action, before) for action, before, _ in told] == [
+        ("member.changed", [profile.id]),
+        ("member.removed", [other.id]),
+    ]
+    assert told[0][2] == {"role": "guest", "permissions": [], "profile_ids": [other.id]}
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -144,6 +144,22 @@ def test_whoever_is_no_longer_an_admin_lets_nobody_in(
     assert refusal(refused) == (404, "not_found", None)
 
 
+def test_an_adoption_ends_with_the_profile_and_its_name_is_free_again(
+    ask: Ask, url: str, app: AppCredential, profile: Profile, owner: User
+) -> None:
+    moved = accounts.profile(url, name="Moved")
+    people.member(url, owner, moved.workspace_id)
+    for one in (moved, profile):
+        let_in(url, app, one, owner)
+    mine, token = {"external_ref": "mine"}, people.session_of(url, owner)
+    assert ask("POST", f"/profiles/{moved.id}/adopt", app.header, mine).status_code == 200
+    assert ask("DELETE", f"/workspaces/{moved.workspace_id}", token).status_code == 200
+    # the consent had ended with the archive, but the name was in use for ever, by a profile that nobody sees
+    adopted = ask("POST", f"/profiles/{profile.id}/adopt", app.header, mine)
+    assert adopted.status_code == 200, adopted.text
+    assert adopted.get_json()["data"]["profile_id"] == profile.id
+
+
 def test_names_and_makers_stand_in_the_way_of_an_adoption(
     ask: Ask, url: str, app: AppCredential, profile: Profile, owner: User, owned: dict[str, Any]
 ) -> None:

@@ -79,6 +79,15 @@ def test_a_schedule_is_made_once_and_then_changed_by_what_is_sent(ask: Ask, prof
     assert len(hub(ask)["schedules"]) == 2
 
 
+def test_a_profile_of_the_query_is_the_only_one_that_is_reached(ask: Ask, profile: Profile, second: Profile) -> None:
+    window = {"template": "pacing", "date_from": "2026-03-01", "date_to": "2026-03-05", "format": "csv"}
+    for path, more in (("schedules/bulk", {"patch": WEEKLY}), ("bulk-generate", window)):
+        for both in ([profile.id], [second.id, profile.id]):
+            answer = ask("POST", f"/reports/{path}?profile_id={second.id}", json={"profile_ids": both, **more})
+            assert code(answer) == (404, "not_found")
+    assert (hub(ask)["reports"], hub(ask)["schedules"]) == ([], [])
+
+
 def test_what_a_schedule_cannot_be_is_refused(ask: Ask, settings: Settings, profile: Profile) -> None:
     new = {"template": "pacing"}
     assert refused(ask, profile, **new, cadence="weekly") == (422, "validation_error")

@@ -188,6 +188,7 @@ def test_a_failed_subscription_starts_anew_when_it_is_made_active(key: Caller, s
         row.status, row.failure_reason, row.consecutive_failures, row.dead_since = "failed", "gone", 10, db.now()
     assert code(key("PATCH", f"{PATH}/{number}", json={"status": "failed"}))[:2] == (422, "validation_error")
     assert code(key("PATCH", f"{PATH}/{number}", json={}))[:2] == (422, "validation_error")
+    assert code(key("PATCH", f"{PATH}/{number}", json={"status": "paused"})) == (409, "invalid_state", None)
     found = key("PATCH", f"{PATH}/{number}", json={"status": "active", "events": ["*", "*"]}).json["data"]
     assert (found["status"], found["failure_reason"], found["consecutive_failures"]) == ("active", None, 0)
     assert found["events"] == ["*"]

@@ -80,6 +80,20 @@ def test_an_admin_sets_the_mark_and_only_a_signed_in_owner_takes_it_away(
     ]
 
 
+def test_the_mark_that_masks_what_agents_are_told_is_told_as_a_change_of_their_settings(
+    ask: Ask, w: str, session: str, owner: User, as_role: Callable[..., str]
+) -> None:
+    data(ask("PUT", f"{w}/mcp-settings", as_role(Role.ADMIN), json={"pii_mode": "full_default"}))
+    for _ in range(2):
+        data(ask("PATCH", f"{w}/compliance-overview", session, json={"healthcare_agency": True}))
+    settings = data(ask("GET", f"{w}/mcp-settings", session))
+    # it was told as set by the admin, who had set the other
+    assert (settings["pii_mode"], settings["updated_by"]["id"]) == ("masked_default", owner.id)
+    masked, full = data(ask("GET", f"{w}/audit?category=privacy", session))
+    assert (full["before"], masked["before"]) == ({"pii_mode": "masked_default"}, {"pii_mode": "full_default"})
+    assert (masked["action"], masked["after"]) == ("mcp_settings.changed", {"pii_mode": "masked_default"})
+
+
 def test_the_overview_is_for_admins_and_takes_one_flag(
     ask: Ask, w: str, session: str, as_role: Callable[..., str]
 ) -> None:

@@ -10,13 +10,15 @@ import pytest
 from flask.testing import FlaskClient
 
 from api import credentials, db
-from api.models import AuditEntry, PiiAccess, Profile, User, Workspace
+from api.models import AuditEntry, PiiAccess, Profile, User, WebhookSubscription, Workspace
 from api.roles import Role
 from api.scopes import Scope
 from tests.api.v1.workspaces.conftest import Ask, data, refusal
 from tests.factories import accounts, people
 
 NOON = datetime(2026, 11, 10, 12, tzinfo=UTC)
+# the trail of the same change sent twice, newest first
+TWICE = ("no_change", "done")
 
 
 def note(url: str, profile: Profile, **more: Any) -> AuditEntry:
@@ -62,6 +64,31 @@ def test_a_change_over_http_is_told_with_who_and_what(
     assert (row["before"], row["after"]) == ({"name": "Shop"}, {"name": "New"})
     assert (row["outcome"], row["error_code"]) == ("done", None)
     assert datetime.fromisoformat(row["at"]).tzinfo is not None
+
+
+def test_a_change_that_changes_nothing_is_told_as_such(
+    ask: Ask, url: str, w: str, profile: Profile, session: str
+) -> None:
+    place = people.member(url, people.user(url), profile.workspace_id, Role.GUEST, profiles=[profile])
+    with db.transaction(url) as unit:
+        hook = WebhookSubscription(workspace_id=profile.workspace_id, url="https://a.example/", secret="s")
+        hook.events = ["*"]
+        unit.add(hook)
+    app = people.app(url, workspace_id=profile.workspace_id).app
+    changes: list[tuple[str, str, dict[str, Any]]] = [
+        ("PUT", f"{w}/mcp-settings", {"mcp_writeback_enabled": True}),
+        ("PATCH", f"{w}/oauth-apps/{app.id}", {"description": "Told to whoever consents"}),
+        ("PATCH", f"{w}/memberships/{place.id}", {"permissions": ["pii.view"]}),
+        ("PATCH", f"{w}/profiles/{profile.id}/members/{place.id}", {"role": "viewer"}),
+        ("PATCH", f"/webhooks/subscriptions/{hook.id}?workspace_id={profile.workspace_id}", {"status": "paused"}),
+    ]
+    for method, path, body in changes:
+        first, again = (data(ask(method, path, session, json=body)) for _ in range(2))
+        # when agents' settings were changed, too
+        assert first == again
+        for told, outcome in zip(data(ask("GET", f"{w}/audit?category=all&limit=2", session)), TWICE, strict=True):
+            assert (path, told["outcome"]) == (path, outcome)
+            assert ((told["before"] or None) == told["after"]) is (outcome == "no_change")
 
 
 def test_keys_and_apps_are_told_by_their_names(

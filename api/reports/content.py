@@ -64,7 +64,7 @@ def _performance_summary(figures: Figures, words: Words, colors: tuple[str, str]
         (words("spend"), [row["spend"] for row in figures.days]),
         (words("revenue"), [row["revenue"] for row in figures.days]),
         colors,
-        _short_money(words),
+        words.short,
     )
     rows = [
         [row["campaign_name"] or ABSENT, amount(row["spend"]), amount(row["outcome_value"]),
@@ -92,7 +92,7 @@ def _creative_review(figures: Figures, words: Words, colors: tuple[str, str]) ->
     if best:
         labels = [name or f"#{place}" for place, name in names.items()]
         values = [row["outcome_value"] for _, row in best]
-        pictures = [(words("best_ads"), charts.ranking(labels, values, colors[0], _short_money(words)))]
+        pictures = [(words("best_ads"), charts.ranking(labels, values, colors[0], words.short))]
     rows = [
         [row["campaign_name"] or ABSENT, row["parent_name"] or ABSENT, amount(row["spend"]),
          words.number(row["impressions"]), words.number(row["ctr"], 2, unit=" %"), amount(row["outcome_value"]),
@@ -137,7 +137,7 @@ def _pacing(figures: Figures, words: Words, colors: tuple[str, str]) -> Content:
         (words("spent"), added),
         (words("budget"), budget) if budget is not None else None,
         colors,
-        _short_money(words),
+        words.short,
     )
     headlines = [
         Headline(words("budget"), money(budget)),
@@ -249,16 +249,6 @@ def _money(figures: Figures, words: Words) -> Callable[[float | None], str]:
         if value is None:
             return number
         return f"{number} {figures.currency}" if words.locale == "es" else f"{figures.currency} {number}"
-
-    return write
-
-
-def _short_money(words: Words) -> charts.Number:
-    def write(value: float) -> str:
-        for size, unit in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
-            if abs(value) >= size:
-                return f"{words.point(f'{value / size:.3g}')}{unit}"
-        return words.number(value, 0 if value == round(value) else 2)
 
     return write
 

@@ -85,6 +85,11 @@ MONTHS = {
     "en": ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"),
     "es": ("ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "sep", "oct", "nov", "dic"),
 }
+# a Spanish "billón" is a million millions, which is what B stands for there
+SIZES = {
+    "en": ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "k")),
+    "es": ((10**12, "B"), (10**6, "M"), (10**3, "k")),
+}
 
 
 class Words:
@@ -106,6 +111,16 @@ class Words:
         # a sum that rounds to nothing has no sign
         text = f"{rounded if rounded else abs(rounded):,.{digits}f}"
         return f"{self.point(text)}{unit}".replace("-", "−")
+
+    def short(self, value: float) -> str:
+        """An amount as an axis has it: three digits and what they count, or a whole number of it."""
+        for size, unit in SIZES[self.locale]:
+            if abs(value) >= size:
+                part = value / size
+                whole = part == round(part) or abs(part) >= 1000
+                written = self.number(part) if whole else self.point(f"{part:.3g}").replace("-", "−")
+                return f"{written}{unit}"
+        return self.number(value, 0 if value == round(value) else 2)
 
     def point(self, text: str) -> str:
         """A number's text with the marks of the language."""

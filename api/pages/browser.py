@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import re
 import secrets
+from datetime import timedelta
 from typing import Any, cast
 
 import sqlalchemy as sa
@@ -19,6 +20,8 @@ from api.sign_in import LIFE
 
 STRICT = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; img-src 'self'; style-src 'self'"
 FIELD = "form_token"
+# a form that comes again so soon was sent with two clicks, and its first answer was not seen
+AGAIN_WITHIN = timedelta(minutes=1)
 _VISITOR = re.compile(r"[0-9A-Za-z_-]{43}")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from flask import Blueprint, Response, request
 from marshmallow import EXCLUDE, Schema, ValidationError
 
-from api import context, db, errors, one_time, passwords, sign_in
+from api import context, db, errors, mail, one_time, passwords, sign_in
 from api.db import now
 from api.guard import public
 from api.models import User
@@ -34,7 +34,7 @@ bp = Blueprint("pages_by_code", __name__, template_folder="templates")
 @public
 def ask() -> Response:
     """Ask for a code."""
-    return _form("ask_for_code.html")
+    return _form("ask_for_code.html") if mail.is_configured(context.settings()) else _without_mail()
 
 
 @bp.route("/reset-password", methods=["POST"])
@@ -72,8 +72,15 @@ def confirmed() -> Response:
     return _posted("confirm_address.html", TokenOfMailBody(), _confirm)
 
 
+def _without_mail() -> Response:
+    text = "This deployment sends no mail, so no code can reach you. Ask whoever runs it."
+    return browser.notice(200, "No code can be sent", text, back=SIGN_IN)
+
+
 def _mail_code(typed: dict[str, str]) -> Response:
     settings = context.settings()
+    if not mail.is_configured(settings):
+        return _without_mail()
     sign_in.spend_try(
         settings.operational_url, sign_in.RESET, caller=request.remote_addr, address=typed["email"]
     )  # fmt: skip

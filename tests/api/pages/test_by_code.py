@@ -72,6 +72,15 @@ def test_a_forgotten_password_is_set_anew_and_every_session_ends(
     assert (later.status_code, "This code opens nothing" in later.text) == (422, True)
 
 
+def test_without_a_mail_server_no_code_is_promised(settings: Settings, ada: User) -> None:
+    quiet = application(settings).test_client()
+    page = quiet.get("/reset-password")
+    assert "sends no mail" in page.text
+    assert "<form" not in page.text
+    sent = {"form_token": form_token(quiet.get("/sign-in")), "email": "ada@example.com"}
+    assert "sends no mail" in quiet.post("/reset-password", data=sent).text
+
+
 def test_nobody_learns_whether_an_address_has_an_account(client: FlaskClient, settings: Settings, ada: User) -> None:
     known = typed(client, "/reset-password", email="ada@example.com")
     unknown = typed(client, "/reset-password", email="eve@example.com")

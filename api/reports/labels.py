@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_EVEN, Decimal
 
 ABSENT = "–"
@@ -134,6 +134,11 @@ class Words:
         """The same without its year."""
         month = MONTHS[self.locale][day.month - 1]
         return f"{month} {day.day}" if self.locale == "en" else f"{day.day} {month}"
+
+    def moment(self, at: datetime) -> str:
+        """An instant to the minute, in UTC."""
+        utc = at.astimezone(UTC)
+        return f"{self.day(utc.date())}, {utc:%H:%M} UTC"
 
     def window(self, first: date, last: date) -> str:
         """A window as people write it."""

@@ -89,6 +89,19 @@ def test_no_width_cuts_anything_off_and_nobody_else_is_asked(
     page.close()
 
 
+@pytest.mark.parametrize("width", [320, 390, 600])
+def test_no_figure_is_written_over_the_one_beside_it(browser: Browser, place: Place, width: int) -> None:
+    row = json.loads(ANSWER.read_text())[0] | {"spend": 98765432109.87, "roas": 1234567.891, "profile_id": "1"}
+    with db.transaction(place.settings.operational_url) as session:
+        profile = session.query(Profile).first()
+    _, token = shared.snapshot(place.settings.operational_url, [profile], rows=[row])
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(f"{place.address}/shared/{token}?lang=es")
+    beyond = "all => all.map(one => one.scrollWidth - one.clientWidth)"
+    assert max(page.eval_on_selector_all("td.number, .tiles div", beyond)) <= 0
+    page.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_what_is_written_stands_out(browser: Browser, address: str, scheme: str) -> None:
     context = browser.new_context(color_scheme=scheme, viewport={"width": 390, "height": 800})  # type: ignore[arg-type]

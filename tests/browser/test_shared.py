@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from api import db
-from api.models import Membership, Profile, User
+from api.models import Branding, Membership, Profile, SharedSnapshot, User
 from tests.browser.place import EMAIL, Place, overflow
 from tests.browser.test_consent import CONTRAST
 from tests.factories import shared
@@ -112,6 +112,25 @@ def test_what_is_written_stands_out(browser: Browser, address: str, scheme: str)
     for selector in written:
         assert page.locator(selector).first.evaluate(CONTRAST) >= 4.5, selector
     context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_where_the_keyboard_is_shows_whatever_the_workspaces_colour(
+    browser: Browser, place: Place, address: str, scheme: str
+) -> None:
+    primary = {"light": "#FFFFFF", "dark": "#101010"}[scheme]
+    with db.transaction(place.settings.operational_url) as session:
+        of = session.query(SharedSnapshot).first().workspace_id
+        session.merge(Branding(workspace_id=of, primary_color=primary))
+    page = browser.new_page(color_scheme=scheme)  # type: ignore[arg-type]
+    page.goto(address)
+    link = page.get_by_role("link", name="Español")
+    link.focus()
+    link.evaluate("one => { one.style.color = getComputedStyle(one).outlineColor; }")
+    assert link.evaluate(CONTRAST) >= 3
+    with db.transaction(place.settings.operational_url) as session:
+        session.delete(session.get_one(Branding, of))
+    page.close()
 
 
 def test_the_other_language_is_one_press_away(page: Page, address: str) -> None:

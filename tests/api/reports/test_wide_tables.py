@@ -22,3 +22,11 @@ def test_large_amounts_leave_an_ad_set_room_for_its_name(gather: Gather) -> None
         # two letters to a line left room for a few rows on a page
         written = streams(render(order, replace(found, entities=rows)))
         assert re.findall(rb"/Count (\d+)", written)[0] == b"2"
+
+
+def test_who_listens_to_a_pdf_hears_headings_and_the_heads_of_tables(gather: Gather) -> None:
+    if pdf.is_available():
+        written = streams(render(Order("pacing", "en", "pdf", "Shop", Brand("Agency")), gather("pacing")))
+        assert b"/Marked true" in written and b"/DisplayDocTitle true" in written and b"/Lang (en)" in written
+        kinds = [len(re.findall(rb"/S /" + kind + rb"\b", written)) for kind in (b"H1", b"H2", b"TH", b"TD", b"Figure")]
+        assert kinds == [1, 2, 4, 8, 1]

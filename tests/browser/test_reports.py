@@ -33,3 +33,13 @@ def test_it_fits_a_phone_and_its_tables_show_whole_words(page: Page, gather: rep
     table = page.get_by_role("main").get_by_role("region").first
     table.focus()
     expect(table).to_be_focused()
+
+
+def test_headlines_of_large_amounts_stay_on_the_page(page: Page, gather: reports.Gather) -> None:
+    found = gather("pacing")
+    much = dict.fromkeys(("spend_mtd", "budget", "expected_spend", "projected_spend"), 98765432109.87)
+    told = replace(found, pacing={**found.pacing, **much})
+    page.set_viewport_size({"width": 1000, "height": 800})
+    page.set_content(render(Order("pacing", "en", "html", "Shop", Brand("Agency")), told).decode())
+    assert overflow(page) <= 0
+    assert max(page.eval_on_selector_all(".headline", "all => all.map(one => one.scrollWidth - one.clientWidth)")) <= 0

@@ -19,6 +19,8 @@ from api.v1.credentials.entering_schemas import SignInBody, SignUpBody
 # nobody is sent anywhere else after signing in, whatever a link says
 PLACES = ("/oauth/authorize?", "/invitations", "/handoffs/", "/connect/")
 LONGEST = 8000
+# who came for nothing else is told here that it worked, and can end it
+HERE = "/sign-in"
 TOLD = {
     "rate_limit_exceeded": "That was tried too often. Wait a few minutes, then try again.",
     "weak_password": f"The password needs {passwords.SHORTEST} to {passwords.LONGEST} characters.",
@@ -37,7 +39,10 @@ def sign_in_page() -> Response:
     """Sign in."""
     with db.unit(_url()) as session:
         known = browser.signed_in(session)
-    return browser.go(_next()) if known else _form()
+    if known is None:
+        return _form()
+    after = _next()
+    return browser.page("signed_in.html", person=known) if after == HERE else browser.go(after)
 
 
 @bp.route("/sign-in", methods=["POST"])
@@ -157,7 +162,7 @@ def _field_of(refusal: errors.ApiError | ValidationError) -> str:
 def _next() -> str:
     wanted = request.args.get("next", "")
     fits = wanted.startswith(PLACES) and len(wanted) <= LONGEST and wanted.isascii() and wanted.isprintable()
-    return wanted if fits else "/"
+    return wanted if fits else HERE
 
 
 def _url() -> str:

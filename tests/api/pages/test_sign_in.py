@@ -107,6 +107,13 @@ def test_a_form_from_elsewhere_signs_nobody_in_or_out(client: FlaskClient, ada: 
     assert "You are signed in" in client.get("/sign-in").text
 
 
+def test_a_browser_that_keeps_no_cookies_is_told_that_the_form_needs_one(client: FlaskClient, ada: User) -> None:
+    sent = {"email": "ada@example.com", "password": PASSWORD, "form_token": form_token(client.get("/sign-in"))}
+    client.delete_cookie("touchledger_visitor")
+    page = client.post("/sign-in", data=sent)
+    assert (page.status_code, "allow cookies for this site" in page.text) == (403, True)
+
+
 def test_a_form_token_of_another_browser_is_refused(client: FlaskClient, ada: User) -> None:
     stolen = form_token(client.application.test_client().get("/sign-in"))
     client.get("/sign-in")

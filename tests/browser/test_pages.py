@@ -50,7 +50,7 @@ def test_a_page_complains_of_nothing_and_asks_no_stranger(visit: Visit, path: st
 
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_fits_a_phone(browser: Browser, address: str, path: str) -> None:
-    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page = browser.new_page(viewport={"width": 320, "height": 800})
     page.goto(address + path, wait_until="networkidle")
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     page.close()

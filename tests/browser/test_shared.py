@@ -99,6 +99,10 @@ def test_no_figure_is_written_over_the_one_beside_it(browser: Browser, place: Pl
     page.goto(f"{place.address}/shared/{token}?lang=es")
     beyond = "all => all.map(one => one.scrollWidth - one.clientWidth)"
     assert max(page.eval_on_selector_all("td.number, .tiles div", beyond)) <= 0
+    # and neither on paper
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 695, "height": 1000})
+    assert max(page.eval_on_selector_all("td.number, .tiles div", beyond)) <= 0
     page.close()
 
 

@@ -89,7 +89,7 @@ def test_no_width_cuts_anything_off_and_nobody_else_is_asked(
     page.close()
 
 
-@pytest.mark.parametrize("width", [320, 390, 600])
+@pytest.mark.parametrize("width", [320, 390, 600, 961])
 def test_no_figure_is_written_over_the_one_beside_it(browser: Browser, place: Place, width: int) -> None:
     row = json.loads(ANSWER.read_text())[0] | {"spend": 98765432109.87, "roas": 1234567.891, "profile_id": "1"}
     with db.transaction(place.settings.operational_url) as session:
@@ -97,6 +97,7 @@ def test_no_figure_is_written_over_the_one_beside_it(browser: Browser, place: Pl
     _, token = shared.snapshot(place.settings.operational_url, [profile], rows=[row])
     page = browser.new_page(viewport={"width": width, "height": 800})
     page.goto(f"{place.address}/shared/{token}?lang=es")
+    assert overflow(page) <= 0
     beyond = "all => all.map(one => one.scrollWidth - one.clientWidth)"
     assert max(page.eval_on_selector_all("td.number, .tiles div", beyond)) <= 0
     # and neither on paper

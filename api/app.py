@@ -52,9 +52,10 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
     for blueprint in (*BLUEPRINTS, *more):
         api.register_blueprint(blueprint, url_prefix=PREFIX)
     api.register_blueprint(operations.bp)
-    people = (sign_in.bp, by_code.bp, invitations.bp, handoffs.bp, connect.bp, shared.bp)
-    for plain in (pages.bp, logos.bp, chat_media.bp, tracker.bp, oauth.bp, consent.bp, *people):
+    seen = (pages.bp, consent.bp, sign_in.bp, by_code.bp, invitations.bp, handoffs.bp, connect.bp, shared.bp)
+    for plain in (logos.bp, chat_media.bp, tracker.bp, oauth.bp, *seen):
         app.register_blueprint(plain)
+    app.extensions["pages"] = frozenset(one.name for one in seen)
     api.register_blueprint(payments.bp)
     api.register_blueprint(store.bp)
     api.register_blueprint(chat.bp)

@@ -47,6 +47,7 @@ from api.bodies import Nothing
 from api.error_body import ErrorEnvelope
 from api.guard import WRITES, View, guard_of
 from api.incoming import Incoming
+from api.pages import refusals
 from api.reading import timestamp
 
 log = structlog.get_logger("api")
@@ -188,8 +189,13 @@ def written(data: Any) -> Response:
 
 
 def answer_error(error: errors.ApiError, status: int | None = None) -> Response:
-    """The error envelope. `status` differs from the catalogue's only for 405 and for what is no request of HTTP."""
+    """The error envelope, or a page where a person asks for one.
+
+    `status` differs from the catalogue's only for 405 and for what is no request of HTTP.
+    """
     code = error.code
+    if refusals.is_for_a_person():
+        return refusals.page(error, status or code.status)
     body = {
         "code": code.code,
         "message": error.message,

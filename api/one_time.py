@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 import sqlalchemy as sa
@@ -53,6 +53,12 @@ def use(session: Session, token: str, purpose: Purpose) -> str:
     return user_id
 
 
+def used_after(session: Session, token: str, purpose: Purpose, moment: datetime) -> str | None:
+    """The person of a token that was used after the moment; None for any other."""
+    found = sa.select(OneTimeToken.user_id).where(*_named(token, purpose), OneTimeToken.used_at > moment)
+    return session.scalar(found)
+
+
 def end_all(session: Session, *, user_id: str, purpose: Purpose) -> None:
     """End what is still on its way to a person."""
     session.execute(sa.delete(OneTimeToken).where(OneTimeToken.user_id == user_id, OneTimeToken.kind == purpose))
@@ -64,10 +70,9 @@ def _hold(session: Session, user_id: str | None) -> None:
 
 
 def _live(token: str, purpose: Purpose) -> tuple[sa.ColumnElement[bool], ...]:
-    return (
-        OneTimeToken.digest == credentials.digest(token),
-        OneTimeToken.kind == purpose,
-        OneTimeToken.user_id.is_not(None),
-        OneTimeToken.used_at.is_(None),
-        OneTimeToken.expires_at > now(),
-    )
+    return *_named(token, purpose), OneTimeToken.used_at.is_(None), OneTimeToken.expires_at > now()
+
+
+def _named(token: str, purpose: Purpose) -> tuple[sa.ColumnElement[bool], ...]:
+    is_it = OneTimeToken.digest == credentials.digest(token)
+    return is_it, OneTimeToken.kind == purpose, OneTimeToken.user_id.is_not(None)

@@ -34,10 +34,11 @@ PAGES = {
     "/tiktok/portal/auth": ("app_id", "auth_code"),
     "/google/o/oauth2/v2/auth": ("client_id", "code"),
 }
-_PAGE = """<!doctype html><title>Sandbox: let an app in</title>
-<h1>Let {app} in?</h1><p>It asks for: {scope}</p>
+_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>Sandbox: let an app in</title>
+<main><h1>Let {app} in?</h1><p>It asks for: {scope}</p>
 <form method="post"><button name="decision" value="allow">Allow</button>
-<button name="decision" value="deny">Deny</button></form>"""
+<button name="decision" value="deny">Deny</button></form></main>"""
 
 
 @dataclass

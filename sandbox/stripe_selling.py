@@ -20,10 +20,11 @@ CHECKOUT = {
     "customer", "expand",
 }  # fmt: skip
 PORTAL = {"customer", "return_url", "configuration", "expand"}
-_PAGE = """<!doctype html><title>Sandbox checkout</title>
-<h1>{amount} {currency}</h1>
+_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>Sandbox checkout</title>
+<main><h1>{amount} {currency}</h1>
 <form method="post"><button name="outcome" value="paid">Pay</button>
-<button name="outcome" value="abandoned">Leave</button></form>"""
+<button name="outcome" value="abandoned">Leave</button></form></main>"""
 
 
 def selling(face: Blueprint, billing: Billing) -> None:

@@ -16,7 +16,7 @@ from api import audit, context, reach
 from api.body_fields import UUID
 from api.db import now
 from api.guard import public
-from api.models import Membership, OAuthAuthorization, Profile, User, Workspace
+from api.models import Membership, OAuthAuthorization, OAuthCode, Profile, User, Workspace
 from api.oauth import clients, redirects
 from api.oauth.grants import WITH_PEOPLE, CodeGrant, healthcare_refusal
 from api.oauth.server import server, unit
@@ -59,6 +59,8 @@ def decide() -> Response:
         except OAuth2Error as error:
             return _refused(error)
         pending = _pending(session, person, grant)
+        if pending is None and (again := _decided_just_now(session, person, grant)):
+            return again
         if pending is None:
             text = "You can decide for ten minutes. Go back to the program and begin again."
             return browser.notice(400, "This request is over", text)
@@ -77,7 +79,7 @@ def unreadable(error: OAuth2Error) -> Response:
 
 def _allow(session: Session, person: User, grant: CodeGrant, pending: OAuthAuthorization) -> Response:
     if pending.kind == "agent":
-        chosen = [one for one in pending.scopes if one in request.form.getlist("scope")]
+        chosen = _ticked(grant)
         if not chosen:
             return _form(session, person, grant, "Choose at least one thing that it may do, or deny.")
         pending.scopes = chosen
@@ -93,6 +95,30 @@ def _allow(session: Session, person: User, grant: CodeGrant, pending: OAuthAutho
     pending.status, pending.granted_at = "granted", now()
     _audit(session, pending, "granted")
     grant.request.authorization = pending
+    return _answer(grant, person)
+
+
+def _ticked(grant: CodeGrant) -> list[str]:
+    return [one for one in grant.request.scope.split() if one in request.form.getlist("scope")]
+
+
+def _decided_just_now(session: Session, person: User, grant: CodeGrant) -> Response | None:
+    """The answer to the second of two clicks: that to the first, which the browser gave up, with a new code."""
+    of = sa.select(OAuthAuthorization).where(*_of(person, grant)).order_by(OAuthAuthorization.created_at.desc())
+    row = session.scalars(of.limit(1).with_for_update()).first()
+    if row is None or now() - row.created_at >= DECIDE_WITHIN:
+        return None
+    if request.form.get("decision") != "allow":
+        return _answer(grant, None) if row.status == "denied" else None
+    is_agent = row.kind == "agent"
+    same = _ticked(grant) == row.scopes if is_agent else request.form.get("profile_id") == row.profile_id
+    issued = OAuthCode.authorization_id == row.id
+    used = session.scalar(sa.select(OAuthCode.digest).where(issued, OAuthCode.used_at.is_not(None)).limit(1))
+    soon = row.granted_at is not None and now() - row.granted_at < browser.AGAIN_WITHIN
+    if row.status != "granted" or not (same and soon) or used is not None:
+        return None
+    session.execute(sa.delete(OAuthCode).where(issued))
+    grant.request.authorization = row
     return _answer(grant, person)
 
 
@@ -172,11 +198,12 @@ def _pending(session: Session, person: User, grant: CodeGrant) -> OAuthAuthoriza
 
 
 def _requests(person: User, grant: CodeGrant) -> sa.Select[OAuthAuthorization]:
-    return sa.select(OAuthAuthorization).where(
-        OAuthAuthorization.client_id == grant.request.client.client_id,
-        OAuthAuthorization.user_id == person.id,
-        OAuthAuthorization.status == "requested",
-    )
+    return sa.select(OAuthAuthorization).where(*_of(person, grant), OAuthAuthorization.status == "requested")
+
+
+def _of(person: User, grant: CodeGrant) -> tuple[sa.ColumnElement[bool], ...]:
+    client_id = grant.request.client.client_id
+    return OAuthAuthorization.client_id == client_id, OAuthAuthorization.user_id == person.id
 
 
 def _profiles(session: Session, person: User) -> Sequence[Any]:

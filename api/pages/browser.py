@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import re
 import secrets
+from datetime import timedelta
 from typing import Any, cast
 
 import sqlalchemy as sa
@@ -19,6 +20,8 @@ from api.sign_in import LIFE
 
 STRICT = "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; img-src 'self'; style-src 'self'"
 FIELD = "form_token"
+# a form that comes again so soon was sent with two clicks, and its first answer was not seen
+AGAIN_WITHIN = timedelta(minutes=1)
 _VISITOR = re.compile(r"[0-9A-Za-z_-]{43}")
 
 
@@ -88,8 +91,11 @@ def notice(status: int, title: str, text: str, *, back: tuple[str, str] | None =
 
 def stale_form() -> Response:
     """The answer to a form that is not ours, or was open through a sign-in or sign-out."""
-    text = "It came from another place or was open too long. Nothing was changed. Go back, reload it and try again."
-    return notice(403, "This form is no longer valid", text)
+    again = "Nothing was changed. Go back, reload it and try again."
+    if _cookie("visitor") not in request.cookies:
+        # without one each try would end here
+        again = f"Or your browser keeps no cookies: allow cookies for this site. {again}"
+    return notice(403, "This form is no longer valid", f"It came from another place or was open too long. {again}")
 
 
 def _signature(salt: str) -> str:

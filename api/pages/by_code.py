@@ -10,8 +10,10 @@ from collections.abc import Callable
 from flask import Blueprint, Response, request
 from marshmallow import EXCLUDE, Schema, ValidationError
 
-from api import context, db, errors, passwords, sign_in
+from api import context, db, errors, mail, one_time, passwords, sign_in
+from api.db import now
 from api.guard import public
+from api.models import User
 from api.pages import browser
 from api.pages.sign_in import OF_PASSWORDS
 from api.v1.credentials import by_code, people
@@ -32,7 +34,7 @@ bp = Blueprint("pages_by_code", __name__, template_folder="templates")
 @public
 def ask() -> Response:
     """Ask for a code."""
-    return _form("ask_for_code.html")
+    return _form("ask_for_code.html") if mail.is_configured(context.settings()) else _without_mail()
 
 
 @bp.route("/reset-password", methods=["POST"])
@@ -70,8 +72,15 @@ def confirmed() -> Response:
     return _posted("confirm_address.html", TokenOfMailBody(), _confirm)
 
 
+def _without_mail() -> Response:
+    text = "This deployment sends no mail, so no code can reach you. Ask whoever runs it."
+    return browser.notice(200, "No code can be sent", text, back=SIGN_IN)
+
+
 def _mail_code(typed: dict[str, str]) -> Response:
     settings = context.settings()
+    if not mail.is_configured(settings):
+        return _without_mail()
     sign_in.spend_try(
         settings.operational_url, sign_in.RESET, caller=request.remote_addr, address=typed["email"]
     )  # fmt: skip
@@ -81,18 +90,36 @@ def _mail_code(typed: dict[str, str]) -> Response:
 
 
 def _reset(typed: dict[str, str]) -> Response:
-    token, url = typed["token"], context.settings().operational_url
-    fresh = by_code.fit_password(url, token=token, new_password=typed["new_password"])
-    with db.unit(url) as session:
-        by_code.reset_password(session, token=token, password_hash=fresh, request_id=context.request_id())
+    token, wanted, url = typed["token"], typed["new_password"], context.settings().operational_url
+    try:
+        fresh = by_code.fit_password(url, token=token, new_password=wanted)
+        with db.unit(url) as session:
+            by_code.reset_password(session, token=token, password_hash=fresh, request_id=context.request_id())
+    except errors.ApiError as refusal:
+        before = _used_just_now(refusal, token, "password_reset")
+        if before is None or not passwords.is_right(before.password_hash, wanted):
+            raise
     text = "Every session of yours has ended. Sign in with the new password."
     return browser.notice(200, "The password is set", text, back=SIGN_IN)
 
 
 def _confirm(typed: dict[str, str]) -> Response:
-    with db.unit(context.settings().operational_url) as session:
-        by_code.confirm_address(session, token=typed["token"])
+    try:
+        with db.unit(context.settings().operational_url) as session:
+            by_code.confirm_address(session, token=typed["token"])
+    except errors.ApiError as refusal:
+        if _used_just_now(refusal, typed["token"], "email_verification") is None:
+            raise
     return browser.notice(200, "The address is confirmed", "There is nothing more to do.", back=SIGN_IN)
+
+
+def _used_just_now(refusal: errors.ApiError, token: str, purpose: one_time.Purpose) -> User | None:
+    """Whose code the first of two clicks used, where the second is refused for it; what that did is told again."""
+    if refusal.code is not errors.NOT_FOUND:
+        return None
+    with db.unit(context.settings().operational_url) as session:
+        user_id = one_time.used_after(session, token, purpose, now() - browser.AGAIN_WITHIN)
+        return session.get(User, user_id) if user_id else None
 
 
 def _posted(template: str, schema: Schema, act: Callable[[dict[str, str]], Response]) -> Response:

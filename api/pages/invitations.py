@@ -5,8 +5,9 @@ from __future__ import annotations
 from flask import Blueprint, Response, request
 
 from api import audit, context, db, errors
+from api.db import now
 from api.guard import public
-from api.models import User
+from api.models import Invitation, User, Workspace
 from api.pages import browser
 from api.pages.sign_in import way_in
 from api.v1.members import invitations
@@ -46,9 +47,12 @@ def join() -> Response:
         person = browser.signed_in(session)
     if person is None:
         return browser.go(way_in(PLACE))
+    token = request.form.get("token", "").strip().removeprefix("#")
     try:
-        return _accepted(person, request.form.get("token", "").strip().removeprefix("#"))
+        return _accepted(person, token)
     except errors.ApiError as refusal:
+        if refusal.reason == "already_accepted" and (welcome := _accepted_just_now(token)):
+            return welcome
         known = TOLD.get(refusal.reason or "") or TOLD.get(refusal.code.code)
         if known is None:
             raise
@@ -63,6 +67,18 @@ def _accepted(person: User, token: str) -> Response:
         target = {"kind": "invitation", "id": invitation.id, "label": None}
         attempt = audit.Attempt("invitation.accepted", {"target": target, "role": invitation.role}, category="members")
         audit.record(session, actor, attempt)
+    return _welcome(invitation, workspace)
+
+
+def _accepted_just_now(token: str) -> Response | None:
+    """The answer to the first of two clicks once more; whoever asks was found to be the invited person."""
+    with db.unit(_url()) as session:
+        invitation, workspace = invitations.named(session, token)
+    at = invitation.accepted_at
+    return _welcome(invitation, workspace) if at is not None and now() - at < browser.AGAIN_WITHIN else None
+
+
+def _welcome(invitation: Invitation, workspace: Workspace) -> Response:
     some = invitations.profiles_of(invitation) is not None
     return browser.page("joined.html", policy=SCRIPTED, workspace=workspace, role=invitation.role, some=some)
 

@@ -96,7 +96,7 @@ def _page(row: SharedSnapshot, look: Look) -> Response:
         content=told(row, words),
         title=row.title or words("untitled"),
         window=words("through", words(f"window_{row.score_window}"), words.day(row.score_date)),
-        frozen=words("frozen", words.day(row.created_at.date()), words.day(row.expires_at.date())),
+        frozen=words("frozen", words.moment(row.created_at), words.moment(row.expires_at)),
         other="es" if locale == "en" else "en",
     )
 

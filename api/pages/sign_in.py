@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from urllib.parse import urlencode
 
+import sqlalchemy as sa
 from flask import Blueprint, Response, request
 from marshmallow import EXCLUDE, ValidationError
 
 from api import context, db, errors, passwords, sign_in
 from api.db import now
 from api.guard import public
+from api.models import User
 from api.pages import browser
 from api.v1.credentials import people
 from api.v1.credentials.entering_schemas import SignInBody, SignUpBody
@@ -17,6 +19,8 @@ from api.v1.credentials.entering_schemas import SignInBody, SignUpBody
 # nobody is sent anywhere else after signing in, whatever a link says
 PLACES = ("/oauth/authorize?", "/invitations", "/handoffs/", "/connect/")
 LONGEST = 8000
+# who came for nothing else is told here that it worked, and can end it
+HERE = "/sign-in"
 TOLD = {
     "rate_limit_exceeded": "That was tried too often. Wait a few minutes, then try again.",
     "weak_password": f"The password needs {passwords.SHORTEST} to {passwords.LONGEST} characters.",
@@ -35,7 +39,10 @@ def sign_in_page() -> Response:
     """Sign in."""
     with db.unit(_url()) as session:
         known = browser.signed_in(session)
-    return browser.go(_next()) if known else _form()
+    if known is None:
+        return _form()
+    after = _next()
+    return browser.page("signed_in.html", person=known) if after == HERE else browser.go(after)
 
 
 @bp.route("/sign-in", methods=["POST"])
@@ -70,11 +77,7 @@ def join() -> Response:
     try:
         typed = SignUpBody(unknown=EXCLUDE).load({name: value for name, value in request.form.items() if value})
         sign_in.spend_try(_url(), sign_in.SIGN_UP, caller=request.remote_addr)
-        passwords.refuse_unfit(typed["password"])
-        fresh = passwords.hashed(typed.pop("password"))
-        with db.unit(_url()) as session:
-            made = people.sign_up(session, context.settings(), password_hash=fresh, **typed)
-            _, token = sign_in.open_session(session, user_id=made.id, user_agent=request.user_agent.string)
+        token = _joined(**typed)
     except (errors.ApiError, ValidationError) as refusal:
         return _refused(refusal, "sign_up.html", "Check the e-mail address and the names.", 422)
     return _entered(token)
@@ -98,6 +101,34 @@ def end() -> Response:
 def way_in(after: str) -> str:
     """The address of the form that leads on to `after`, one of our own pages."""
     return f"/sign-in?{urlencode({'next': after})}" if after.startswith(PLACES) else "/sign-in"
+
+
+def _joined(*, email: str, password: str, **names: str | None) -> str:
+    """The token of the first session of a new person."""
+    passwords.refuse_unfit(password)
+    fresh, agent = passwords.hashed(password), request.user_agent.string
+    try:
+        with db.unit(_url()) as session:
+            made = people.sign_up(session, context.settings(), email=email, password_hash=fresh, **names)
+            return sign_in.open_session(session, user_id=made.id, user_agent=agent)[1]
+    except errors.ApiError:
+        # of two clicks the browser heeds the second, which comes when the first has made the account
+        verified = _made_just_now(email, password)
+        if verified is None:
+            raise
+        with db.unit(_url()) as session:
+            return sign_in.begin(session, verified=verified, user_agent=agent)[1]
+
+
+def _made_just_now(email: str, password: str) -> sign_in.Verified | None:
+    with db.unit(_url()) as session:
+        at = session.scalar(sa.select(User.created_at).where(User.email == email))
+    if at is None or now() - at >= browser.AGAIN_WITHIN:
+        return None
+    try:
+        return sign_in.verify(_url(), email=email, password=password, caller=request.remote_addr)
+    except errors.ApiError:
+        return None
 
 
 def _entered(token: str) -> Response:
@@ -131,7 +162,7 @@ def _field_of(refusal: errors.ApiError | ValidationError) -> str:
 def _next() -> str:
     wanted = request.args.get("next", "")
     fits = wanted.startswith(PLACES) and len(wanted) <= LONGEST and wanted.isascii() and wanted.isprintable()
-    return wanted if fits else "/"
+    return wanted if fits else HERE
 
 
 def _url() -> str:

@@ -115,10 +115,17 @@ def _html(order: Order, figures: Figures, content: Content, sources: Mapping[str
         website_shown=website.removeprefix("https://").rstrip("/") if website else None,
         footer=brand.footer,
         foot=brand.footer or f"{brand.display_name} · {order.profile_name}",
-        columns=3 if len(content.headlines) % 3 == 0 else 4,
+        columns=_columns(content),
         content=content,
         pictures=[(name, sources[f"chart-{n}"]) for n, (name, _) in enumerate(content.charts)],
     )  # fmt: skip
+
+
+def _columns(content: Content) -> int:
+    if len(content.headlines) % 3 == 0:
+        return 3
+    # four beside each other take so many signs each
+    return 4 if max(len(one.value) for one in content.headlines) <= 15 else 2
 
 
 @lru_cache(maxsize=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_EVEN, Decimal
 
 ABSENT = "–"
@@ -117,7 +117,8 @@ class Words:
         for size, unit in UNITS[self.locale]:
             if abs(value) >= size:
                 of_it = value / size
-                return f"{self.point(f'{of_it:.3g}') if abs(of_it) < 999.5 else self.number(of_it)}{unit}"
+                written = self.point(f"{of_it:.3g}").replace("-", "−") if abs(of_it) < 999.5 else self.number(of_it)
+                return f"{written}{unit}"
         if value == round(value):
             return self.number(value)
         # what is small stands as far as its own digits: 0.025, and not 0.02
@@ -135,6 +136,11 @@ class Words:
         """The same without its year."""
         month = MONTHS[self.locale][day.month - 1]
         return f"{month} {day.day}" if self.locale == "en" else f"{day.day} {month}"
+
+    def moment(self, at: datetime) -> str:
+        """An instant to the minute, in UTC."""
+        utc = at.astimezone(UTC)
+        return f"{self.day(utc.date())}, {utc:%H:%M} UTC"
 
     def window(self, first: date, last: date) -> str:
         """A window as people write it."""

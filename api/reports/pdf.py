@@ -26,14 +26,14 @@ def is_available() -> bool:
 
 
 def written(html: str, assets: Mapping[str, tuple[bytes, str]]) -> bytes:
-    """The document as PDF. It names its `assets` (bytes and mime type) as `asset:<name>`.
+    """The document as PDF, tagged for who listens to it. It names its `assets` (bytes and mime type) as `asset:<name>`.
 
     Raises NotAnAssetError for any other address, and Unavailable.
     """
     weasyprint = _weasyprint()
     try:
         document = weasyprint.HTML(string=html, url_fetcher=_fetcher(assets))
-        return bytes(document.write_pdf(pdf_identifier=b"touchledger"))
+        return bytes(document.write_pdf(pdf_identifier=b"touchledger", pdf_tags=True))
     except weasyprint.urls.FatalURLFetchingError as refused:
         # a BaseException of theirs, which would end the whole process
         raise NotAnAssetError("the document asks for an address") from refused

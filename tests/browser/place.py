@@ -59,7 +59,7 @@ class Place:
 @contextmanager
 def served(home: Path) -> Iterator[Place]:
     """A deployment in this folder, with one owner of two profiles."""
-    settings = Settings(home=home, plan_limits="off")
+    settings = Settings(home=home, plan_limits="off", smtp_host="127.0.0.1")
     url = settings.operational_url
     migrate(settings)
     ada = people.user(url, email=EMAIL)

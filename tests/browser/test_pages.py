@@ -50,7 +50,7 @@ def test_a_page_complains_of_nothing_and_asks_no_stranger(visit: Visit, path: st
 
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_fits_a_phone(browser: Browser, address: str, path: str) -> None:
-    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page = browser.new_page(viewport={"width": 320, "height": 800})
     page.goto(address + path, wait_until="networkidle")
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     page.close()
@@ -68,6 +68,22 @@ def test_docs_url_opens_at_its_code(visit: Visit) -> None:
     page = visit.go("/docs/errors#rate_limit_exceeded")
     expect(page.locator("#rate_limit_exceeded")).to_be_in_viewport()
     assert page.locator("main [id]").count() >= len(errors.CATALOGUE)
+
+
+@pytest.mark.parametrize(
+    ("path", "width"),
+    [("/docs/errors#rate_limit_exceeded", 320), ("/docs/models#renewals", 390), ("/docs/models#renewals", 1280)],
+)
+def test_a_link_into_a_page_leads_to_a_heading_that_nothing_covers(
+    browser: Browser, address: str, path: str, width: int
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 700})
+    page.goto(address + path, wait_until="networkidle")
+    heading = page.locator("#" + path.partition("#")[2]).bounding_box()
+    bar = page.locator(".bar").bounding_box()
+    assert heading is not None and bar is not None
+    assert heading["y"] >= max(0, bar["y"] + bar["height"])
+    page.close()
 
 
 def test_the_models_page_shows_its_worked_table(visit: Visit) -> None:

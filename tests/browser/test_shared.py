@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from api import db
-from api.models import Membership, Profile, User
+from api.models import Branding, Membership, Profile, SharedSnapshot, User
 from tests.browser.place import EMAIL, Place, overflow
 from tests.browser.test_consent import CONTRAST
 from tests.factories import shared
@@ -89,6 +89,24 @@ def test_no_width_cuts_anything_off_and_nobody_else_is_asked(
     page.close()
 
 
+@pytest.mark.parametrize("width", [320, 390, 600, 961])
+def test_no_figure_is_written_over_the_one_beside_it(browser: Browser, place: Place, width: int) -> None:
+    row = json.loads(ANSWER.read_text())[0] | {"spend": 98765432109.87, "roas": 1234567.891, "profile_id": "1"}
+    with db.transaction(place.settings.operational_url) as session:
+        profile = session.query(Profile).first()
+    _, token = shared.snapshot(place.settings.operational_url, [profile], rows=[row])
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(f"{place.address}/shared/{token}?lang=es")
+    assert overflow(page) <= 0
+    beyond = "all => all.map(one => one.scrollWidth - one.clientWidth)"
+    assert max(page.eval_on_selector_all("td.number, .tiles div", beyond)) <= 0
+    # and neither on paper
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 695, "height": 1000})
+    assert max(page.eval_on_selector_all("td.number, .tiles div", beyond)) <= 0
+    page.close()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_what_is_written_stands_out(browser: Browser, address: str, scheme: str) -> None:
     context = browser.new_context(color_scheme=scheme, viewport={"width": 390, "height": 800})  # type: ignore[arg-type]
@@ -99,6 +117,25 @@ def test_what_is_written_stands_out(browser: Browser, address: str, scheme: str)
     for selector in written:
         assert page.locator(selector).first.evaluate(CONTRAST) >= 4.5, selector
     context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_where_the_keyboard_is_shows_whatever_the_workspaces_colour(
+    browser: Browser, place: Place, address: str, scheme: str
+) -> None:
+    primary = {"light": "#FFFFFF", "dark": "#101010"}[scheme]
+    with db.transaction(place.settings.operational_url) as session:
+        of = session.query(SharedSnapshot).first().workspace_id
+        session.merge(Branding(workspace_id=of, primary_color=primary))
+    page = browser.new_page(color_scheme=scheme)  # type: ignore[arg-type]
+    page.goto(address)
+    link = page.get_by_role("link", name="Español")
+    link.focus()
+    link.evaluate("one => { one.style.color = getComputedStyle(one).outlineColor; }")
+    assert link.evaluate(CONTRAST) >= 3
+    with db.transaction(place.settings.operational_url) as session:
+        session.delete(session.get_one(Branding, of))
+    page.close()
 
 
 def test_the_other_language_is_one_press_away(page: Page, address: str) -> None:

@@ -41,7 +41,7 @@ def test_a_problem_is_told_at_the_field_that_has_it(page: Page, place: Place) ->
     expect(page.get_by_label("Password")).to_have_accessible_description(problem)
     expect(page.get_by_label("E-mail address")).to_have_accessible_description("")
     page.get_by_label("E-mail address").fill(EMAIL)
-    page.get_by_label("Password").fill("a long enough sentence")
+    page.get_by_label("Password").fill("another long sentence")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("an account with this address")
     expect(page.get_by_label("E-mail address")).to_be_focused()

@@ -20,6 +20,8 @@ def page(sandbox: RunningSandbox, path: str, **asked: str) -> str:
 def test_a_person_sees_what_is_asked_for_and_may_say_no(sandbox: RunningSandbox, path: str) -> None:
     shown = httpx.get(page(sandbox, path), trust_env=False)
     assert "&lt;b&gt;read&lt;/b&gt;" in shown.text
+    # a phone shows a page without it as if through the wrong end of a telescope
+    assert '<html lang="en">' in shown.text and 'name="viewport"' in shown.text
     answer = httpx.post(page(sandbox, path), data={"decision": "deny"}, trust_env=False)
     assert answer.headers["Location"].startswith("https://a.example/back?error=access_denied&")
     assert answer.headers["Location"].endswith("&state=s")

@@ -142,4 +142,5 @@ def test_a_session_is_expired_once_and_never_after_it_was_paid(client: stripe.St
         with pytest.raises(stripe.InvalidRequestError, match="can be expired"):
             client.v1.checkout.sessions.expire(session.id)
     assert httpx.get(f"{left.url!s}0", trust_env=False).status_code == 404
-    assert "Pay" in httpx.get(str(left.url), trust_env=False).text
+    page = httpx.get(str(left.url), trust_env=False).text
+    assert "Pay" in page and '<html lang="en">' in page and 'name="viewport"' in page

@@ -155,6 +155,11 @@ def profiles_of(invitation: Invitation) -> list[str] | None:
     return [invitation.profile_id] if invitation.profile_id else invitation.profile_ids
 
 
+def named(session: Session, token: str) -> tuple[Invitation, Workspace]:
+    """The invitation of a token, with or without the proof of a mail, whatever became of it; 404 not_found."""
+    return _found(session, token.partition(".")[0])
+
+
 def _found(session: Session, token: str) -> tuple[Invitation, Workspace]:
     chosen = sa.select(Invitation).where(Invitation.digest == credentials.digest(token))
     known = session.scalars(chosen).one_or_none() if credentials.is_well_formed(token, PREFIX) else None

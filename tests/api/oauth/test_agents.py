@@ -163,6 +163,23 @@ def test_a_denial_goes_back_as_one(agent: Walker, url: str) -> None:
         assert session.scalars(sa.select(AuditEntry.action)).one() == "oauth_authorization.denied"
 
 
+def test_two_clicks_are_one_decision(agent: Walker, client: FlaskClient, url: str) -> None:
+    # the browser heeds the answer to the second click alone
+    sent = {"form_token": form_token(agent.ask()), "decision": "allow", "scope": ["mcp:read"]}
+    first, second = (client.post("/oauth/authorize", query_string=agent.asking(), data=sent) for _ in range(2))
+    other = client.post("/oauth/authorize", query_string=agent.asking(), data={**sent, "scope": ["mcp:write"]})
+    assert "This request is over" in other.text
+    assert error_of(agent.exchange(query_of(first)["code"])) == "invalid_grant"
+    assert agent.exchange(query_of(second)["code"]).get_json()["scope"] == "mcp:read"
+    used = client.post("/oauth/authorize", query_string=agent.asking(), data=sent)
+    assert "This request is over" in used.text
+    sent = {"form_token": form_token(agent.ask()), "decision": "deny"}
+    denied = [client.post("/oauth/authorize", query_string=agent.asking(), data=sent) for _ in range(2)]
+    assert [query_of(one)["error"] for one in denied] == ["access_denied"] * 2
+    with db.transaction(url) as session:
+        assert sorted(session.scalars(sa.select(OAuthAuthorization.status))) == ["denied", "granted"]
+
+
 def test_a_form_that_is_not_ours_decides_nothing(agent: Walker, client: FlaskClient, url: str) -> None:
     page = agent.ask()
     stolen = form_token(client.application.test_client().get("/sign-in"))  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,16 @@ def test_nobody_indexes_frames_or_keeps_it_and_nothing_else_is_loaded(client: Fl
     text = page(client, token).text
     assert '<meta name="robots" content="noindex, nofollow">' in text
     assert "https://cdn.example" not in text and "<script" not in text and " style=" not in text
+
+
+def test_until_when_the_link_opens_is_told_to_the_minute_with_its_zone(
+    client: FlaskClient, url: str, profile: Profile
+) -> None:
+    ends = datetime(2099, 12, 27, 0, 5, tzinfo=UTC)
+    _, token = shared.snapshot(url, [profile], rows=ROWS, expires_at=ends)
+    assert "this link opens until Dec 27, 2099, 00:05 UTC." in page(client, token).text
+    assert "se abre hasta el 27 dic 2099, 00:05 UTC." in page(client, token, query="?lang=es").text
+    assert re.search(r"Frozen on \w{3} \d+, 20\d\d, \d\d:\d\d UTC\.", page(client, token).text)
 
 
 def test_what_other_people_wrote_is_text(client: FlaskClient, url: str, profile: Profile) -> None:

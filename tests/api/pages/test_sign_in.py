@@ -44,7 +44,7 @@ def test_a_signed_in_browser_keeps_a_session_that_scripts_cannot_read(client: Fl
     assert "HttpOnly" in cookie
     assert "SameSite=Lax" in cookie
     assert "Secure" not in cookie
-    assert client.get("/sign-in").status_code == 303
+    assert client.get("/sign-in?next=/invitations").location == "/invitations"
 
 
 def test_over_tls_the_cookies_are_for_this_host_alone(settings: Settings, ada: User) -> None:
@@ -73,8 +73,8 @@ def test_over_tls_the_cookies_are_for_this_host_alone(settings: Settings, ada: U
     ],
 )
 def test_signing_in_leads_to_our_own_pages_only(client: FlaskClient, ada: User, after: str) -> None:
-    assert sign_in(client, after=after).location == "/"
-    assert client.get("/sign-in", query_string={"next": after}).location == "/"
+    assert sign_in(client, after=after).location == "/sign-in"
+    assert "signed in as ada@example.com" in client.get("/sign-in", query_string={"next": after}).text
 
 
 def test_signing_in_leads_on_to_consent(client: FlaskClient, ada: User) -> None:
@@ -104,7 +104,14 @@ def test_a_form_from_elsewhere_signs_nobody_in_or_out(client: FlaskClient, ada: 
     assert client.post("/sign-in", data=sent).status_code == 403
     assert sign_in(client).status_code == 303
     assert client.post("/sign-out", data={"form_token": given}).status_code == 403
-    assert client.get("/sign-in").status_code == 303
+    assert "You are signed in" in client.get("/sign-in").text
+
+
+def test_a_browser_that_keeps_no_cookies_is_told_that_the_form_needs_one(client: FlaskClient, ada: User) -> None:
+    sent = {"email": "ada@example.com", "password": PASSWORD, "form_token": form_token(client.get("/sign-in"))}
+    client.delete_cookie("touchledger_visitor")
+    page = client.post("/sign-in", data=sent)
+    assert (page.status_code, "allow cookies for this site" in page.text) == (403, True)
 
 
 def test_a_form_token_of_another_browser_is_refused(client: FlaskClient, ada: User) -> None:
@@ -112,6 +119,14 @@ def test_a_form_token_of_another_browser_is_refused(client: FlaskClient, ada: Us
     client.get("/sign-in")
     sent = {"email": "ada@example.com", "password": PASSWORD, "form_token": stolen}
     assert client.post("/sign-in", data=sent).status_code == 403
+
+
+def test_who_came_for_nothing_else_sees_that_it_worked_and_can_sign_out(client: FlaskClient, ada: User) -> None:
+    page = client.get(sign_in(client, after="").location)
+    assert "signed in as ada@example.com" in page.text
+    out = client.post("/sign-out", data={"form_token": form_token(page)})
+    assert out.location == "/sign-in"
+    assert "Password" in client.get(out.location).text
 
 
 def test_signing_out_ends_the_session_itself(client: FlaskClient, ada: User, settings: Settings) -> None:
@@ -123,7 +138,7 @@ def test_signing_out_ends_the_session_itself(client: FlaskClient, ada: User, set
     response = client.post("/sign-out?next=/invitations", data={"form_token": form_token(walker.ask())})
     assert response.location == "/sign-in?next=%2Finvitations"
     client.set_cookie("touchledger_session", cookie.value)
-    assert client.get("/sign-in").status_code == 200
+    assert "You are signed in" not in client.get("/sign-in").text
     with db.transaction(settings.operational_url) as session:
         assert session.scalars(sa.select(UserSession)).one().revoked_at is not None
 
@@ -132,7 +147,7 @@ def test_an_idle_session_is_over(client: FlaskClient, ada: User) -> None:
     with time_machine.travel(db.now(), tick=False) as clock:
         sign_in(client)
         clock.shift(timedelta(days=7))
-        assert client.get("/sign-in").status_code == 200
+        assert "You are signed in" not in client.get("/sign-in").text
 
 
 @pytest.mark.parametrize("path", ["/sign-in", "/oauth/authorize"])

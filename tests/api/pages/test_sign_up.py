@@ -54,6 +54,15 @@ def test_what_does_not_do_is_said(
         assert session.scalars(sa.select(User)).all() == []
 
 
+def test_a_form_that_is_sent_with_two_clicks_signs_in_whoever_it_made(client: FlaskClient, settings: Settings) -> None:
+    sent = {"form_token": form_token(client.get("/sign-up")), "email": "new@example.com", "password": PASSWORD}
+    # the browser gives up the first answer, with its cookie, once the second click is sent
+    client.post("/sign-up", data=sent)
+    client.delete_cookie("touchledger_session")
+    assert client.post("/sign-up?next=/invitations", data=sent).location == "/invitations"
+    assert "gives new@example.com a place" in client.get("/invitations").text
+
+
 def test_a_known_address_is_refused_and_signs_nobody_in(client: FlaskClient) -> None:
     sign_up(client)
     other = client.application.test_client()
@@ -64,7 +73,7 @@ def test_a_known_address_is_refused_and_signs_nobody_in(client: FlaskClient) -> 
 
 
 def test_ten_accounts_an_hour_are_enough(client: FlaskClient) -> None:
-    answers = [sign_up(client, password="short but tried") for _ in range(10)]
+    answers = [sign_up(client, password=f"short but tried {n}") for n in range(10)]
     assert {one.status_code for one in answers} == {303, 409}
     last = sign_up(client)
     assert last.status_code == 429

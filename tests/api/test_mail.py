@@ -142,6 +142,21 @@ def test_a_recipient_refused_for_good_ends_it_and_the_next_message_still_leaves(
     ]
 
 
+@pytest.mark.parametrize("place", ["at_data", "at_end"])
+@pytest.mark.parametrize(("answer", "ending"), [("554 spam", "failed"), ("451 busy", "queued")])
+def test_a_message_that_is_refused_stops_no_other(
+    posting: Settings, mailbox: Mailbox, place: str, answer: str, ending: str
+) -> None:
+    # without a reset after it the next sender was refused for good as a nested one
+    getattr(mailbox, place).append(answer)
+    put(posting)
+    put(posting, to="next@example.com")
+    assert mail_delivery.deliver(posting) == 1
+    first, second = rows(posting)
+    assert (first.status, first.note) == (ending, f"The message was refused with {answer[:3]}.")
+    assert (second.status, mailbox.recipients) == ("sent", ["next@example.com"])
+
+
 def test_an_address_that_mail_cannot_carry_fails_alone(posting: Settings, mailbox: Mailbox) -> None:
     put(posting, to="josé@example.com")
     put(posting)

@@ -77,9 +77,10 @@ def _attempt(settings: Settings, server: smtplib.SMTP, mail: OutgoingMail) -> bo
             raise Refused(code, about="The message")
     except (Refused, smtplib.SMTPDataError) as refusal:
         told = refusal if isinstance(refusal, Refused) else Refused(int(refusal.smtp_code), about="The message")
+        # noted first: a server that refuses and leaves takes no reset
+        _refused(settings, mail, told)
         # without it the next sender is a nested one, which is refused for good
         server.rset()
-        _refused(settings, mail, told)
         return False
     except (OSError, smtplib.SMTPException):
         # before the claim nothing had left, and the caller postpones it; after it nobody knows

@@ -157,6 +157,21 @@ def test_a_message_that_is_refused_stops_no_other(
     assert (second.status, mailbox.recipients) == ("sent", ["next@example.com"])
 
 
+@pytest.mark.parametrize("place", ["at_data", "at_end"])
+def test_a_server_that_refuses_a_message_and_leaves_is_asked_again(
+    posting: Settings, mailbox: Mailbox, place: str
+) -> None:
+    # it was told as one that may have arrived, and never sent
+    getattr(mailbox, place).append("421 closing")
+    put(posting)
+    put(posting, to="next@example.com")
+    assert mail_delivery.deliver(posting) == 0
+    assert [(row.status, row.attempts) for row in rows(posting)] == [("queued", 1), ("queued", 1)]
+    assert rows(posting)[0].note == "The message was refused with 421."
+    make_due(posting)
+    assert mail_delivery.deliver(posting) == 2
+
+
 def test_an_address_that_mail_cannot_carry_fails_alone(posting: Settings, mailbox: Mailbox) -> None:
     put(posting, to="josé@example.com")
     put(posting)

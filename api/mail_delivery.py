@@ -45,7 +45,7 @@ def deliver(settings: Settings) -> int:
     try:
         with _connected(settings) as server:
             return sum(_attempt(settings, server, mail) for mail in waiting)
-    except (OSError, smtplib.SMTPException) as problem:
+    except (OSError, smtplib.SMTPException, UnicodeError) as problem:
         # what was tried by then has been settled; the rest were never begun
         for mail in waiting:
             _postpone(settings, mail, f"The mail server cannot be used: {type(problem).__name__}.", ("queued",))

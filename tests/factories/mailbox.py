@@ -8,11 +8,18 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from email.message import EmailMessage
+from pathlib import Path
 from typing import Any, cast
 
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 
 @dataclass
@@ -64,13 +71,27 @@ class _Controller(Controller):
         return _Server(self.handler, **self.SMTP_kwargs)
 
 
+def certificate(folder: Path) -> Path:
+    """A certificate of `localhost`, good for a day and signed by itself, with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    own = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    made = x509.CertificateBuilder(own, own, key.public_key(), x509.random_serial_number())
+    made = made.not_valid_before(datetime.now(UTC) - timedelta(hours=1))
+    made = made.not_valid_after(datetime.now(UTC) + timedelta(days=1))
+    made = made.add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+    written = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    path = folder / "localhost.pem"
+    path.write_bytes(made.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM) + written)
+    return path
+
+
 @contextmanager
-def mail_server() -> Iterator[Mailbox]:
-    """Listen on a free port until the block ends."""
+def mail_server(**options: Any) -> Iterator[Mailbox]:
+    """Listen on a free port until the block ends; `options` are those of aiosmtpd's own server."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         mailbox = Mailbox(probe.getsockname()[1])
-    controller = _Controller(mailbox, hostname="127.0.0.1", port=mailbox.port)
+    controller = _Controller(mailbox, hostname="127.0.0.1", port=mailbox.port, **options)
     controller.start()
     try:
         yield mailbox

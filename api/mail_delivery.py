@@ -45,7 +45,7 @@ def deliver(settings: Settings) -> int:
     try:
         with _connected(settings) as server:
             return sum(_attempt(settings, server, mail) for mail in waiting)
-    except (OSError, smtplib.SMTPException) as problem:
+    except (OSError, smtplib.SMTPException, UnicodeError) as problem:
         # what was tried by then has been settled; the rest were never begun
         for mail in waiting:
             _postpone(settings, mail, f"The mail server cannot be used: {type(problem).__name__}.", ("queued",))
@@ -75,11 +75,13 @@ def _attempt(settings: Settings, server: smtplib.SMTP, mail: OutgoingMail) -> bo
         code, _ = server.data(message)
         if code >= 400:
             raise Refused(code, about="The message")
-    except smtplib.SMTPDataError as refusal:
-        return _refused(settings, mail, Refused(int(refusal.smtp_code), about="The message"))
-    except Refused as refusal:
+    except (Refused, smtplib.SMTPDataError) as refusal:
+        told = refusal if isinstance(refusal, Refused) else Refused(int(refusal.smtp_code), about="The message")
+        # noted first: a server that refuses and leaves takes no reset
+        _refused(settings, mail, told)
+        # without it the next sender is a nested one, which is refused for good
         server.rset()
-        return _refused(settings, mail, refusal)
+        return False
     except (OSError, smtplib.SMTPException):
         # before the claim nothing had left, and the caller postpones it; after it nobody knows
         _end(settings, mail, "unconfirmed", INTERRUPTED, ("sending",))
@@ -108,11 +110,11 @@ def _announce(server: smtplib.SMTP, sender: str, recipient: str) -> None:
             raise Refused(code, about=about)
 
 
-def _refused(settings: Settings, mail: OutgoingMail, refusal: Refused) -> bool:
+def _refused(settings: Settings, mail: OutgoingMail, refusal: Refused) -> None:
     if refusal.is_final:
-        return _end(settings, mail, "failed", f"{refusal}.")
-    _postpone(settings, mail, f"{refusal}.", ("queued", "sending"))
-    return False
+        _end(settings, mail, "failed", f"{refusal}.")
+    else:
+        _postpone(settings, mail, f"{refusal}.", ("queued", "sending"))
 
 
 @contextmanager

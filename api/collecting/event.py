@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -237,9 +238,11 @@ def _consent(given: Any) -> bool | None:
 
 
 def _raw(body: Body) -> dict[str, Any]:
-    """What has no place of its own, as it came; nothing of it when that is too much."""
+    """What has no place of its own, as it came; only that it was there when that is too much."""
     rest = {name: value for name, value in body.items() if name not in _PLACED}
     try:
-        return rest if len(orjson.dumps(rest)) <= MOST_RAW else {"too_large": True}
+        written = orjson.dumps(rest)
     except TypeError:
-        return {}
+        # a number of more than 64 bits, or half of a surrogate pair: no reason to lose what stands beside it
+        written = json.dumps(rest, ensure_ascii=False, separators=(",", ":")).encode(errors="surrogatepass")
+    return rest if len(written) <= MOST_RAW else {"too_large": True}

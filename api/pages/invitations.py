@@ -15,7 +15,7 @@ from api.v1.members import invitations
 SCRIPTED = "form-action 'self'; script-src 'self'"
 PLACE = "/invitations"
 TOLD = {
-    "not_found": "There is no such invitation. Check that you opened the whole link.",
+    "not_found": "There is no such invitation, or the profiles it was for are archived. Check that the link is whole.",
     "email_mismatch": "This invitation is for another e-mail address. Sign in under that one.",
     "already_accepted": "This invitation was accepted already.",
     "already_revoked": "This invitation was taken back. Ask for a new one.",

@@ -142,6 +142,36 @@ def test_a_recipient_refused_for_good_ends_it_and_the_next_message_still_leaves(
     ]
 
 
+@pytest.mark.parametrize("place", ["at_data", "at_end"])
+@pytest.mark.parametrize(("answer", "ending"), [("554 spam", "failed"), ("451 busy", "queued")])
+def test_a_message_that_is_refused_stops_no_other(
+    posting: Settings, mailbox: Mailbox, place: str, answer: str, ending: str
+) -> None:
+    # without a reset after it the next sender was refused for good as a nested one
+    getattr(mailbox, place).append(answer)
+    put(posting)
+    put(posting, to="next@example.com")
+    assert mail_delivery.deliver(posting) == 1
+    first, second = rows(posting)
+    assert (first.status, first.note) == (ending, f"The message was refused with {answer[:3]}.")
+    assert (second.status, mailbox.recipients) == ("sent", ["next@example.com"])
+
+
+@pytest.mark.parametrize("place", ["at_data", "at_end"])
+def test_a_server_that_refuses_a_message_and_leaves_is_asked_again(
+    posting: Settings, mailbox: Mailbox, place: str
+) -> None:
+    # it was told as one that may have arrived, and never sent
+    getattr(mailbox, place).append("421 closing")
+    put(posting)
+    put(posting, to="next@example.com")
+    assert mail_delivery.deliver(posting) == 0
+    assert [(row.status, row.attempts) for row in rows(posting)] == [("queued", 1), ("queued", 1)]
+    assert rows(posting)[0].note == "The message was refused with 421."
+    make_due(posting)
+    assert mail_delivery.deliver(posting) == 2
+
+
 def test_an_address_that_mail_cannot_carry_fails_alone(posting: Settings, mailbox: Mailbox) -> None:
     put(posting, to="josé@example.com")
     put(posting)

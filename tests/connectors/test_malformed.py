@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from connectors import meta_ads, meta_graph, shopify, shopify_graph, stripe, stripe_lists, tiktok_dialect, tiktok_rows
 from connectors.apps import App
+from connectors.chatapp import ChatApp
 from connectors.errors import ConnectorError, Malformed
 from connectors.google_ads import GoogleAds
 from connectors.google_dialect import GoogleDialect
@@ -21,6 +22,7 @@ from connectors.meta_ads import MetaAds
 from connectors.meta_datasets import MetaDatasets
 from connectors.shopify import Shopify
 from connectors.stripe import Stripe
+from connectors.stripe_billing import Order, StripeBilling
 from connectors.tiktok_ads import TikTokAds
 from connectors.transport import Answer, Policy, Request, Transport, judge_status, parsed
 from tests.fixtures.sandbox import TODAY
@@ -253,3 +255,39 @@ def test_a_dataset_or_an_ad_set_without_an_id_is_malformed(ask: Callable[[MetaDa
     nameless = {"promoted_object": {"pixel_id": "7"}}
     with pytest.raises(Malformed):
         ask(MetaDatasets("http://x.example", "token", "1", Scripted([Answer(200, {}, {"data": [nameless]}, True)])))
+
+
+ORDER = Order("price", "reference", {}, "https://x.example/done", "https://x.example/not")
+WHOLE_PAGE = {"id": "cs_1", "url": "https://pay.example/1", "expires_at": 1_900_000_000, "created": 1_800_000_000}
+
+
+@pytest.mark.parametrize(
+    "ask", [lambda shop: shop.checkout(ORDER, key="k"), lambda shop: shop.portal("c", "r", key="k")]
+)
+@pytest.mark.parametrize(
+    "body", [[], {}, {**WHOLE_PAGE, "url": ""}, {**WHOLE_PAGE, "expires_at": "soon", "created": 10**20}]
+)
+def test_a_page_to_pay_on_without_its_address_or_its_time_is_malformed(
+    ask: Callable[[StripeBilling], Any], body: Any
+) -> None:
+    with pytest.raises(Malformed):
+        ask(StripeBilling("http://x.example", "token", Scripted([Answer(200, {}, body, True)])))
+
+
+TEMPLATE = {"id": "1", "name": "n", "language": "en", "status": "APPROVED"}
+
+
+@pytest.mark.parametrize(
+    ("ask", "body"),
+    [
+        (lambda chat: chat.templates(), {"data": [{**TEMPLATE, "id": "2"}, {"id": "3"}]}),
+        (lambda chat: chat.create_template({"name": "n"}), {"status": "PENDING"}),
+        (lambda chat: chat.upload_sample(b"x", "image/png"), {"id": "upload:1", "h": ""}),
+        (lambda chat: chat.media("5"), {"url": "https://x.example", "mime_type": "image/png", "file_size": "many"}),
+        (lambda chat: chat._graph.change("5", {}), {"success": 1}),
+        (lambda chat: chat.templates(), {"data": [], "paging": {"next": "https://x.example"}}),
+    ],
+)
+def test_what_the_chat_app_left_out_is_not_made_up(ask: Callable[[ChatApp], Any], body: Any) -> None:
+    with pytest.raises(Malformed):
+        ask(ChatApp("http://x.example", "token", "1", Scripted([Answer(200, {}, body, True)] * 2)))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api import db
 from api.models import CollectedEvent
 from data_contracts.contract import inbound, internal
 from data_contracts.judge import judge
+from tests.factories import tracked
 from tests.factories.tracked import PHONE_AGENT, SHOP
 from touchledger.settings import Settings
 
@@ -140,6 +143,8 @@ def test_a_late_event_happened_when_it_says_unless_that_cannot_be(
         ({"consent": {"marketing": False, "analytics": True}}, {}, False),
         ({"consent": {"ad_user_data": "denied", "ad_storage": "granted"}}, {}, False),
         ({"consent": {"analytics": False}}, {}, None),
+        ({"consent": True}, {}, True),
+        ({"consent": False}, {}, False),
         ({"consent": {"marketing": True}}, {"Sec-GPC": "1"}, False),
         ({"gpc": True}, {}, False),
     ],
@@ -162,4 +167,21 @@ def test_of_an_address_only_its_host_and_its_labels_are_kept(tell: Tell, became:
     assert {**own, "x_raw": {"payload": {"own": 1}}, "opens_visit": True}.items() <= body.items()
     told = str([body, became("touches")])
     assert not any(word in told for word in ("private", "secret"))
+    assert judge(internal()["page_events"], [body]).rejected == []
+
+
+@pytest.mark.parametrize("odd", [10**30, "half a pair \ud83d"])
+@pytest.mark.parametrize("length", [20, 17_000])
+def test_an_odd_value_loses_nothing_of_what_stands_beside_it(
+    client: FlaskClient, key: str, settings: Settings, odd: object, length: int
+) -> None:
+    payload = {"odd": odd, "own": "x" * length}
+    sent = json.dumps(tracked.event(key, payload=payload, consent={"ads": True, "own": False}))
+    headers = {"User-Agent": tracked.AGENT, "Content-Type": "application/json"}
+    assert client.post("/api/tracking/collect", data=sent, headers=headers).status_code == 202
+    with db.transaction(settings.operational_url) as session:
+        (body,) = session.scalars(sa.select(CollectedEvent.body))
+    raw = {"payload": payload, "consent": {"ads": True, "own": False}} if length < 16_384 else {"too_large": True}
+    assert body is not None
+    assert (body["x_raw"], body["consent_marketing"]) == (raw, True)
     assert judge(internal()["page_events"], [body]).rejected == []

@@ -253,3 +253,18 @@ def test_a_suspended_app_gets_nothing(app: Walker, profile: Profile, url: str) -
 def test_an_app_has_no_refresh_tokens(app: Walker) -> None:
     response = app.refresh(credentials.mint("tl_refr"), client_id=None)
     assert response.get_json()["error"] == "unauthorized_client"
+
+
+def test_an_app_gives_back_a_key_that_no_consent_gave_and_no_other_program_does(
+    app: Walker, profile: Profile, url: str
+) -> None:
+    # as provisioning gives one
+    with db.transaction(url) as session:
+        app_id = session.scalars(sa.select(App.id)).one()
+        key, secret = credentials.mint_api_key(session, profile_id=profile.id, name="provisioned", app_id=app_id)
+        session.flush()
+        number = key.id
+    for walker, is_over in ((Walker(app.browser, app.client_id), False), (app, True), (app, True)):
+        assert walker.revoke(secret, client_id=None).status_code == 200
+        with db.transaction(url) as session:
+            assert (session.get_one(ApiKey, number).revoked_at is not None) == is_over

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import pytest
+import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from tests.api.oauth.walk import BACK, Walker, query_of
+from api import db
+from api.models import OAuthAuthorization, OAuthClient, UserSession
+from tests.api.oauth.walk import BACK, Walker, form_token, query_of
 
 
 @pytest.mark.parametrize(
@@ -67,6 +70,41 @@ def test_nobody_is_sent_where_the_client_did_not_register(agent: Walker, changed
 def test_a_loopback_agent_may_come_back_on_any_port(agent: Walker) -> None:
     agent.redirect_uri = "http://127.0.0.1:50001/callback"
     assert agent.exchange(agent.code()).status_code == 200
+
+
+def test_an_agent_with_one_address_need_not_name_it(agent: Walker) -> None:
+    answer = agent.decide(asked={"redirect_uri": None})
+    assert str(answer.location).startswith(f"{BACK}?code=")
+    assert agent.exchange(query_of(answer)["code"], redirect_uri=None).status_code == 200
+
+
+def test_an_agent_with_two_addresses_names_one(client: FlaskClient, agent: Walker) -> None:
+    other = Walker(client)
+    other.register(redirect_uris=[BACK, "https://agent.example/back"])
+    page = other.ask(redirect_uri=None)
+    assert (page.status_code, "Location" in page.headers) == (400, False)
+
+
+def test_whoever_signed_out_before_the_decision_signs_in_and_decides_anew(
+    agent: Walker, url: str, client: FlaskClient
+) -> None:
+    form = {"form_token": form_token(agent.ask()), "decision": "allow", "scope": "mcp:read"}
+    with db.transaction(url) as session:
+        session.execute(sa.update(UserSession).values(revoked_at=db.now()))
+    answer = client.post("/oauth/authorize", query_string=agent.asking(), data=form)
+    assert str(answer.location).startswith("/sign-in?next=%2Foauth%2Fauthorize%3Fresponse_type%3Dcode")
+    with db.transaction(url) as session:
+        assert session.scalars(sa.select(OAuthAuthorization.status)).all() == ["requested"]
+
+
+def test_an_agent_that_was_forgotten_before_the_decision_gets_nothing(
+    agent: Walker, url: str, client: FlaskClient
+) -> None:
+    form = {"form_token": form_token(agent.ask()), "decision": "allow", "scope": "mcp:read"}
+    with db.transaction(url) as session:
+        session.execute(sa.delete(OAuthClient))
+    answer = client.post("/oauth/authorize", query_string=agent.asking(), data=form)
+    assert (answer.status_code, "invalid_client" in answer.text) == (400, True)
 
 
 def test_a_bad_request_for_an_unknown_site_is_explained_and_not_redirected(client: FlaskClient, agent: Walker) -> None:

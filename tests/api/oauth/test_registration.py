@@ -89,6 +89,12 @@ def test_loopback_and_https_are_accepted(client: FlaskClient, uri: str) -> None:
     assert client.post("/oauth/register", json={"redirect_uris": [uri]}).status_code == 201
 
 
+@pytest.mark.parametrize("count", [0, 11])
+def test_an_agent_names_one_to_ten_addresses(client: FlaskClient, count: int) -> None:
+    response = client.post("/oauth/register", json={"redirect_uris": [f"https://a.example/{n}" for n in range(count)]})
+    assert (response.status_code, response.get_json()["error"]) == (400, "invalid_redirect_uri")
+
+
 @pytest.mark.parametrize(
     "changed",
     [

@@ -121,6 +121,24 @@ def test_a_form_from_elsewhere_does_nothing(client: FlaskClient, settings: Setti
         assert session.scalars(sa.select(OutgoingMail)).all() == []
 
 
+@pytest.mark.parametrize(
+    ("path", "fields", "at"),
+    [
+        ("/reset-password", {"email": "nobody"}, "email"),
+        ("/reset-password/code", {"token": "x" * 201, "new_password": NEW}, "token"),
+        ("/reset-password/code", {"token": "x", "new_password": NEW + "\0"}, "new_password"),
+        ("/confirm-address", {}, "token"),
+    ],
+)
+def test_what_cannot_be_is_asked_for_again_where_it_was_typed(
+    client: FlaskClient, path: str, fields: dict[str, str], at: str
+) -> None:
+    again = typed(client, path, **fields)
+    assert (again.status_code, "Check what you typed." in again.text) == (422, True)
+    (field,) = (one for one in re.findall(r"<input[^>]*>", again.text) if "autofocus" in one)
+    assert f'name="{at}"' in field
+
+
 def test_asking_too_often_is_told_with_the_time_to_wait(client: FlaskClient, ada: User) -> None:
     answers = [typed(client, "/reset-password", email="ada@example.com") for _ in range(6)]
     assert [answer.status_code for answer in answers] == [303] * 5 + [429]

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import re
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import sqlalchemy as sa
 from flask.testing import FlaskClient
 
-from api.models import Connection, Profile, User
+from api import db
+from api.models import Connection, Handoff, Profile, User, UserSession
 from api.roles import Role
 from api.webhooks.telling import reconnect_url
-from tests.api.oauth.walk import sign_in
+from tests.api.oauth.walk import form_token, sign_in
 from tests.factories import connected, people
+from tests.factories.deployments import application
 from tests.fixtures.sandbox import RunningSandbox
 from touchledger.settings import Settings
 
@@ -48,9 +51,7 @@ def test_an_admin_goes_on_to_the_provider(
     assert page.status_code == 200
     # a browser lets a form lead on to nowhere else
     assert f"form-action 'self' {sandbox.url}" in page.headers["Content-Security-Policy"]
-    token = re.search(r'name="form_token" value="([^"]+)"', page.text)
-    assert token is not None
-    answer = client.post(path, data={"form_token": token.group(1)})
+    answer = client.post(path, data={"form_token": form_token(page)})
     assert answer.status_code == 303
     assert answer.headers["Location"].startswith(f"{sandbox.url}/meta/v26.0/dialog/oauth?")
 
@@ -76,3 +77,34 @@ def test_others_see_what_strangers_see(
     texts = {client.get(one).text for one in (path, "/connect/meta?reconnect_connection_id=x", "/connect/meta")}
     assert len(texts) == 1
     assert client.get(path).status_code == 404
+
+
+def test_whoever_signed_out_meanwhile_signs_in_and_comes_back(
+    client: FlaskClient, settings: Settings, profile: Profile, path: str
+) -> None:
+    person(client, settings, profile, Role.ADMIN)
+    form = {"form_token": form_token(client.get(path))}
+    with db.transaction(settings.operational_url) as session:
+        session.execute(sa.update(UserSession).values(revoked_at=db.now()))
+    answer = client.post(path, data=form)
+    assert (answer.status_code, answer.headers["Location"][:34]) == (303, "/sign-in?next=%2Fconnect%2Fmeta%3F")
+
+
+@pytest.mark.parametrize("changed", [{"connect_sandbox": "off"}, {"sandbox_port": 1}])
+def test_where_the_provider_cannot_be_reached_the_page_says_so_and_nothing_begins(
+    settings: Settings, profile: Profile, path: str, changed: dict[str, Any]
+) -> None:
+    client = application(settings.model_copy(update=changed)).test_client()
+    person(client, settings, profile, Role.ADMIN)
+    answer = client.post(path, data={"form_token": form_token(client.get(path))})
+    assert (answer.status_code, "That is not possible now" in answer.text) == (503, True)
+    with db.transaction(settings.operational_url) as session:
+        assert session.scalars(sa.select(Handoff)).all() == []
+
+
+def test_the_connection_is_of_the_provider_that_the_address_names(
+    client: FlaskClient, settings: Settings, profile: Profile, path: str
+) -> None:
+    person(client, settings, profile, Role.ADMIN)
+    form = {"form_token": form_token(client.get(path))}
+    assert client.post(path.replace("meta", "google"), data=form).status_code == 404

@@ -122,6 +122,18 @@ def test_what_is_over_says_how(client: FlaskClient, url: str, bob: User, token: 
     assert (later.status_code, "accepted already" in later.text) == (409, True)
 
 
+def test_an_invitation_to_profiles_that_are_archived_is_not_called_one_of_half_a_link_only(
+    client: FlaskClient, url: str, bob: User, token: str, profile: Profile
+) -> None:
+    with db.transaction(url) as session:
+        session.execute(sa.update(Invitation).values(role="guest", profile_ids=[profile.id]))
+        session.get_one(Profile, profile.id).archived_at = db.now()
+    page = accept(client, token)
+    assert (page.status_code, "or the profiles it was for are archived" in page.text) == (404, True)
+    with db.transaction(url) as session:
+        assert session.scalars(sa.select(Membership).where(Membership.user_id == bob.id)).all() == []
+
+
 def test_the_page_runs_our_script_alone(client: FlaskClient, bob: User) -> None:
     response = client.get("/invitations")
     policy = response.headers["Content-Security-Policy"]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 import time_machine
+from pydantic import SecretStr
 
 from api import db
 from api.models import Profile, WebhookDelivery, WebhookEvent, WebhookSubscription
@@ -197,6 +198,18 @@ def test_an_inner_address_is_not_called_though_it_was_public_when_it_was_saved(
     emitted(settings, one)
     assert deliver(settings) == 0
     assert [(row.status, row.last_error) for row in deliveries(settings)] == [("retrying", "address_not_public")]
+
+
+def test_what_cannot_be_signed_is_not_sent_and_waits_for_the_right_key(
+    settings: Settings, subscription: WebhookSubscription, receiver: Receiver
+) -> None:
+    emitted(settings, subscription)
+    other = settings.model_copy(update={"secret_key": SecretStr("another key than when the secret was stored")})
+    assert deliver(other, receiver.egress) == 0
+    (waiting,) = deliveries(settings)
+    assert (waiting.status, waiting.last_error, receiver.came) == ("retrying", "secret_unreadable", [])
+    with time_machine.travel(waiting.next_attempt_at or START):
+        assert deliver(settings, receiver.egress) == 1
 
 
 @pytest.mark.parametrize("status", [410, 500, None])

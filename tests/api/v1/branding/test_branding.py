@@ -82,6 +82,8 @@ def test_what_is_absent_stays_and_null_clears(ask: Ask) -> None:
         {"website_url": "https://user@shop.example"},
         {"website_url": "https://shop.example/'onclick='x"},
         {"website_url": "https://[::1]/"},
+        {"website_url": "https://[shop.example/"},
+        {"website_url": "https://shop.example:port/"},
         {"reply_to_email": "nobody"},
         {"reply_to_email": "a@b.example\r\nBcc: c@d.example"},
         {"report_footer": "x" * 501},

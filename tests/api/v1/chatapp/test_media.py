@@ -8,13 +8,15 @@ from typing import Any
 import httpx
 import pytest
 import time_machine
+from flask import Flask, Response, request
 from flask.testing import FlaskClient
 
 from api import chat_media, db
 from api.models import ChatMedia, Connection
+from connectors.meta_graph import VERSION
 from sandbox.chatapp import PICTURE, PNG
 from tests.api.v1.chatapp.conftest import Business
-from tests.fixtures.sandbox import RunningSandbox
+from tests.fixtures.sandbox import RunningSandbox, served
 
 
 def resolved(business: Business, media_id: str = PICTURE) -> dict[str, Any]:
@@ -123,6 +125,40 @@ def test_a_broken_download_leaves_nothing_behind(business: Business, sandbox: Ru
     answer = business.get(f"/chatapp/media/{PICTURE}")
     assert refusal(answer) == (502, "provider_error")
     assert list((business.settings.home / "media").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("answer", "told", "status"),
+    [
+        (Response(status=404), (410, "media_expired"), "active"),
+        (Response(status=403), (502, "provider_error"), "active"),
+        (Response(status=401), (409, "connection_revoked"), "reconnect_required"),
+        # larger than the node said
+        (Response(b"x" * 4001), (413, "payload_too_large"), "active"),
+    ],
+)
+def test_media_that_cannot_be_had_after_all_leave_nothing_behind(
+    business: Business, monkeypatch: pytest.MonkeyPatch, answer: Response, told: tuple[int, str], status: str
+) -> None:
+    monkeypatch.setattr(chat_media, "MOST_BYTES", 4000)
+    app = Flask("platform")
+    node = {"mime_type": "image/png", "file_size": 7}
+    app.add_url_rule(f"/{VERSION}/5", "node", lambda: {**node, "url": f"{request.host_url}file"})
+    app.add_url_rule("/file", "file", lambda: answer)
+    with served(app) as url:
+        business.set(base_url=url)
+        assert refusal(business.get("/chatapp/media/5")) == told
+    assert list((business.settings.home / "media").iterdir()) == []
+    with db.transaction(business.settings.operational_url) as session:
+        assert session.get_one(Connection, business.connection.id).status == status
+
+
+def test_media_without_a_size_are_a_broken_answer(business: Business) -> None:
+    app = Flask("platform")
+    app.add_url_rule(f"/{VERSION}/5", "node", lambda: {"url": request.host_url, "mime_type": "image/png"})
+    with served(app) as url:
+        business.set(base_url=url)
+        assert refusal(business.get("/chatapp/media/5")) == (502, "provider_error")
 
 
 def test_a_connection_of_another_profile_is_nobodys(business: Business) -> None:

@@ -172,6 +172,11 @@ def test_a_form_without_its_parts_is_refused(business: Business) -> None:
         content_type="multipart/form-data",
     )  # fmt: skip
     assert refusal(lone) == (400, "invalid_content", None)
+    payload = json.dumps({"connection_id": business.connection.id, **TEMPLATE})
+    for more in ({"payload": [payload, payload]}, {"payload": payload, "other": "x"}):
+        parts = {"header_media": (io.BytesIO(PNG), "sample", "image/png"), **more}
+        odd = business.caller.post("/chatapp/templates", data=parts, content_type="multipart/form-data")
+        assert refusal(odd) == (400, "invalid_content", None)
     assert refusal(form(business, PNG, "image/png", header_text="Both")) == (422, "validation_error", None)
 
 

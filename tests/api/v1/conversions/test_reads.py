@@ -40,7 +40,7 @@ def test_a_callers_key_is_found_by_any_text_it_was_sent_in(tmp_path: Path, sent:
         assert _found(told.new_caller(), asked) == conversion_id(1)
 
 
-@pytest.mark.parametrize("handle", ["stripe:pi_1", "sale-other", "unknown", "x" * 256, conversion_id(7)])
+@pytest.mark.parametrize("handle", ["stripe:pi_1", "sale-other", "unknown", "x" * 256, "a%00b", conversion_id(7)])
 def test_another_profiles_and_unknown_handles_answer_the_same(caller: Caller, handle: str) -> None:
     status, code, _ = caller.refusal(f"/conversions/{handle}/journey")
     assert (status, code) == (404, "conversion_not_found")

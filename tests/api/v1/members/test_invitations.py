@@ -264,10 +264,13 @@ def test_who_got_in_another_way_accepts_nothing_more(
     ask: Ask, url: str, profile: Profile, w: str, as_owner: str, vera: User, as_vera: str
 ) -> None:
     made = invited(ask, w, as_owner)
+    path = f"{w}/profiles/{profile.id}/invitations"
+    of_profile = data(ask("POST", path, as_owner, {"email": "vera@example.com", "role": "guest"}), 201)
     people.member(url, vera, profile.workspace_id, Role.EDITOR)
-    answer = ask("POST", "/invitations/accept", as_vera, {"token": token_in(made)})
-    assert refusal(answer) == (409, "invalid_state", "already_member")
-    assert len(data(ask("GET", f"{w}/invitations", as_owner))) == 1
+    for one in (made, of_profile):
+        answer = ask("POST", "/invitations/accept", as_vera, {"token": token_in(one)})
+        assert refusal(answer) == (409, "invalid_state", "already_member")
+    assert len(data(ask("GET", f"{w}/invitations", as_owner))) == 2
 
 
 def test_pages_of_invitations_go_from_the_newest_to_the_oldest(

@@ -170,6 +170,8 @@ def test_a_guest_has_profiles_and_nobody_else(ask: Ask, url: str, profile: Profi
     assert ask("GET", f"/notes?profile_id={second.id}", token).status_code == 200
     fewer = data(ask("PATCH", path, as_owner, {"profile_ids": [profile.id]}))
     assert fewer["profile_ids"] == [profile.id]
+    less = data(ask("PATCH", path, as_owner, {"permissions": ["-goals.manage"]}))
+    assert (less["profile_ids"], less["permissions"]) == ([profile.id], ["-goals.manage"])
     assert refusal(ask("GET", f"/notes?profile_id={second.id}", token)) == (404, "not_found", None)
     assert data(ask("PATCH", path, as_owner, {"role": "viewer"}))["profile_ids"] is None
     assert ask("GET", f"/notes?profile_id={second.id}", token).status_code == 200

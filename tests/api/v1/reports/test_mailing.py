@@ -1,4 +1,4 @@
-"""How many reports a person may have mailed within an hour."""
+"""How many reports a person may have mailed within an hour, and what becomes of one whose worker knows no server."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from werkzeug.test import TestResponse
 
 from api import db, rate_limit
 from api.models import Profile
+from api.reports import making
 from api.roles import Role
 from api.v1.reports.mailing import HOURLY
-from tests.api.v1.reports.test_reports import body, code
+from tests.api.v1.reports.conftest import Ask
+from tests.api.v1.reports.test_reports import body, code, generate, hub, path_of
 from tests.factories import people
 from touchledger.settings import Settings
 
@@ -38,3 +40,13 @@ def test_a_person_has_two_thousand_messages_an_hour(
     assert 3000 < int(refused.headers["Retry-After"]) <= 3600
     assert "11 where 10 are left" in refused.get_json()["error"]["message"]
     assert [order(11, send=False).status_code, order(10).status_code, order(1).status_code] == [202, 202, 429]
+
+
+def test_a_worker_without_a_mail_server_keeps_the_file_and_says_why(
+    ask: Ask, settings: Settings, profile: Profile
+) -> None:
+    generate(ask, profile, send=True, recipients=["ada@example.com"])
+    assert making.make_due(settings.model_copy(update={"smtp_host": None})) == 1
+    (failed,) = hub(ask)["reports"]
+    assert (failed["status"], failed["failure_reason"]) == ("failed", "mail_not_configured")
+    assert ask("GET", path_of(failed)).status_code == 200

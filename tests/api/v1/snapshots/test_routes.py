@@ -115,6 +115,18 @@ def test_a_revoked_link_opens_nothing_from_then_on_and_again_is_the_same(ada: Me
     assert trail[0].details["after"]["expires_at"] == made["expires_at"]
 
 
+def test_within_a_profile_only_links_that_show_nothing_else_are_listed_and_revoked(ada: Member) -> None:
+    whole, own = captured(ada), captured(ada, profile_ids=[PROFILE])
+    for profile_id, made in ((PROFILE, whole), (OTHER, own)):
+        query = {"profile_id": profile_id}
+        assert made["snapshot_id"] not in [one["snapshot_id"] for one in ada.data("/snapshots", **query)]
+        refused = ada("DELETE", f"/snapshots/{made['snapshot_id']}", query_string=query)
+        assert error(refused)[:2] == (404, "not_found")
+        assert opened(ada, made).status_code == 200
+    done = ada("DELETE", f"/snapshots/{own['snapshot_id']}", query_string={"profile_id": PROFILE})
+    assert (done.status_code, opened(ada, own).status_code) == (200, 404)
+
+
 def test_a_link_ends_by_itself_and_can_still_be_revoked(ada: Member) -> None:
     made = captured(ada, expires_in_days=1)
     with time_machine.travel(db.now() + timedelta(days=1, seconds=1)):

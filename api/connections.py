@@ -12,6 +12,7 @@ from api import db, errors
 from api.models import Connection, ConnectionSync
 from api.models.connection import ASKED, OWNERS_CALL, SUSPENDED, UNFINISHED
 from api.webhooks.telling import connection_changed, reconnect_url
+from connectors import apps
 from connectors.errors import ConnectorError, Refused, Revoked, Throttled, Transient
 from connectors.transport import Policy, Transport
 from touchledger.settings import Settings
@@ -63,6 +64,11 @@ def asking(
         raise refusal(settings, connection, failure, writes=writes) from failure
     if connection.status != "active":
         _note(settings, connection, None)
+
+
+def app_secret(settings: Settings, connection: Connection) -> str:
+    """The secret of the app that a token of Meta's was given to; "" where none is configured."""
+    return apps.at(settings, "meta", is_sandbox=connection.is_sandbox).client_secret
 
 
 def end(session: Session, settings: Settings, connection: Connection) -> None:

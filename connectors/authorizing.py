@@ -11,6 +11,7 @@ from connectors import google_grant, tiktok_grants
 from connectors.errors import Malformed
 from connectors.grants import MOST_ACCOUNTS, Account, Asking, Client, Grant, Way, text, words
 from connectors.meta_graph import VERSION as GRAPH_VERSION
+from connectors.meta_graph import proved
 from connectors.meta_rows import LIVE_ACCOUNTS
 from connectors.shopify_graph import VERSION as ADMIN_VERSION
 from connectors.transport import Transport
@@ -45,17 +46,17 @@ def redeem(client: Client, transport: Transport, *, code: str, back: str) -> Gra
 
 def _graph(asking: Asking, edge: str, fields: str, read: Callable[[Mapping[str, Any]], Account]) -> Grant:
     token = _lasting(asking, asking.token(f"{GRAPH_VERSION}/oauth/access_token"))
-    bearer = {"Authorization": f"Bearer {token}"}
-    asked = asking.get(f"{GRAPH_VERSION}/me/permissions", bearer)["data"]
+    bearer, proof = {"Authorization": f"Bearer {token}"}, proved(token, asking.client.client_secret)
+    asked = asking.get(f"{GRAPH_VERSION}/me/permissions", bearer, **proof)["data"]
     scopes = [text(row["permission"]) for row in asked if row["status"] == "granted"]
     found: list[Account] = []
-    after: dict[str, str] = {}
+    more = {"fields": fields, "limit": str(_PAGE), **proof}
     while len(found) < MOST_ACCOUNTS:
-        page = asking.get(f"{GRAPH_VERSION}/me/{edge}", bearer, fields=fields, limit=str(_PAGE), **after)
+        page = asking.get(f"{GRAPH_VERSION}/me/{edge}", bearer, **more)
         found += [read(row) for row in page["data"]]
         if not page["data"] or "next" not in page.get("paging", {}):
             break
-        after = {"after": text(page["paging"]["cursors"]["after"])}
+        more["after"] = text(page["paging"]["cursors"]["after"])
     return Grant(token, scopes, found)
 
 

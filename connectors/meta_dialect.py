@@ -70,6 +70,9 @@ class MetaDialect:
         if "reduce the amount of data" in message:
             raise TooMuchData(name, message, status=status)
         passes = code in _TRANSIENT or subcode == 99 or error.get("is_transient") is True or _odd_refusal(code, message)
+        if "appsecret_proof" in message:
+            # the app demands a proof, or that of another secret: no owner of an account can mend that
+            raise Refused(name, f"{message} (code {code})", reason="app_refused", status=status, code=str(code))
         # whatever it calls a fault of its own
         if passes or status >= 500:
             raise Transient(name, f"{message} (code {code})", status=status)

@@ -12,7 +12,7 @@ from typing import Literal
 import sqlalchemy as sa
 import structlog
 
-from api import audit, db
+from api import audit, connections, db
 from api.erased import digest
 from api.erased_records import erased_digests
 from api.exports import candidates, destinations, gates, matching
@@ -168,7 +168,8 @@ def _reported(
     connection, destination = claim.connection, claim.destination
     settled: list[Settled] = []
     with Transport(ONCE) as transport:
-        platform = MetaConversions(connection.base_url, connection.token, destination.target, transport)
+        pixel, secret = destination.target, connections.app_secret(settings, connection)
+        platform = MetaConversions(connection.base_url, connection.token, pixel, transport, app_secret=secret)
         try:
             _report(platform, conversions, settled)
         except ConnectorError as failure:

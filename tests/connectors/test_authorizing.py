@@ -74,6 +74,14 @@ def test_metas_token_of_some_hours_is_exchanged_for_the_one_of_sixty_days(
     assert PASSING not in str(caught.value)
 
 
+@pytest.mark.parametrize("provider", ["meta", "chatapp"])
+def test_an_app_that_demands_its_secret_is_let_in(sandbox: RunningSandbox, transport: Transport, provider: str) -> None:
+    asked = client(sandbox, "meta", provider)
+    given = code(asked)
+    sandbox.demand_secret()
+    assert redeem(asked, transport, code=given, back=BACK).accounts
+
+
 def test_every_ad_account_is_found(sandbox: RunningSandbox, transport: Transport) -> None:
     asked = client(sandbox, "meta")
     grant = redeem(asked, transport, code=code(asked), back=BACK)

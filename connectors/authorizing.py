@@ -12,7 +12,7 @@ from connectors.errors import Malformed
 from connectors.grants import MOST_ACCOUNTS, Account, Asking, Client, Grant, Way, text, words
 from connectors.meta_graph import VERSION as GRAPH_VERSION
 from connectors.meta_graph import proved
-from connectors.meta_rows import LIVE_ACCOUNTS
+from connectors.meta_rows import CLOSED_ACCOUNTS
 from connectors.shopify_graph import VERSION as ADMIN_VERSION
 from connectors.transport import Transport
 
@@ -75,7 +75,7 @@ def _meta(asking: Asking) -> Grant:
 
 
 def _ad_account(row: Mapping[str, Any]) -> Account:
-    reason = None if row["account_status"] in LIVE_ACCOUNTS else "account_disabled"
+    reason = "account_disabled" if row["account_status"] in CLOSED_ACCOUNTS else None
     return Account(text(row["account_id"]), text(row["name"]), row.get("currency"), row.get("timezone_name"), reason)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -173,6 +174,9 @@ def test_what_goes_wrong_is_a_connectors_error_without_secrets(
 
 
 def test_lists_are_walked_to_their_end_and_closed_accounts_say_so(transport: Transport) -> None:
+    # of those that owe a payment, are looked into or in grace, all can be read, and the ads of some run on
+    open_ones, over = (1, 3, 7, 8, 9), (2, 100, 101)
+    states = (*open_ones, *over)
     graph = Flask("graph")
     graph.add_url_rule("/v26.0/oauth/access_token", "t", lambda: jsonify(access_token="EAA"), methods=["POST"])
     graph.add_url_rule("/v26.0/me/permissions", "p", lambda: jsonify(data=[{"permission": "a", "status": "declined"}]))
@@ -180,15 +184,39 @@ def test_lists_are_walked_to_their_end_and_closed_accounts_say_so(transport: Tra
     @graph.get("/v26.0/me/adaccounts")
     def accounts() -> Any:
         at = int(request.args.get("after", "0"))
-        # active, disabled, unsettled, and in grace after a payment that failed, in which ads run on
-        row = {"account_id": str(at), "name": "n", "account_status": (1, 2, 3, 9)[at]}
-        onward = {"cursors": {"after": str(at + 1)}, **({"next": "x"} if at < 3 else {})}
+        row = {"account_id": str(at), "name": "n", "account_status": states[at]}
+        onward = {"cursors": {"after": str(at + 1)}, **({"next": "x"} if at + 1 < len(states) else {})}
         return jsonify(data=[row], paging=onward)
 
     with served(graph) as url:
         grant = redeem(Client("meta", "1", "s", url, url, is_sandbox=False), transport, code="c", back=BACK)
-    assert [one.reason for one in grant.accounts] == [None, "account_disabled", "account_disabled", None]
+    assert [one.reason for one in grant.accounts] == [None] * len(open_ones) + ["account_disabled"] * len(over)
     assert grant.scopes == []
+
+
+def test_an_advertiser_that_tiktok_looks_into_is_not_disabled(transport: Transport) -> None:
+    known = {
+        "STATUS_ENABLE": None,
+        "STATUS_PENDING_CONFIRM_MODIFY": None,
+        "STATUS_SELF_SERVICE_UNAUDITED": None,
+        "STATUS_LIMIT": "account_disabled",
+        "STATUS_CONFIRM_FAIL": "account_disabled",
+        "STATUS_CONFIRM_FAIL_END": "account_disabled",
+        "STATUS_DISABLE": "account_disabled",
+    }
+    of_all = {"currency": "USD", "timezone": "Etc/UTC", "display_timezone": "UTC"}
+    told = [{"advertiser_id": state, "name": "n", "status": state, **of_all} for state in known]
+    api = Flask("tiktok")
+    for path, data, method in (
+        ("oauth2/access_token", {"access_token": "t", "scope": [1]}, "POST"),
+        ("oauth2/advertiser/get", {"list": [{"advertiser_id": state} for state in known]}, "GET"),
+        ("advertiser/info", {"list": told}, "GET"),
+    ):
+        body = {"code": 0, "message": "OK", "data": data}
+        api.add_url_rule(f"/open_api/v1.3/{path}/", path, partial(jsonify, body), methods=[method])
+    with served(api) as url:
+        grant = redeem(Client("tiktok", "1", "s", url, url, is_sandbox=False), transport, code="c", back=BACK)
+    assert {one.external_account_id: one.reason for one in grant.accounts} == known
 
 
 @pytest.mark.parametrize("told", [{}, {"access_token": 5}, {"access_token": "t", "scope": None}, []])

@@ -20,7 +20,8 @@ from connectors.transport import Answer
 
 LOCKED_OUT = 3600.0
 BUSY, FULL = 90.0, 100.0
-BUDGET_TOO_LOW = 1885272
+# of an ad set, and of a campaign that shares its budget out
+BUDGETS_TOO_LOW = {1885272, 1885650}
 # of customer lists
 TERMS_NOT_ACCEPTED = 2663
 TEMPLATE_EXISTS = 2388024
@@ -104,7 +105,7 @@ def _refusal(code: int, subcode: int, message: str) -> str:
         return "permission_missing"
     if code == TERMS_NOT_ACCEPTED:
         return "terms_not_accepted"
-    if subcode == BUDGET_TOO_LOW:
+    if subcode in BUDGETS_TOO_LOW:
         return "budget_too_low"
     if subcode == TEMPLATE_EXISTS:
         return "template_exists"

@@ -112,6 +112,10 @@ def _refused(failure: Refused, *, writes: bool) -> errors.ApiError:
         return errors.PLATFORM_WRITE_PERMISSION_MISSING()
     if failure.reason == "budget_too_low":
         return errors.VALIDATION_ERROR("amount_minor is under the platform's own minimum.")
+    if failure.reason == "budget_between_steps":
+        return errors.VALIDATION_ERROR(
+            "amount_minor is no amount there: the platform counts in larger steps of this currency."
+        )
     if failure.reason in OWNERS_CALL:
         return errors.FORBIDDEN(
             "The provider does not let this connection do that.", reason="platform_permission_denied"

@@ -132,7 +132,11 @@ class LiveAdPlatform(Protocol):
         """Let it run; returns when the platform has confirmed."""
 
     def set_budget(self, level: Level, platform_id: str, kind: BudgetType, amount_minor: int) -> None:
-        """Give it a budget of a type it has; Refused with the reason budget_too_low under the platform's minimum."""
+        """Give it a budget of a type it has.
+
+        Raises Refused with the reason budget_too_low under the platform's minimum, budget_between_steps for an amount
+        that is no multiple of what it counts the currency in.
+        """
 
     def linked_ads(self) -> list[LinkedAd]:
         """Every ad of the account that is neither archived nor deleted, with where it leads."""

@@ -107,6 +107,7 @@ def test_a_shared_budget_and_an_ad_groups_are_none_of_its_own(
     [
         ({"kind": "code", "code": "ACTION_NOT_PERMITTED"}, Refused, "permission_missing"),
         ({"kind": "code", "code": "MONEY_AMOUNT_LESS_THAN_CURRENCY_MINIMUM_CPC"}, Refused, "budget_too_low"),
+        ({"kind": "code", "code": "NON_MULTIPLE_OF_MINIMUM_CURRENCY_UNIT"}, Refused, "budget_between_steps"),
         ({"kind": "revoked"}, Revoked, "connection_revoked"),
         ({"kind": "reset"}, Transient, "connection"),
         ({"kind": "truncation"}, Malformed, "malformed"),

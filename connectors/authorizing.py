@@ -102,8 +102,10 @@ def _stripe(asking: Asking) -> Grant:
     told = asking.token("oauth/token", grant_type="authorization_code")
     token = text(told["access_token"])
     row = asking.get("v1/account", {"Authorization": f"Bearer {token}"})
-    account = Account(text(row["id"]), text(row["business_profile"]["name"]), row["default_currency"].upper())
-    return Grant(token, words(told["scope"]), [account])
+    number, currency = text(row["id"]), row.get("default_currency")
+    profile, dashboard = row.get("business_profile") or {}, (row.get("settings") or {}).get("dashboard") or {}
+    name = profile.get("name") or dashboard.get("display_name") or number
+    return Grant(token, words(told["scope"]), [Account(number, text(name), currency.upper() if currency else None)])
 
 
 WAYS: Mapping[str, Way] = {

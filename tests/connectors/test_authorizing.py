@@ -194,6 +194,26 @@ def test_lists_are_walked_to_their_end_and_closed_accounts_say_so(transport: Tra
     assert grant.scopes == []
 
 
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ({"business_profile": {"name": None}, "settings": {"dashboard": {"display_name": "Finch"}}}, "Finch"),
+        ({"business_profile": None, "settings": {"dashboard": {"display_name": None}}}, "acct_1"),
+        ({}, "acct_1"),
+    ],
+)
+def test_a_processors_account_that_was_given_no_name_is_called_as_its_dashboard_calls_it(
+    transport: Transport, told: dict[str, Any], name: str
+) -> None:
+    stripe = Flask("stripe")
+    stripe.add_url_rule("/oauth/token", "t", lambda: jsonify(access_token="sk", scope="read_write"), methods=["POST"])
+    account = {"id": "acct_1", "object": "account", "default_currency": None, **told}
+    stripe.add_url_rule("/v1/account", "a", lambda: jsonify(account))
+    with served(stripe) as url:
+        grant = redeem(Client("stripe", "1", "s", url, url, is_sandbox=False), transport, code="c", back=BACK)
+    assert list(grant.accounts) == [Account("acct_1", name)]
+
+
 def test_an_advertiser_that_tiktok_looks_into_is_not_disabled(transport: Transport) -> None:
     known = {
         "STATUS_ENABLE": None,

@@ -69,13 +69,17 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class LinkedAd:
-    """Where an ad sends people: its landing URL, and the parameters that the platform appends."""
+    """Where an ad sends people: its landing URL, and the parameters that the platform appends.
+
+    An asset group of Google's, which stands for an ad, has macros of its own.
+    """
 
     ad_id: str
     name: str
     campaign_name: str
     landing_url: str | None
     url_tags: str | None
+    is_asset_group: bool = False
 
 
 class Studies(NamedTuple):

@@ -138,5 +138,13 @@ def test_every_ad_but_removed_ones_is_told_with_where_it_leads(google: GoogleAds
          TEMPLATES.get(names[row.campaign_id], f"{{lpurl}}?{SUFFIX}").removeprefix("{lpurl}?"))
         for row in own
         if row.status != "REMOVED" and row.id != row.ad_set_id
+    } | {
+        (group.id, group.name, names[group.campaign_id],
+         next(row.landing_url for row in own if row.id == group.id), SUFFIX)
+        for group in holdings.tree.ad_sets
+        if group.account_id == OWN and any(row.id == group.id for row in own)
     }  # fmt: skip
+    assert {one.ad_id for one in google.linked_ads() if one.is_asset_group} == {
+        row.id for row in own if row.id == row.ad_set_id
+    }
     assert any(row.status == "REMOVED" for row in own)

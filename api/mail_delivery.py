@@ -75,11 +75,13 @@ def _attempt(settings: Settings, server: smtplib.SMTP, mail: OutgoingMail) -> bo
         code, _ = server.data(message)
         if code >= 400:
             raise Refused(code, about="The message")
-    except smtplib.SMTPDataError as refusal:
-        return _refused(settings, mail, Refused(int(refusal.smtp_code), about="The message"))
+    except smtplib.SMTPDataError as unread:
+        return _noted(settings, mail, Refused(int(unread.smtp_code), about="The message"))
     except Refused as refusal:
+        _noted(settings, mail, refusal)
+        # once it is noted: a server may have hung up behind its answer
         server.rset()
-        return _refused(settings, mail, refusal)
+        return False
     except (OSError, smtplib.SMTPException):
         # before the claim nothing had left, and the caller postpones it; after it nobody knows
         _end(settings, mail, "unconfirmed", INTERRUPTED, ("sending",))
@@ -108,7 +110,7 @@ def _announce(server: smtplib.SMTP, sender: str, recipient: str) -> None:
             raise Refused(code, about=about)
 
 
-def _refused(settings: Settings, mail: OutgoingMail, refusal: Refused) -> bool:
+def _noted(settings: Settings, mail: OutgoingMail, refusal: Refused) -> bool:
     if refusal.is_final:
         return _end(settings, mail, "failed", f"{refusal}.")
     _postpone(settings, mail, f"{refusal}.", ("queued", "sending"))

@@ -142,6 +142,25 @@ def test_a_recipient_refused_for_good_ends_it_and_the_next_message_still_leaves(
     ]
 
 
+@pytest.mark.parametrize(
+    ("answer", "status", "attempts"),
+    [("421 closing", "queued", 1), ("451 later", "queued", 1), ("554 spam", "failed", 0)],
+)
+def test_a_message_refused_once_it_was_read_did_not_arrive_whatever_becomes_of_the_line(
+    posting: Settings, mailbox: Mailbox, answer: str, status: str, attempts: int
+) -> None:
+    mailbox.verdicts = [answer]
+    put(posting)
+    put(posting, to="next@example.com")
+    mail_delivery.deliver(posting)
+    refused = rows(posting)[0]
+    note = f"The message was refused with {answer[:3]}."
+    assert (refused.status, refused.attempts, refused.note) == (status, attempts, note)
+    make_due(posting)
+    mail_delivery.deliver(posting)
+    assert rows(posting)[1].status == "sent"
+
+
 def test_an_address_that_mail_cannot_carry_fails_alone(posting: Settings, mailbox: Mailbox) -> None:
     put(posting, to="josé@example.com")
     put(posting)

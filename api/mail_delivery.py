@@ -76,12 +76,9 @@ def _attempt(settings: Settings, server: smtplib.SMTP, mail: OutgoingMail) -> bo
         if code >= 400:
             raise Refused(code, about="The message")
     except smtplib.SMTPDataError as unread:
-        return _noted(settings, mail, Refused(int(unread.smtp_code), about="The message"))
+        return _refused(settings, server, mail, Refused(int(unread.smtp_code), about="The message"))
     except Refused as refusal:
-        _noted(settings, mail, refusal)
-        # once it is noted: a server may have hung up behind its answer
-        server.rset()
-        return False
+        return _refused(settings, server, mail, refusal)
     except (OSError, smtplib.SMTPException):
         # before the claim nothing had left, and the caller postpones it; after it nobody knows
         _end(settings, mail, "unconfirmed", INTERRUPTED, ("sending",))
@@ -110,10 +107,13 @@ def _announce(server: smtplib.SMTP, sender: str, recipient: str) -> None:
             raise Refused(code, about=about)
 
 
-def _noted(settings: Settings, mail: OutgoingMail, refusal: Refused) -> bool:
+def _refused(settings: Settings, server: smtplib.SMTP, mail: OutgoingMail, refusal: Refused) -> bool:
     if refusal.is_final:
-        return _end(settings, mail, "failed", f"{refusal}.")
-    _postpone(settings, mail, f"{refusal}.", ("queued", "sending"))
+        _end(settings, mail, "failed", f"{refusal}.")
+    else:
+        _postpone(settings, mail, f"{refusal}.", ("queued", "sending"))
+    # once that is noted: a server may have hung up behind its answer, and it keeps the sender of what it did not read
+    server.rset()
     return False
 
 

@@ -142,6 +142,17 @@ def test_a_recipient_refused_for_good_ends_it_and_the_next_message_still_leaves(
     ]
 
 
+def test_a_message_that_is_not_even_read_costs_the_next_one_nothing(posting: Settings, mailbox: Mailbox) -> None:
+    # a server keeps the sender of a message whose DATA it turned down, and calls the next one's out of order
+    mailbox.data_refusals = ["451 greylisted"]
+    put(posting)
+    put(posting, to="next@example.com")
+    assert mail_delivery.deliver(posting) == 1
+    assert [(row.status, row.note) for row in rows(posting)] == [
+        ("queued", "The message was refused with 451."), ("sent", None),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("answer", "status", "attempts"),
     [("421 closing", "queued", 1), ("451 later", "queued", 1), ("554 spam", "failed", 0)],

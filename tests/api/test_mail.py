@@ -172,6 +172,13 @@ def test_a_message_refused_once_it_was_read_did_not_arrive_whatever_becomes_of_t
     assert rows(posting)[1].status == "sent"
 
 
+def test_a_domain_in_other_letters_is_written_to_by_its_name_in_the_dns(posting: Settings, mailbox: Mailbox) -> None:
+    put(posting, to="ada@bücher.example")
+    assert mail_delivery.deliver(posting) == 1
+    assert mailbox.recipients == ["ada@xn--bcher-kva.example"]
+    assert mailbox.arrived[0]["To"] == "ada@xn--bcher-kva.example"
+
+
 def test_an_address_that_mail_cannot_carry_fails_alone(posting: Settings, mailbox: Mailbox) -> None:
     put(posting, to="josé@example.com")
     put(posting)

@@ -76,7 +76,7 @@ def chores(settings: Settings) -> list[Chore]:
         Chore("run_schedules", scheduling.run_due, every=SCHEDULES_EVERY),
         Chore("make_reports", making.make_due),
         Chore("settle_reports", making.settle_sending),
-        Chore("analyse_creatives", working.analyse_due),
+        Chore("analyse_creatives", working.analysing()),
         Chore("raise_recommendations", partial(raising.raise_due, going_round=Round())),
         Chore("check_sender_domains", sender_domains.check_all, every=HOURLY),
         Chore("settle_store_deliveries", partial(store_effects.settle_due, going_round=Round())),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,7 +12,9 @@ import time_machine
 
 from api import db
 from api.creative_analysis import working
-from api.creative_analysis.working import analyse_due
+from api.creative_analysis.findings import Creative, Findings
+from api.creative_analysis.rules import Rules
+from api.creative_analysis.working import analyse_due, analysing
 from api.models import CreativeAnalysis, Profile
 from touchledger.settings import Settings
 
@@ -113,6 +116,28 @@ def test_an_analyser_that_takes_its_time_is_asked_no_more_until_the_other_chores
     for tried in (1, 2, 3):
         analyse_due(unreachable)
         assert [kept(unreachable, one).attempts for one in ids] == [1] * tried + [0] * (3 - tried)
+
+
+def test_a_slow_analyser_keeps_the_other_chores_waiting_no_longer_than_a_round(
+    settings: Settings, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # mail and webhooks waited two minutes for each creative of an analyser that hung
+    job_id, answering, asked = queue(), threading.Event(), []
+
+    class Slow:
+        def analyse(self, creative: Creative) -> Findings:
+            asked.append(creative)
+            answering.wait(10)
+            return Rules().analyse(creative)
+
+    monkeypatch.setattr(working, "PATIENCE", 0.05)
+    monkeypatch.setattr(working, "analyser", lambda _: Slow())
+    round_ = analysing()
+    assert (round_(settings), round_(settings), len(asked)) == (0, 0, 1)
+    assert kept(settings, job_id).status == "running"
+    answering.set()
+    monkeypatch.setattr(working, "PATIENCE", 10)
+    assert (round_(settings), kept(settings, job_id).status) == (1, "succeeded")
 
 
 def test_where_nothing_is_analysed_jobs_wait(settings: Settings, queue: Queue) -> None:

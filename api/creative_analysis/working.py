@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import timedelta
 from typing import Any
 
@@ -27,8 +25,6 @@ LONGEST = timedelta(minutes=10)
 AT_ONCE = 4
 # seconds after which no further one of a batch is begun
 LONGEST_BATCH = 20.0
-# seconds that the worker waits for a batch; a slow analyser must not hold up webhooks and mail
-PATIENCE = 2.0
 ENDED = ("succeeded", "failed")
 
 
@@ -45,22 +41,6 @@ def analyse_due(settings: Settings) -> int:
         if time.monotonic() - begun >= LONGEST_BATCH:
             break
     return done
-
-
-def analysing() -> Callable[[Settings], int]:
-    """An `analyse_due` that is called again and again and takes at most `PATIENCE`: what is slower goes on beside it.
-
-    No batch is begun before the last one ended; the number is of those that succeeded in one that did.
-    """
-    pool, batches = ThreadPoolExecutor(max_workers=1), list[Future[int]]()
-
-    def round_(settings: Settings) -> int:
-        if not batches:
-            batches.append(pool.submit(analyse_due, settings))
-        ended, _ = wait(batches, timeout=PATIENCE)
-        return batches.pop().result() if ended else 0
-
-    return round_
 
 
 def _due(settings: Settings) -> list[str]:

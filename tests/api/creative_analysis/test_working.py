@@ -11,10 +11,11 @@ import pytest
 import time_machine
 
 from api import db
+from api.beside import beside
 from api.creative_analysis import working
 from api.creative_analysis.findings import Creative, Findings
 from api.creative_analysis.rules import Rules
-from api.creative_analysis.working import analyse_due, analysing
+from api.creative_analysis.working import analyse_due
 from api.models import CreativeAnalysis, Profile
 from touchledger.settings import Settings
 
@@ -130,13 +131,13 @@ def test_a_slow_analyser_keeps_the_other_chores_waiting_no_longer_than_a_round(
             answering.wait(10)
             return Rules().analyse(creative)
 
-    monkeypatch.setattr(working, "PATIENCE", 0.05)
+    monkeypatch.setattr("api.beside.PATIENCE", 0.05)
     monkeypatch.setattr(working, "analyser", lambda _: Slow())
-    round_ = analysing()
+    round_ = beside(analyse_due)
     assert (round_(settings), round_(settings), len(asked)) == (0, 0, 1)
     assert kept(settings, job_id).status == "running"
     answering.set()
-    monkeypatch.setattr(working, "PATIENCE", 10)
+    monkeypatch.setattr("api.beside.PATIENCE", 10)
     assert (round_(settings), kept(settings, job_id).status) == (1, "succeeded")
 
 

@@ -21,8 +21,13 @@ limit 2
 
 
 _LINKED = """
-select ads.platform, ads.platform_id, ads.name, campaigns.name as campaign_name, shown.landing_host, shown.url_tags
+select
+    ads.platform, ads.platform_id, ads.name, campaigns.name as campaign_name, shown.landing_host, shown.url_tags,
+    -- what stands here as an ad set with one ad of its own id
+    coalesce(ads.platform = 'google' and ad_sets.platform_id = ads.platform_id, false) as is_asset_group
 from entities as ads
+left join entities as ad_sets
+    on ad_sets.profile_key = ads.profile_key and ad_sets.level = 'ad_set' and ad_sets.entity_key = ads.ad_set_key
 left join entities as campaigns
     on campaigns.profile_key = ads.profile_key and campaigns.level = 'campaign'
     and campaigns.entity_key = ads.campaign_key
@@ -91,6 +96,7 @@ def linked_ads(settings: Settings, *, profile_id: str, platform: str | None) -> 
                 row["campaign_name"] or "",
                 f"https://{row['landing_host']}" if row["landing_host"] else None,
                 row["url_tags"],
+                row["is_asset_group"],
             ),
         )
         for row in found

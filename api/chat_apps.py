@@ -49,7 +49,9 @@ def asking(settings: Settings, connection: Connection, *, within: float = WITHIN
     """The business account, for at most `within` seconds; what goes wrong leaves as an ApiError."""
     patience: Policy = replace(connections.PATIENCE, whole_timeout=within)
     with connections.asking(settings, connection, within=within, policy=patience) as transport:
-        yield ChatApp(connection.base_url, connection.token, connection.external_account_id, transport)
+        secret = connections.app_secret(settings, connection)
+        account = connection.external_account_id
+        yield ChatApp(connection.base_url, connection.token, account, transport, app_secret=secret)
 
 
 def require_known(session: Session, *, profile_id: str, connection_id: str) -> None:

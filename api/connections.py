@@ -12,6 +12,7 @@ from api import db, errors
 from api.models import Connection, ConnectionSync
 from api.models.connection import ASKED, OWNERS_CALL, SUSPENDED, UNFINISHED
 from api.webhooks.telling import connection_changed, reconnect_url
+from connectors import apps
 from connectors.errors import ConnectorError, Refused, Revoked, Throttled, Transient
 from connectors.transport import Policy, Transport
 from touchledger.settings import Settings
@@ -65,6 +66,11 @@ def asking(
         _note(settings, connection, None)
 
 
+def app_secret(settings: Settings, connection: Connection) -> str:
+    """The secret of the app that a token of Meta's was given to; "" where none is configured."""
+    return apps.at(settings, "meta", is_sandbox=connection.is_sandbox).client_secret
+
+
 def end(session: Session, settings: Settings, connection: Connection) -> None:
     """Disconnect it for good: the token goes, the data stays, and what was queued of it is not pulled any more."""
     before = connection.status
@@ -106,6 +112,10 @@ def _refused(failure: Refused, *, writes: bool) -> errors.ApiError:
         return errors.PLATFORM_WRITE_PERMISSION_MISSING()
     if failure.reason == "budget_too_low":
         return errors.VALIDATION_ERROR("amount_minor is under the platform's own minimum.")
+    if failure.reason == "budget_between_steps":
+        return errors.VALIDATION_ERROR(
+            "amount_minor is no amount there: the platform counts in larger steps of this currency."
+        )
     if failure.reason in OWNERS_CALL:
         return errors.FORBIDDEN(
             "The provider does not let this connection do that.", reason="platform_permission_denied"

@@ -64,11 +64,11 @@ def _attempt(settings: Settings, server: smtplib.SMTP, mail: OutgoingMail) -> bo
         return _end(settings, mail, "failed", OVER)
     try:
         message = mail_writing.written(settings, mail)
+        sender, recipient = map(mail_writing.carried, (parseaddr(settings.smtp_from)[1], mail.to_address))
     except (OSError, ValueError) as problem:
         return _end(settings, mail, "failed", f"The message cannot be written: {type(problem).__name__}.")
-    sender = parseaddr(settings.smtp_from)[1]
     try:
-        _announce(server, sender, mail.to_address)
+        _announce(server, sender, recipient)
         if not _claim(settings, mail):
             server.rset()
             return False

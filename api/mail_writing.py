@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import email.policy
 import mimetypes
+from contextlib import suppress
 from dataclasses import dataclass
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.utils import format_datetime, parseaddr
 
 import sqlalchemy as sa
+from email_validator import validate_email
 
 from api import db, dkim, sender_domains
 from api.mail import on_one_line
@@ -31,10 +33,9 @@ class _Sender:
 def written(settings: Settings, mail: OutgoingMail) -> bytes:
     """The message; ValueError for an address that mail cannot carry."""
     sender = _sender(settings, mail)
-    mail.to_address.encode("ascii")
     message = EmailMessage(policy=POLICY)
     message["From"] = Address(sender.name, addr_spec=sender.address)
-    message["To"] = Address(addr_spec=mail.to_address)
+    message["To"] = Address(addr_spec=carried(mail.to_address))
     if sender.reply_to is not None:
         message["Reply-To"] = Address(addr_spec=sender.reply_to)
     message["Subject"] = mail.subject
@@ -53,9 +54,22 @@ def written(settings: Settings, mail: OutgoingMail) -> bytes:
     return dkim.signed(whole, sender.signer) if sender.signer else whole
 
 
+def carried(address: str) -> str:
+    """An address as every server takes it: a domain in other letters by its name in the DNS.
+
+    ValueError for one whose part before the at sign is not ASCII, which few servers take.
+    """
+    if address.isascii():
+        return address
+    spelt = validate_email(address, check_deliverability=False).ascii_email
+    if spelt is None:
+        raise ValueError("an address that mail cannot carry")
+    return spelt
+
+
 def _sender(settings: Settings, mail: OutgoingMail) -> _Sender:
     name, address = parseaddr(settings.smtp_from)
-    own = _Sender(address, name)
+    own = _Sender(carried(address), name)
     if mail.report_id is None or mail.workspace_id is None:
         return own
     with db.transaction(settings.operational_url, durable=False) as session:
@@ -64,11 +78,12 @@ def _sender(settings: Settings, mail: OutgoingMail) -> _Sender:
             SenderDomain.workspace_id == mail.workspace_id, SenderDomain.status == "verified"
         )
         domain = session.scalars(chosen).one_or_none()
-    reply_to = brand.reply_to_email if brand else None
-    if reply_to is not None and not reply_to.isascii():
-        reply_to = None
+    reply_to = None
+    if brand and brand.reply_to_email:
+        with suppress(ValueError):
+            reply_to = carried(brand.reply_to_email)
     shown = on_one_line(brand.sender_name) if brand and brand.sender_name else name
     key = sender_domains.signing_key(settings, domain) if domain else None
     if domain is None or key is None:
-        return _Sender(address, shown, reply_to)
+        return _Sender(own.address, shown, reply_to)
     return _Sender(domain.from_address, shown, reply_to, dkim.Signer(domain.domain, domain.selector, key))

@@ -20,6 +20,8 @@ from touchledger.settings import Settings
 log = structlog.get_logger("api.sender_domains")
 
 MOST_BAD_DAYS = 3
+# each may take five seconds, while mail and webhooks wait
+MOST_UNANSWERED = 3
 DAY = timedelta(hours=24)
 LONGEST_FOUND = 500
 
@@ -76,18 +78,26 @@ def settle(row: SenderDomain, seen: dict[str, str | None], *, is_daily: bool = F
 
 
 def check_all(settings: Settings) -> None:
-    """Look at every verified domain that nobody has looked at for a day."""
+    """Look at every verified domain that nobody has looked at for a day.
+
+    One of which DNS gives no answer stays due; after `MOST_UNANSWERED` such in a row all others do too.
+    """
     due = sa.and_(SenderDomain.status == "verified", SenderDomain.checked_at <= db.now() - DAY)
     live = sa.select(SenderDomain).join(Workspace, Workspace.id == SenderDomain.workspace_id)
     with db.transaction(settings.operational_url, durable=False) as session:
-        rows = list(session.scalars(live.where(due, Workspace.archived_at.is_(None))))
+        # in any order: where the resolver is down, the same ones would be asked about each time
+        rows = list(session.scalars(live.where(due, Workspace.archived_at.is_(None)).order_by(sa.func.random())))
+    unanswered = 0
     for row in rows:
         try:
-            seen = look(settings, row)
+            seen, unanswered = look(settings, row), 0
         except errors.ApiError:
-            # a resolver that is down says nothing about the domain
-            log.warning("resolver_unavailable")
-            return
+            # no answer says nothing about the domain: its own servers may be gone for an hour, or the resolver down
+            log.warning("resolver_unavailable", domain=row.domain)
+            unanswered += 1
+            if unanswered == MOST_UNANSWERED:
+                return
+            continue
         with db.transaction(settings.operational_url) as session:
             current = session.get(SenderDomain, row.id, with_for_update=True)
             if current is not None and current.checked_at == row.checked_at:

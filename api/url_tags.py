@@ -11,6 +11,8 @@ MACROS = {
     "google": ("{campaignid}", "{adgroupid}", "{creative}"),
     "tiktok": ("__CAMPAIGN_ID__", "__AID__", "__CID__"),
 }
+# in place of ads, which have another macro than these
+ASSET_GROUP_MACROS = ("{campaignid}", "{assetgroupid}", "{assetgroupid}")
 UNKNOWN_MACROS = ("<campaign id>", "<ad set id>", "<ad id>")
 SEVERITIES = {
     "missing_utm_source": "error",
@@ -53,15 +55,17 @@ _PHONE = re.compile(r"\+[0-9][0-9 ().-]{7,18}[0-9]")
 _PERSONAL_NAMES = {"email", "e-mail", "mail", "phone", "tel", "telephone"}
 
 
-def suggested(platform: str | None) -> str:
+def suggested(platform: str | None, *, is_asset_group: bool = False) -> str:
     """URL parameters whose macros the platform replaces by its ids; placeholders where we do not know its macros."""
-    campaign, ad_set, ad = MACROS.get(platform or "", UNKNOWN_MACROS)
+    campaign, ad_set, ad = _macros(platform or "", is_asset_group)
     slug = platform or "<platform>"
     labels = f"utm_source={slug}&utm_medium=paid&utm_campaign={campaign}"
     return f"{labels}&ad_platform={slug}&campaign_id={campaign}&ad_set_id={ad_set}&ad_id={ad}"
 
 
-def issues(*, platform: str, ad_id: str, landing_url: str | None, url_tags: str | None) -> list[str]:
+def issues(
+    *, platform: str, ad_id: str, landing_url: str | None, url_tags: str | None, is_asset_group: bool = False
+) -> list[str]:
     """What is wrong with the links of one ad, in the order of `SEVERITIES`.
 
     The platform appends `url_tags` to the landing URL; what stands behind its fragment never reaches the site.
@@ -76,7 +80,7 @@ def issues(*, platform: str, ad_id: str, landing_url: str | None, url_tags: str 
     wrong = {
         "missing_utm_source": not source,
         "missing_utm_medium": not values.get("utm_medium"),
-        "missing_ad_id": not _names_ad(platform, values.get("ad_id", ""), ad_id),
+        "missing_ad_id": not _names_ad(platform, values.get("ad_id", ""), ad_id, _macros(platform, is_asset_group)[2]),
         "macro_not_expanded": any(_left_over(platform, value) for _, value in pairs),
         "duplicate_parameter": len({name for name, _ in pairs}) < len(pairs),
         "parameters_after_fragment": "=" in fragment or "#" in tags,
@@ -124,12 +128,16 @@ def _read(pair: str) -> tuple[str, str]:
     return unquote(name).lower(), unquote(value).strip()
 
 
-def _names_ad(platform: str, value: str, ad_id: str) -> bool:
+def _macros(platform: str, is_asset_group: bool) -> tuple[str, str, str]:
+    return ASSET_GROUP_MACROS if is_asset_group else MACROS.get(platform, UNKNOWN_MACROS)
+
+
+def _names_ad(platform: str, value: str, ad_id: str, own: str) -> bool:
     # a literal id is right on its own ad only: copied to another, it credits the wrong one
     if value == ad_id:
         return True
     # a macro that becomes something else, an ad set's id or a name, names no ad; of an unknown one nobody knows
-    others = _EXPANDED.get(platform, set()) - set(MACROS.get(platform, UNKNOWN_MACROS)[2:])
+    others = _EXPANDED.get(platform, set()) - {own}
     return any(macro not in others for macro in _MACRO.findall(value))
 
 

@@ -173,7 +173,10 @@ def _synced(settings: Settings, profile_id: str, platform: str | None) -> Seen:
 
 
 def _issues(platform: str, ad: LinkedAd) -> list[str]:
-    return url_tags.issues(platform=platform, ad_id=ad.ad_id, landing_url=ad.landing_url, url_tags=ad.url_tags)
+    return url_tags.issues(
+        platform=platform, ad_id=ad.ad_id, landing_url=ad.landing_url, url_tags=ad.url_tags,
+        is_asset_group=ad.is_asset_group,
+    )  # fmt: skip
 
 
 def _verdict(ok: int, scanned: int) -> str | None:
@@ -198,5 +201,5 @@ def _row(profile_id: str, platform: str, ad: LinkedAd, found: list[str]) -> dict
         "issues": found,
         "url_tags": url_tags.shown(ad.url_tags),
         "landing_host": url_tags.host(ad.landing_url),
-        "suggested_url_tags": url_tags.suggested(platform),
+        "suggested_url_tags": url_tags.suggested(platform, is_asset_group=ad.is_asset_group),
     }

@@ -26,6 +26,7 @@ from api import (
     sealing,
     sender_domains,
 )
+from api.beside import beside
 from api.creative_analysis import working
 from api.exports import matching, sending
 from api.hooks import store_effects
@@ -76,7 +77,7 @@ def chores(settings: Settings) -> list[Chore]:
         Chore("run_schedules", scheduling.run_due, every=SCHEDULES_EVERY),
         Chore("make_reports", making.make_due),
         Chore("settle_reports", making.settle_sending),
-        Chore("analyse_creatives", working.analyse_due),
+        Chore("analyse_creatives", beside(working.analyse_due)),
         Chore("raise_recommendations", partial(raising.raise_due, going_round=Round())),
         Chore("check_sender_domains", sender_domains.check_all, every=HOURLY),
         Chore("settle_store_deliveries", partial(store_effects.settle_due, going_round=Round())),
@@ -90,7 +91,7 @@ def chores(settings: Settings) -> list[Chore]:
         Chore("close_abandoned_changes", platform_changes.close_all_abandoned, every=SCHEDULES_EVERY),
     ]
     if mail.is_configured(settings):
-        found.append(Chore("deliver_mail", mail_delivery.deliver))
+        found.append(Chore("deliver_mail", beside(mail_delivery.deliver)))
     return found
 
 

@@ -69,13 +69,17 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class LinkedAd:
-    """Where an ad sends people: its landing URL, and the parameters that the platform appends."""
+    """Where an ad sends people: its landing URL, and the parameters that the platform appends.
+
+    An asset group of Google's, which stands for an ad, has macros of its own.
+    """
 
     ad_id: str
     name: str
     campaign_name: str
     landing_url: str | None
     url_tags: str | None
+    is_asset_group: bool = False
 
 
 class Studies(NamedTuple):
@@ -132,7 +136,11 @@ class LiveAdPlatform(Protocol):
         """Let it run; returns when the platform has confirmed."""
 
     def set_budget(self, level: Level, platform_id: str, kind: BudgetType, amount_minor: int) -> None:
-        """Give it a budget of a type it has; Refused with the reason budget_too_low under the platform's minimum."""
+        """Give it a budget of a type it has.
+
+        Raises Refused with the reason budget_too_low under the platform's minimum, budget_between_steps for an amount
+        that is no multiple of what it counts the currency in.
+        """
 
     def linked_ads(self) -> list[LinkedAd]:
         """Every ad of the account that is neither archived nor deleted, with where it leads."""

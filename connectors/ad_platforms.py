@@ -19,8 +19,11 @@ def opened(settings: Settings, platform: str, access: Access, transport: Transpo
     return PLATFORMS[platform](access, apps.at(settings, platform, is_sandbox=access.is_sandbox), transport)
 
 
-def _meta(access: Access, _: App, transport: Transport) -> SyncedAdPlatform:
-    return MetaAds(access.base_url, access.token, access.account_id, transport, currency=access.currency)
+def _meta(access: Access, app: App, transport: Transport) -> SyncedAdPlatform:
+    return MetaAds(
+        access.base_url, access.token, access.account_id, transport,
+        app_secret=app.client_secret, currency=access.currency,
+    )  # fmt: skip
 
 
 def _tiktok(access: Access, _: App, transport: Transport) -> SyncedAdPlatform:

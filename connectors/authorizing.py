@@ -11,7 +11,8 @@ from connectors import google_grant, tiktok_grants
 from connectors.errors import Malformed
 from connectors.grants import MOST_ACCOUNTS, Account, Asking, Client, Grant, Way, text, words
 from connectors.meta_graph import VERSION as GRAPH_VERSION
-from connectors.meta_rows import LIVE_ACCOUNTS
+from connectors.meta_graph import proved
+from connectors.meta_rows import CLOSED_ACCOUNTS
 from connectors.shopify_graph import VERSION as ADMIN_VERSION
 from connectors.transport import Request, Transport
 
@@ -45,17 +46,17 @@ def redeem(client: Client, transport: Transport, *, code: str, back: str) -> Gra
 
 def _graph(asking: Asking, edge: str, fields: str, read: Callable[[Mapping[str, Any]], Account]) -> Grant:
     token = _lasting(asking, asking.token(f"{GRAPH_VERSION}/oauth/access_token"))
-    bearer = {"Authorization": f"Bearer {token}"}
-    asked = asking.get(f"{GRAPH_VERSION}/me/permissions", bearer)["data"]
+    bearer, proof = {"Authorization": f"Bearer {token}"}, proved(token, asking.client.client_secret)
+    asked = asking.get(f"{GRAPH_VERSION}/me/permissions", bearer, **proof)["data"]
     scopes = [text(row["permission"]) for row in asked if row["status"] == "granted"]
     found: list[Account] = []
-    after: dict[str, str] = {}
+    more = {"fields": fields, "limit": str(_PAGE), **proof}
     while len(found) < MOST_ACCOUNTS:
-        page = asking.get(f"{GRAPH_VERSION}/me/{edge}", bearer, fields=fields, limit=str(_PAGE), **after)
+        page = asking.get(f"{GRAPH_VERSION}/me/{edge}", bearer, **more)
         found += [read(row) for row in page["data"]]
         if not page["data"] or "next" not in page.get("paging", {}):
             break
-        after = {"after": text(page["paging"]["cursors"]["after"])}
+        more["after"] = text(page["paging"]["cursors"]["after"])
     return Grant(token, scopes, found)
 
 
@@ -76,7 +77,7 @@ def _meta(asking: Asking) -> Grant:
 
 
 def _ad_account(row: Mapping[str, Any]) -> Account:
-    reason = None if row["account_status"] in LIVE_ACCOUNTS else "account_disabled"
+    reason = "account_disabled" if row["account_status"] in CLOSED_ACCOUNTS else None
     return Account(text(row["account_id"]), text(row["name"]), row.get("currency"), row.get("timezone_name"), reason)
 
 
@@ -103,8 +104,10 @@ def _stripe(asking: Asking) -> Grant:
     told = asking.token("oauth/token", grant_type="authorization_code")
     token = text(told["access_token"])
     row = asking.get("v1/account", {"Authorization": f"Bearer {token}"})
-    account = Account(text(row["id"]), text(row["business_profile"]["name"]), row["default_currency"].upper())
-    return Grant(token, words(told["scope"]), [account])
+    number, currency = text(row["id"]), row.get("default_currency")
+    profile, dashboard = row.get("business_profile") or {}, (row.get("settings") or {}).get("dashboard") or {}
+    name = profile.get("name") or dashboard.get("display_name") or number
+    return Grant(token, words(told["scope"]), [Account(number, text(name), currency.upper() if currency else None)])
 
 
 WAYS: Mapping[str, Way] = {

@@ -34,10 +34,12 @@ class Media:
 class ChatApp:
     """One business account; `base_url` without the version. Raises ConnectorErrors only."""
 
-    def __init__(self, base_url: str, token: str, account_id: str, transport: Transport) -> None:
+    def __init__(
+        self, base_url: str, token: str, account_id: str, transport: Transport, *, app_secret: str | None = None
+    ) -> None:
         self.account_id = account_id
         self._token = token
-        self._graph = MetaGraph(base_url.rstrip("/"), token, transport)
+        self._graph = MetaGraph(base_url.rstrip("/"), token, transport, app_secret)
 
     def __repr__(self) -> str:
         return f"<ChatApp {self.account_id}>"

@@ -129,8 +129,8 @@ class GoogleAds:
         self._api.change("campaignBudgets", resource, {member: micros})
 
     def linked_ads(self) -> list[LinkedAd]:
-        """Every ad that is not removed, nor under something that is, with where it leads."""
-        found = self._api.search(google_queries.LINKED_ADS)
+        """Every ad and asset group that is not removed, nor under something that is, with where it leads."""
+        found = self._api.search(google_queries.LINKED_ADS) + self._api.search(google_queries.LINKED_ASSET_GROUPS)
         with as_promised("google"):
             return list({google_rows.ad_id(row): google_rows.linked_ad(row) for row in found}.values())
 

@@ -19,8 +19,10 @@ _TRANSIENT = {"INTERNAL_ERROR", "TRANSIENT_ERROR", "DEADLINE_EXCEEDED", "CONCURR
 _TRANSIENT_STATUSES = {"INTERNAL", "UNAVAILABLE", "DEADLINE_EXCEEDED", "ABORTED", "UNKNOWN", "CANCELLED"}
 _TOO_LOW = {
     "MONEY_AMOUNT_LESS_THAN_CURRENCY_MINIMUM_CPC", "BUDGET_BELOW_DAILY_MINIMUM", "BUDGET_AMOUNT_TOO_SMALL",
-    "BUDGET_BELOW_PER_DAY_MINIMUM", "NON_MULTIPLE_OF_MINIMUM_CURRENCY_UNIT",
+    "BUDGET_BELOW_PER_DAY_MINIMUM",
 }  # fmt: skip
+# Google bills some currencies in larger units than their smallest
+_BETWEEN_STEPS = "NON_MULTIPLE_OF_MINIMUM_CURRENCY_UNIT"
 # the deployment's developer token, or the project it is used from; some are called authentication errors
 _APP_REFUSED = ("DEVELOPER_TOKEN", "ORGANIZATION_NOT", "PROJECT_DISABLED", "CLOUD_PROJECT_NOT", "MISSING_TOS")
 # the same of the project, in words of what stands before all of Google's APIs: the API is not switched on there
@@ -128,6 +130,8 @@ def _refusal(kind: str, code: str, status: str) -> str:
         return "permission_missing"
     if code in _TOO_LOW:
         return "budget_too_low"
+    if code == _BETWEEN_STEPS:
+        return "budget_between_steps"
     if kind.startswith("policy"):
         return "policy_block"
     return _REASONS.get(status, "refused")

@@ -88,12 +88,21 @@ CAMPAIGNS = select(
 AD_GROUPS = select((*of("ad_group", "id", "name", "status"), "campaign.id"), "ad_group")
 ADS = select((*_SHOWN, "ad_group_ad.status", "ad_group.id", "campaign.id"), "ad_group_ad")
 # campaigns of Performance Max have these instead of ad groups with ads
-ASSET_GROUPS = select((*of("asset_group", "id", "name", "status", "final_urls"), "campaign.id"), "asset_group")
+_GROUPED = (
+    *of("asset_group", "id", "name", "status", "final_urls"),
+    *(field for resource in ("campaign", "customer") for field in of(resource, *_LINKS)),
+)
+ASSET_GROUPS = select((*_GROUPED, "campaign.id"), "asset_group")
 ENTITIES = {"campaign": CAMPAIGNS, "ad_group": AD_GROUPS, "ad": ADS, "asset_group": ASSET_GROUPS}
 LINKED_ADS = select(
     (*_SHOWN, "campaign.name"),
     "ad_group_ad",
     *(f"{resource}.status != 'REMOVED'" for resource in ("ad_group_ad", "ad_group", "campaign")),
+)
+LINKED_ASSET_GROUPS = select(
+    (*_GROUPED, "campaign.name"),
+    "asset_group",
+    *(f"{resource}.status != 'REMOVED'" for resource in ("asset_group", "campaign")),
 )
 CLIENTS = select(
     of("customer_client", "id", "descriptive_name", "currency_code", "time_zone", "status"),

@@ -13,6 +13,7 @@ from connectors import figures
 from connectors.ad_platform import Level, LinkedAd, LiveState, Row
 from connectors.errors import Malformed
 from connectors.google_dialect import PROVIDER
+from connectors.google_links import landing, url_tags
 
 PLATFORM = PROVIDER
 STATUSES = {"ENABLED": "ACTIVE", "ELIGIBLE": "ACTIVE", "REMOVED": "DELETED"}
@@ -85,7 +86,8 @@ def asset_group(row: Row) -> tuple[Row, Row]:
     """The ad_sets and the ads row of an asset group, which is both: Google tells nothing of what is shown of it."""
     node, campaign_id = row["assetGroup"], _id(row["campaign"])
     own = _entity(node, {"ad_set_id": _id(node), "campaign_id": campaign_id})
-    return own, {**own, "ad_id": _id(node), "creative_id": None, "landing_url": landing(node)}
+    shown = {"creative_id": None, "url_tags": url_tags(row), "landing_url": landing(node)}
+    return own, {**own, "ad_id": _id(node), **shown}
 
 
 def ad(row: Row) -> Row:
@@ -204,29 +206,12 @@ def live_state(row: Row, level: Level) -> LiveState:
 
 
 def linked_ad(row: Row) -> LinkedAd:
-    """Where an ad leads, with what Google appends to it."""
+    """Where an ad, or an asset group, leads, with what Google appends to it."""
+    name, group = str(row["campaign"].get("name") or ""), row.get("assetGroup")
+    if group:
+        return LinkedAd(str(group["id"]), str(group["name"]), name, landing(group), url_tags(row), is_asset_group=True)
     shown = row["adGroupAd"]["ad"]
-    name = str(row["campaign"].get("name") or "")
     return LinkedAd(str(shown["id"]), ad_name(shown), name, landing(shown), url_tags(row))
-
-
-def url_tags(row: Row) -> str | None:
-    """The parameters that reach the site: of suffix and template each the one nearest to the ad.
-
-    A template that leads over another site first appends nothing to ours.
-    """
-    nodes = (row["adGroupAd"]["ad"], row.get("adGroup") or {}, row.get("campaign") or {}, row.get("customer") or {})
-    suffix = next((str(node["finalUrlSuffix"]) for node in nodes if node.get("finalUrlSuffix")), "")
-    template = next((str(node["trackingUrlTemplate"]) for node in nodes if node.get("trackingUrlTemplate")), "")
-    ours = template.removeprefix("{lpurl}") if template.startswith("{lpurl}") else ""
-    found = "&".join(part for part in (ours.lstrip("?&"), suffix.lstrip("?&")) if part)
-    return found or None
-
-
-def landing(shown: Mapping[str, Any]) -> str | None:
-    """The first of an ad's addresses."""
-    urls = shown.get("finalUrls") or []
-    return str(urls[0]) if urls else None
 
 
 def ad_name(shown: Mapping[str, Any]) -> str:

@@ -59,9 +59,11 @@ class Conversion:
 class MetaConversions:
     """One pixel, `base_url` without the version. Raises ConnectorErrors only; a request is taken whole or not."""
 
-    def __init__(self, base_url: str, token: str, pixel_id: str, transport: Transport) -> None:
+    def __init__(
+        self, base_url: str, token: str, pixel_id: str, transport: Transport, *, app_secret: str | None = None
+    ) -> None:
         self.pixel_id = pixel_id
-        self._graph = MetaGraph(base_url.rstrip("/"), token, transport)
+        self._graph = MetaGraph(base_url.rstrip("/"), token, transport, app_secret)
 
     def __repr__(self) -> str:
         return f"<MetaConversions {self.pixel_id}>"

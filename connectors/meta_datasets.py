@@ -21,10 +21,12 @@ Operation = Literal["add", "remove", "replace"]
 class MetaDatasets:
     """What belongs to one ad account, or to a messaging account; raises ConnectorErrors only."""
 
-    def __init__(self, base_url: str, token: str, account_id: str, transport: Transport) -> None:
+    def __init__(
+        self, base_url: str, token: str, account_id: str, transport: Transport, *, app_secret: str | None = None
+    ) -> None:
         self._account = f"act_{account_id.removeprefix('act_')}"
         self._messaging = account_id
-        self._graph = MetaGraph(base_url.rstrip("/"), token, transport)
+        self._graph = MetaGraph(base_url.rstrip("/"), token, transport, app_secret)
 
     def datasets(self, *, of_messaging: bool = False) -> list[str]:
         """Ids of the account's datasets, the one it always had first."""

@@ -20,7 +20,8 @@ from connectors.transport import Answer
 
 LOCKED_OUT = 3600.0
 BUSY, FULL = 90.0, 100.0
-BUDGET_TOO_LOW = 1885272
+# of an ad set, and of a campaign that shares its budget out
+BUDGETS_TOO_LOW = {1885272, 1885650}
 # of customer lists
 TERMS_NOT_ACCEPTED = 2663
 TEMPLATE_EXISTS = 2388024
@@ -70,6 +71,9 @@ class MetaDialect:
         if "reduce the amount of data" in message:
             raise TooMuchData(name, message, status=status)
         passes = code in _TRANSIENT or subcode == 99 or error.get("is_transient") is True or _odd_refusal(code, message)
+        if "appsecret_proof" in message:
+            # the app demands a proof, or that of another secret: no owner of an account can mend that
+            raise Refused(name, f"{message} (code {code})", reason="app_refused", status=status, code=str(code))
         # whatever it calls a fault of its own
         if passes or status >= 500:
             raise Transient(name, f"{message} (code {code})", status=status)
@@ -101,7 +105,7 @@ def _refusal(code: int, subcode: int, message: str) -> str:
         return "permission_missing"
     if code == TERMS_NOT_ACCEPTED:
         return "terms_not_accepted"
-    if subcode == BUDGET_TOO_LOW:
+    if subcode in BUDGETS_TOO_LOW:
         return "budget_too_low"
     if subcode == TEMPLATE_EXISTS:
         return "template_exists"

@@ -66,8 +66,9 @@ class MetaGraph:
         # the id of a session brings its signature along, as a query
         number, _, signature = session.partition("?")
         url = f"{self.base_url}/{VERSION}/{quote(number, safe=':/=')}"
-        request = Request("POST", url, params=dict(parse_qsl(signature)), content=content, headers=headers)
-        return dict(self.transport.send(request, self._dialect, secrets=(self.token,)).body)
+        params, proof = dict(parse_qsl(signature)), proved(self.token, self.app_secret)
+        request = Request("POST", url, params={**params, **proof}, content=content, headers=headers)
+        return dict(self.transport.send(request, self._dialect, secrets=(self.token, *proof.values())).body)
 
     def walk(self, path: str, params: Mapping[str, str]) -> list[Row]:
         """Every row of a list, all pages read; rows of a page that came twice are there twice.
@@ -133,8 +134,8 @@ class MetaGraph:
             waited, pause = waited + pause, min(LONGEST_POLL, pause * 1.6)
 
     def _ask(self, method: str, path: str, params: Mapping[str, str], *, once: bool = False) -> Answer:
-        proof = self._proof()
-        signed = {**params, **({"appsecret_proof": proof} if proof else {})}
+        proof = proved(self.token, self.app_secret)
+        signed = {**params, **proof}
         request = Request(
             method,
             f"{self.base_url}/{VERSION}/{quote(path)}",
@@ -143,12 +144,14 @@ class MetaGraph:
             headers={"Authorization": f"Bearer {self.token}"},
             once=once,
         )
-        return self.transport.send(request, self._dialect, secrets=(self.token, proof))
+        return self.transport.send(request, self._dialect, secrets=(self.token, *proof.values()))
 
-    def _proof(self) -> str:
-        if not self.app_secret:
-            return ""
-        return hmac.new(self.app_secret.encode(), self.token.encode(), hashlib.sha256).hexdigest()
+
+def proved(token: str, app_secret: str | None) -> dict[str, str]:
+    """What shows that a token is used by the app that it was given to, which an app can demand; {} without a secret."""
+    if not app_secret:
+        return {}
+    return {"appsecret_proof": hmac.new(app_secret.encode(), token.encode(), hashlib.sha256).hexdigest()}
 
 
 def _state(run: Row) -> str:

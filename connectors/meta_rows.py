@@ -16,6 +16,8 @@ from connectors.meta_audiences import shown_to, warmth
 PLATFORM = "meta"
 # of accounts whose ads may run: active, and in grace after a payment that failed
 LIVE_ACCOUNTS = (1, 9)
+# disabled, to be closed, closed: those that owe a payment or are looked into are not
+CLOSED_ACCOUNTS = (2, 100, 101)
 # one sale stands under several action types; this one counts each sale once, wherever it happened
 CANONICAL_ACTION = "omni_purchase"
 # minor units (ISO 4217) in one of Meta's units of a budget, where they differ

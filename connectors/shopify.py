@@ -9,7 +9,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from connectors import attributes, shopify_queries
-from connectors.errors import Malformed
+from connectors.errors import Malformed, Refused
 from connectors.shopify_graph import ShopifyGraph, connection_page
 from connectors.store import Page, Row
 from connectors.transport import Transport
@@ -44,8 +44,10 @@ class Shopify:
         products, variants = [], []
         for node, page in found:
             with _as_promised(node):
-                products.append(self._product(node, page["shop"]["currencyCode"]))
                 nested = self._nested(node, "variants", shopify_queries.PRODUCT_VARIANTS, ("product", "variants"))
+                if nested is None:
+                    continue
+                products.append(self._product(node, page["shop"]["currencyCode"]))
                 variants += [self._variant(variant, products[-1]["product_id"]) for variant in nested]
         return {"products": _latest(products, "product_id"), "variants": _latest(variants, "variant_id")}
 
@@ -58,8 +60,10 @@ class Shopify:
         orders, lines = [], []
         for node in (node for node, _ in found if not node.get("test")):
             with _as_promised(node):
-                orders.append(self._order(node))
                 nested = self._nested(node, "lineItems", shopify_queries.ORDER_LINES, ("order", "lineItems"))
+                if nested is None:
+                    continue
+                orders.append(self._order(node))
                 lines += [self._line(line, orders[-1]["order_id"]) for line in nested]
         return {"orders": _latest(orders, "order_id"), "order_lines": _latest(lines, "order_id", "line_id")}
 
@@ -72,6 +76,8 @@ class Shopify:
             with _as_promised(node):
                 row = self._product(node, page["shop"]["currencyCode"])
                 nested = self._nested(node, "variants", shopify_queries.PRODUCT_VARIANTS, ("product", "variants"))
+                if nested is None:
+                    continue
                 rows.append({**row, "variants": [self._variant(variant, row["product_id"]) for variant in nested]})
         return Page(_latest(rows, "product_id"), following)
 
@@ -84,17 +90,25 @@ class Shopify:
         for node, _ in found:
             with _as_promised(node):
                 nested = self._nested(node, "lineItems", shopify_queries.LIVE_ORDER_LINES, ("order", "lineItems"))
+                if nested is None:
+                    continue
                 rows.append({**self._order(node), **_live(node), "lines": [self._live_line(line) for line in nested]})
         return Page(_latest(rows, "order_id"), following)
 
     def _live_line(self, node: Row) -> Row:
         return {**self._line(node, ""), "discount": _shop_money(node, "totalDiscountSet")}
 
-    def _nested(self, node: Row, name: str, document: str, path: tuple[str, ...]) -> list[Row]:
+    def _nested(self, node: Row, name: str, document: str, path: tuple[str, ...]) -> list[Row] | None:
+        """All of an order's lines or a product's variants; None where it was deleted since its page was read."""
         rows, after = connection_page(node[name])
-        if after is not None:
-            rows += [row for row, _ in self._graph.walk(document, {"id": node["id"]}, path, after)]
-        return rows
+        if after is None:
+            return rows
+        try:
+            return rows + [row for row, _ in self._graph.walk(document, {"id": node["id"]}, path, after)]
+        except Refused as refused:
+            if refused.reason != "not_found":
+                raise
+            return None
 
     def _product(self, node: Row, currency: str) -> Row:
         preview = (node.get("featuredMedia") or {}).get("preview") or {}

@@ -97,7 +97,7 @@ class ShopifyGraph:
         """Every node of the connection at `path`, each beside the `data` of its page; all pages read.
 
         An expired cursor restarts the walk, a query that costs too much is asked in smaller pages.
-        Raises Malformed for a connection that never moves on.
+        Raises Malformed for a connection that never moves on, Refused as `some` does.
         """
         for restart in range(RESTARTS + 1):
             try:
@@ -124,7 +124,8 @@ class ShopifyGraph:
     ) -> tuple[list[tuple[Row, Row]], str | None]:
         """At most `most` nodes behind the cursor `after`, in pages of `first`, and the cursor behind them.
 
-        Raises CursorExpired when the store no longer knows the place, Malformed as `walk` does.
+        Raises CursorExpired when the store no longer knows the place, Refused with `not_found` when what the nodes
+        belong to is gone, Malformed as `walk` does.
         """
         found: list[tuple[Row, Row]] = []
         size, steps = first or PAGE, Steps("shopify", after)
@@ -137,6 +138,8 @@ class ShopifyGraph:
                     raise
                 size //= 2
                 continue
+            if len(path) > 1 and data.get(path[0], path) is None:
+                raise Refused("shopify", "it is there no more", reason="not_found", status=200)
             nodes, following = connection_page(_at(data, path))
             found += [(node, data) for node in nodes]
             if following is None or (most is not None and len(found) >= most):

@@ -13,6 +13,8 @@ from connectors.tiktok_rows import zone
 from connectors.transport import Request
 
 AT_ONCE = 100
+# closed, suspended, turned down: those that are looked into, or whose owner changed something, are not
+CLOSED = {"STATUS_DISABLE", "STATUS_LIMIT", "STATUS_CONFIRM_FAIL", "STATUS_CONFIRM_FAIL_END"}
 
 
 def read(asking: Asking) -> Grant:
@@ -35,7 +37,7 @@ def _accounts(asking: Asking, headers: Mapping[str, str], ids: Sequence[str]) ->
 
 
 def _account(row: Row) -> Account:
-    reason = None if row["status"] == "STATUS_ENABLE" else "account_disabled"
+    reason = "account_disabled" if row["status"] in CLOSED else None
     return Account(text(row["advertiser_id"]), text(row["name"]), row["currency"], zone(row), reason)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 import secrets
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from sandbox import chatapp, google_ads, refusals
 from sandbox.ad_catalogue import ACCOUNTS
 from sandbox.faces import TOKENS, accepted
+from sandbox.faults import struck
 from sandbox.shopify_objects import SHOP
 from sandbox.tiktok_world import ADVERTISERS
 
@@ -150,14 +152,26 @@ def _lasting() -> tuple[Response, int] | None:
     return jsonify({"access_token": TOKENS["meta"], "token_type": "bearer", "expires_in": 5184000}), 200
 
 
+def unproven() -> Response | None:
+    """Meta's refusal of a call whose proof is of another secret, or that has none while the app demands one."""
+    wanted = hmac.new(CLIENT_SECRET.encode(), TOKENS["meta"].encode(), hashlib.sha256).hexdigest()
+    given = request.values.get("appsecret_proof", "")
+    is_demanded = struck("secret_required")
+    if given and given != wanted:
+        return refusals.meta_error(100, "Invalid appsecret_proof provided in the API argument")
+    if is_demanded and not given:
+        return refusals.meta_error(100, "API calls from the server require an appsecret_proof argument")
+    return None
+
+
 def _accounts(face: Blueprint) -> None:
     @face.get(f"{GRAPH}/me/permissions")
-    def permissions() -> tuple[Response, int]:
+    def permissions() -> AnyResponse:
         names = ("ads_read", "ads_management", "business_management", "whatsapp_business_management")
         return _opened("meta", {"data": [{"permission": name, "status": "granted"} for name in names]})
 
     @face.get(f"{GRAPH}/me/adaccounts")
-    def ad_accounts() -> tuple[Response, int]:
+    def ad_accounts() -> AnyResponse:
         rows = [
             {
                 "id": f"act_{row.id}",
@@ -172,16 +186,16 @@ def _accounts(face: Blueprint) -> None:
         return _opened("meta", {"data": rows, "paging": {"cursors": {"before": "MA", "after": "MQ"}}})
 
     @face.get(f"{GRAPH}/me/assigned_whatsapp_business_accounts")
-    def business_accounts() -> tuple[Response, int]:
+    def business_accounts() -> AnyResponse:
         return _opened("meta", {"data": [{"id": chatapp.ACCOUNT, "name": "Alder & Finch", "currency": "USD"}]})
 
     @face.get("/shopify/admin/api/2026-10/shop.json")
-    def shop() -> tuple[Response, int]:
+    def shop() -> AnyResponse:
         names = {"myshopify_domain": "myshopifyDomain", "currency": "currencyCode", "iana_timezone": "ianaTimezone"}
         return _opened("shopify", {"shop": {"name": SHOP["name"], **{name: SHOP[of] for name, of in names.items()}}})
 
     @face.get("/stripe/v1/account")
-    def payee() -> tuple[Response, int]:
+    def payee() -> AnyResponse:
         profile = {"name": PAYEE["name"]}
         return _opened(
             "stripe",
@@ -208,7 +222,9 @@ def _advertisers(face: Blueprint, codes: Codes) -> None:
         return refusals.tiktok({"list": rows})
 
 
-def _opened(vendor: str, body: dict[str, Any]) -> tuple[Response, int]:
+def _opened(vendor: str, body: dict[str, Any]) -> AnyResponse:
     if not accepted(vendor, request):
-        return jsonify(error={"message": "Invalid OAuth access token", "type": "OAuthException", "code": 190}), 401
-    return jsonify(body), 200
+        told = {"message": "Invalid OAuth access token", "type": "OAuthException", "code": 190}
+        return refusals.answer({"error": told}, 401)
+    refused = unproven() if vendor == "meta" else None
+    return refused or jsonify(body)

@@ -263,4 +263,4 @@ AFTER: dict[str, Callable[[Fault, Response], Response]] = {
     "reorder": _reordered,
     "double_rows": _doubled,
 }
-KINDS = {*BEFORE, *AFTER, "duplicate_page", "report_failed", "report_stuck"}
+KINDS = {*BEFORE, *AFTER, "duplicate_page", "report_failed", "report_stuck", "secret_required"}

@@ -23,6 +23,7 @@ from sandbox import (
     meta_studies,
     refusals,
 )
+from sandbox.authorizing import unproven
 from sandbox.faces import accepted
 from sandbox.faults import struck
 from sandbox.world import World, WorldHolder
@@ -95,7 +96,7 @@ def blueprint(
         account = (request.view_args or {}).get("account")
         if account and all(account != row.id for row in holder.world.accounts):
             return _unknown(f"act_{account}")
-        return None
+        return unproven()
 
     @face.after_request
     def report_budget(response: Response) -> Response:

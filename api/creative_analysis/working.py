@@ -23,7 +23,7 @@ WAITS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15))
 LONGEST = timedelta(minutes=10)
 # between batches the worker does its other chores, and sees that it is told to end
 AT_ONCE = 4
-# seconds after which no further one of a batch is begun: a slow analyser must not hold up webhooks and mail
+# seconds after which no further one of a batch is begun
 LONGEST_BATCH = 20.0
 ENDED = ("succeeded", "failed")
 

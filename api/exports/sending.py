@@ -12,7 +12,7 @@ from typing import Literal
 import sqlalchemy as sa
 import structlog
 
-from api import audit, db
+from api import audit, connections, db
 from api.erased import digest
 from api.erased_records import erased_digests
 from api.exports import candidates, destinations, gates, matching
@@ -35,6 +35,8 @@ BATCH = 200
 LEASE = timedelta(minutes=10)
 WAITS = (60, 5 * 60, 30 * 60, 2 * 3600, 12 * 3600)
 JITTER = 0.2
+# the deployment's app is at fault, which its operator mends: no event is, nor the owner of the account
+APP_REFUSED = "app_refused"
 FAILING_FROM = 5
 GIVEN_UP_AFTER = timedelta(hours=24)
 ONCE = Policy(attempts=1, connect_timeout=5, read_timeout=20, whole_timeout=30, largest_body=2**20)
@@ -168,7 +170,8 @@ def _reported(
     connection, destination = claim.connection, claim.destination
     settled: list[Settled] = []
     with Transport(ONCE) as transport:
-        platform = MetaConversions(connection.base_url, connection.token, destination.target, transport)
+        pixel, secret = destination.target, connections.app_secret(settings, connection)
+        platform = MetaConversions(connection.base_url, connection.token, pixel, transport, app_secret=secret)
         try:
             _report(platform, conversions, settled)
         except ConnectorError as failure:
@@ -185,7 +188,7 @@ def _report(platform: MetaConversions, events: Sequence[tuple[str, Conversion]],
     try:
         platform.send([event for _, event in events])
     except Refused as refused:
-        if refused.reason in OWNERS_CALL:
+        if refused.reason in OWNERS_CALL or refused.reason == APP_REFUSED:
             raise
         if refused.reason == "not_found" or len(events) == 1:
             settled += [Settled(row_id, "failed", refused.reason) for row_id, _ in events]
@@ -200,7 +203,7 @@ def _report(platform: MetaConversions, events: Sequence[tuple[str, Conversion]],
 def _failed(row_id: str, failure: ConnectorError) -> Settled:
     if isinstance(failure, Revoked):
         return Settled(row_id, "waiting", failure.reason)
-    if isinstance(failure, Refused):
+    if isinstance(failure, Refused) and failure.reason != APP_REFUSED:
         return Settled(row_id, "failed", failure.reason)
     wait = failure.wait or 0.0 if isinstance(failure, Throttled) else 0.0
     return Settled(row_id, "retry", failure.reason, wait)

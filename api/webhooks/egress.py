@@ -10,6 +10,7 @@ import ipaddress
 import re
 import socket
 import threading
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,10 +23,12 @@ from requests_hardened.ip_filter import InvalidIPAddress, filter_host  # type: i
 from requests_hardened.ip_filter_adapter import IPFilterAdapter  # type: ignore[import-untyped]
 from urllib3.connection import HTTPSConnection
 from urllib3.connectionpool import HTTPSConnectionPool
+from urllib3.util import Timeout
 
 LONGEST_URL = 2048
 WHOLE_SECONDS = 15.0
 CONNECT_SECONDS = 5.0
+SLACK_SECONDS = 0.2
 # inner networks, and IPv4 within IPv6, in spellings that were given up and that requests_hardened lets through
 _GIVEN_UP = tuple(ipaddress.ip_network(one) for one in ("::/96", "::ffff:0:0:0/96", "fec0::/10"))
 _HOST = re.compile(r"[A-Za-z0-9.:\[\]-]{1,253}")
@@ -157,7 +160,7 @@ def _session(session: requests.Session) -> requests.Session:
 
 def _sent(session: requests.Session, url: str, body: bytes, headers: Mapping[str, str]) -> Outcome:
     told = {**headers, "Content-Type": "application/json", "Accept-Encoding": "identity"}
-    timeout = (CONNECT_SECONDS, WHOLE_SECONDS - CONNECT_SECONDS)
+    timeout: Any = Timeout(connect=CONNECT_SECONDS, total=WHOLE_SECONDS)
     # only the status counts: what a receiver writes is neither waited for nor read
     with (
         session,
@@ -167,7 +170,7 @@ def _sent(session: requests.Session, url: str, body: bytes, headers: Mapping[str
 
 
 def _fetched(session: requests.Session, url: str, into: IO[bytes], most_bytes: int) -> str:
-    timeout = (CONNECT_SECONDS, WHOLE_SECONDS - CONNECT_SECONDS)
+    timeout: Any = Timeout(connect=CONNECT_SECONDS, total=WHOLE_SECONDS)
     size = 0
     with session, session.get(url, timeout=timeout, allow_redirects=False, stream=True) as answer:
         if answer.status_code != 200:
@@ -184,8 +187,11 @@ class _Connection(HTTPSConnection):
     """One that is cut after `WHOLE_SECONDS`, however slowly the other side goes on sending."""
 
     def connect(self) -> None:
+        begun = time.monotonic()
         super().connect()
-        cut = threading.Timer(WHOLE_SECONDS - CONNECT_SECONDS, _cut, [self.sock])
+        # a little later than silence is noticed, which is told as what it is
+        left = WHOLE_SECONDS + SLACK_SECONDS - (time.monotonic() - begun)
+        cut = threading.Timer(max(0.0, left), _cut, [self.sock])
         cut.daemon = True
         cut.start()
 

@@ -9,6 +9,7 @@ import pytest
 
 from api import connections, errors
 from api.models import Connection, Profile
+from connectors.errors import Refused
 from connectors.meta_ads import MetaAds
 from connectors.shopify import Shopify
 from connectors.transport import Policy
@@ -170,3 +171,15 @@ def test_a_refusal_carries_the_providers_own_number(
     told = refused(settings, connection)
     assert told.fields == {"provider_code": "100/1487056"}
     assert "100/1487056" in told.message and "ada" not in told.message
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [("budget_too_low", "under the platform's own minimum"), ("budget_between_steps", "larger steps of this currency")],
+)
+def test_an_amount_that_the_platform_does_not_take_is_the_callers_to_mend(
+    settings: Settings, reason: str, told: str
+) -> None:
+    refused = connections.refusal(settings, Connection(), Refused("google", "no", reason=reason), writes=True)
+    assert (refused.code.status, refused.code.code) == (422, "validation_error")
+    assert told in refused.message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ import sqlalchemy as sa
 
 from api import db, errors, mail, mail_delivery
 from api.models import OutgoingMail, Workspace
+from api.worker import chores
 from tests.factories.mailbox import Mailbox, mail_server
 from touchledger.settings import Settings
 
@@ -172,6 +174,13 @@ def test_a_server_that_refuses_a_message_and_leaves_is_asked_again(
     assert mail_delivery.deliver(posting) == 2
 
 
+def test_a_domain_in_other_letters_is_written_to_by_its_name_in_the_dns(posting: Settings, mailbox: Mailbox) -> None:
+    put(posting, to="ada@bücher.example")
+    assert mail_delivery.deliver(posting) == 1
+    assert mailbox.recipients == ["ada@xn--bcher-kva.example"]
+    assert mailbox.arrived[0]["To"] == "ada@xn--bcher-kva.example"
+
+
 def test_an_address_that_mail_cannot_carry_fails_alone(posting: Settings, mailbox: Mailbox) -> None:
     put(posting, to="josé@example.com")
     put(posting)
@@ -238,6 +247,25 @@ def test_mail_never_leaves_unencrypted_where_encryption_is_asked_for(posting: Se
     assert mail_delivery.deliver(posting.model_copy(update={"smtp_starttls": "on"})) == 0
     assert mailbox.arrived == []
     assert rows(posting)[0].note == "The mail server cannot be used: SMTPNotSupportedError."
+
+
+def test_a_mail_server_that_keeps_silent_keeps_no_other_chore_waiting(
+    home: Path, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # webhooks and exports waited with it for thirty seconds
+    monkeypatch.setattr(mail_delivery, "TIMEOUT_SECONDS", 1.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        settings = sending_to(silent.getsockname()[1], home)
+        put(settings)
+        chore = next(one for one in chores(settings) if one.name == "deliver_mail")
+        begun = time.monotonic()
+        with monkeypatch.context() as hasty:
+            hasty.setattr("api.beside.PATIENCE", 0.05)
+            assert (chore.do(settings), chore.do(settings)) == (0, 0)
+        assert time.monotonic() - begun < 1
+    chore.do(settings)
+    (row,) = rows(settings)
+    assert (row.status, row.attempts) == ("queued", 1)
 
 
 def test_old_messages_are_forgotten_with_their_addresses(posting: Settings) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pydantic import SecretStr
 
@@ -10,8 +12,11 @@ from connectors import apps
 from connectors.ad_platform import Access
 from connectors.ad_platforms import PLATFORMS, opened
 from connectors.authorizing import WAYS, address, code_in
+from connectors.errors import Refused
 from connectors.transport import Transport
 from sandbox.authorizing import PAGES
+from sandbox.faces import TOKENS
+from tests.fixtures.sandbox import RunningSandbox
 from touchledger.settings import Settings
 
 
@@ -26,6 +31,20 @@ def test_the_ad_platforms_that_can_be_connected_are_those_that_can_be_asked(sett
         for name in PLATFORMS:
             access = Access("http://127.0.0.1:9", "token", "1", is_sandbox=True)
             assert opened(settings, name, access, transport).platform == name
+
+
+def test_an_app_at_meta_that_demands_its_secret_is_answered(settings: Settings, sandbox: RunningSandbox) -> None:
+    account = sandbox.world.accounts[0].id
+    sandbox.demand_secret()
+    access = Access(f"{sandbox.url}/meta", TOKENS["meta"], account, is_sandbox=True)
+    another = settings.model_copy(update={"meta_app_id": "1", "meta_app_secret": SecretStr("of another app")})
+    with Transport() as transport:
+        assert opened(settings, "meta", access, transport).entities()["ad_accounts"]
+        real = replace(access, is_sandbox=False)
+        for unproven in (settings, another):
+            with pytest.raises(Refused, match="appsecret_proof") as caught:
+                opened(unproven, "meta", real, transport).entities()
+            assert caught.value.reason == "app_refused"
 
 
 @pytest.mark.parametrize("provider", SPOKEN)

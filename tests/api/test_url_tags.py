@@ -22,6 +22,29 @@ def test_the_suggested_parameters_pass_every_check(platform: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("ad", "is_asset_group", "issues"),
+    [
+        ("{creative}", False, []),
+        ("{creative}", True, ["missing_ad_id"]),
+        ("{assetgroupid}", False, ["missing_ad_id"]),
+        ("{assetgroupid}", True, []),
+        # in a suffix of the whole account
+        ("{creative}{assetgroupid}", False, []),
+        ("{creative}{assetgroupid}", True, []),
+    ],
+)
+def test_an_asset_group_of_googles_is_named_by_a_macro_of_its_own(
+    ad: str, is_asset_group: bool, issues: list[str]
+) -> None:
+    tags = f"utm_source=google&utm_medium=paid&ad_id={ad}"
+    asked = {"platform": "google", "ad_id": AD, "landing_url": SHOP, "is_asset_group": is_asset_group}
+    assert url_tags.issues(url_tags=tags, **asked) == issues
+    own = url_tags.suggested("google", is_asset_group=is_asset_group)
+    assert url_tags.issues(url_tags=own, **asked) == []
+    assert "{adgroupid}" in own or is_asset_group
+
+
+@pytest.mark.parametrize(
     ("tags", "landing", "issues"),
     [
         (None, SHOP, ["missing_utm_source", "missing_utm_medium", "missing_ad_id"]),

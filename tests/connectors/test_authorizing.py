@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -72,6 +73,14 @@ def test_metas_token_of_some_hours_is_exchanged_for_the_one_of_sixty_days(
     with pytest.raises(Refused) as caught:
         redeem(asked, transport, code=code(asked), back=BACK)
     assert PASSING not in str(caught.value)
+
+
+@pytest.mark.parametrize("provider", ["meta", "chatapp"])
+def test_an_app_that_demands_its_secret_is_let_in(sandbox: RunningSandbox, transport: Transport, provider: str) -> None:
+    asked = client(sandbox, "meta", provider)
+    given = code(asked)
+    sandbox.demand_secret()
+    assert redeem(asked, transport, code=given, back=BACK).accounts
 
 
 def test_every_ad_account_is_found(sandbox: RunningSandbox, transport: Transport) -> None:
@@ -165,6 +174,9 @@ def test_what_goes_wrong_is_a_connectors_error_without_secrets(
 
 
 def test_lists_are_walked_to_their_end_and_closed_accounts_say_so(transport: Transport) -> None:
+    # of those that owe a payment, are looked into or in grace, all can be read, and the ads of some run on
+    open_ones, over = (1, 3, 7, 8, 9), (2, 100, 101)
+    states = (*open_ones, *over)
     graph = Flask("graph")
     graph.add_url_rule("/v26.0/oauth/access_token", "t", lambda: jsonify(access_token="EAA"), methods=["POST"])
     graph.add_url_rule("/v26.0/me/permissions", "p", lambda: jsonify(data=[{"permission": "a", "status": "declined"}]))
@@ -172,15 +184,59 @@ def test_lists_are_walked_to_their_end_and_closed_accounts_say_so(transport: Tra
     @graph.get("/v26.0/me/adaccounts")
     def accounts() -> Any:
         at = int(request.args.get("after", "0"))
-        # active, disabled, unsettled, and in grace after a payment that failed, in which ads run on
-        row = {"account_id": str(at), "name": "n", "account_status": (1, 2, 3, 9)[at]}
-        onward = {"cursors": {"after": str(at + 1)}, **({"next": "x"} if at < 3 else {})}
+        row = {"account_id": str(at), "name": "n", "account_status": states[at]}
+        onward = {"cursors": {"after": str(at + 1)}, **({"next": "x"} if at + 1 < len(states) else {})}
         return jsonify(data=[row], paging=onward)
 
     with served(graph) as url:
         grant = redeem(Client("meta", "1", "s", url, url, is_sandbox=False), transport, code="c", back=BACK)
-    assert [one.reason for one in grant.accounts] == [None, "account_disabled", "account_disabled", None]
+    assert [one.reason for one in grant.accounts] == [None] * len(open_ones) + ["account_disabled"] * len(over)
     assert grant.scopes == []
+
+
+@pytest.mark.parametrize(
+    ("told", "name"),
+    [
+        ({"business_profile": {"name": None}, "settings": {"dashboard": {"display_name": "Finch"}}}, "Finch"),
+        ({"business_profile": None, "settings": {"dashboard": {"display_name": None}}}, "acct_1"),
+        ({}, "acct_1"),
+    ],
+)
+def test_a_processors_account_that_was_given_no_name_is_called_as_its_dashboard_calls_it(
+    transport: Transport, told: dict[str, Any], name: str
+) -> None:
+    stripe = Flask("stripe")
+    stripe.add_url_rule("/oauth/token", "t", lambda: jsonify(access_token="sk", scope="read_write"), methods=["POST"])
+    account = {"id": "acct_1", "object": "account", "default_currency": None, **told}
+    stripe.add_url_rule("/v1/account", "a", lambda: jsonify(account))
+    with served(stripe) as url:
+        grant = redeem(Client("stripe", "1", "s", url, url, is_sandbox=False), transport, code="c", back=BACK)
+    assert list(grant.accounts) == [Account("acct_1", name)]
+
+
+def test_an_advertiser_that_tiktok_looks_into_is_not_disabled(transport: Transport) -> None:
+    known = {
+        "STATUS_ENABLE": None,
+        "STATUS_PENDING_CONFIRM_MODIFY": None,
+        "STATUS_SELF_SERVICE_UNAUDITED": None,
+        "STATUS_LIMIT": "account_disabled",
+        "STATUS_CONFIRM_FAIL": "account_disabled",
+        "STATUS_CONFIRM_FAIL_END": "account_disabled",
+        "STATUS_DISABLE": "account_disabled",
+    }
+    of_all = {"currency": "USD", "timezone": "Etc/UTC", "display_timezone": "UTC"}
+    told = [{"advertiser_id": state, "name": "n", "status": state, **of_all} for state in known]
+    api = Flask("tiktok")
+    for path, data, method in (
+        ("oauth2/access_token", {"access_token": "t", "scope": [1]}, "POST"),
+        ("oauth2/advertiser/get", {"list": [{"advertiser_id": state} for state in known]}, "GET"),
+        ("advertiser/info", {"list": told}, "GET"),
+    ):
+        body = {"code": 0, "message": "OK", "data": data}
+        api.add_url_rule(f"/open_api/v1.3/{path}/", path, partial(jsonify, body), methods=[method])
+    with served(api) as url:
+        grant = redeem(Client("tiktok", "1", "s", url, url, is_sandbox=False), transport, code="c", back=BACK)
+    assert {one.external_account_id: one.reason for one in grant.accounts} == known
 
 
 @pytest.mark.parametrize("told", [{}, {"access_token": 5}, {"access_token": "t", "scope": None}, []])

@@ -15,6 +15,7 @@ from connectors.apps import OF_SANDBOX, App
 from connectors.errors import CursorExpired, Malformed, Refused, Revoked, Throttled, TooMuchData, Transient
 from connectors.google_ads import GoogleAds
 from connectors.google_api import GoogleApi
+from connectors.google_links import url_tags
 from connectors.transport import Transport
 from data_contracts.contract import load
 from sandbox import google_world
@@ -76,6 +77,7 @@ def test_an_asset_group_is_an_ad_set_with_one_ad(google: GoogleAds, holdings: Ho
     assets = {number for number, plan in holdings.plans.items() if plan.channel == google_world.ASSETS}
     assert set(groups) == {row.id for row in holdings.tree.ad_sets if row.campaign_id in assets}
     assert {row["name"] for row in groups.values()} == {"All products", "Gifts"}
+    assert {row["url_tags"] for row in groups.values()} == {google_world.SUFFIX}
     spent = [row["spend"] for _, rows in google.delivery(SINCE, TODAY) for row in rows if row["ad_id"] in groups]
     assert sum(spent) > 0
 
@@ -269,4 +271,4 @@ def test_only_what_reaches_the_site_is_told_as_its_parameters(template: str, suf
         "adGroupAd": {"ad": {"id": "1", **({"finalUrlSuffix": suffix} if suffix else {})}},
         "customer": {"finalUrlSuffix": "far=1", "trackingUrlTemplate": template},
     }
-    assert google_rows.url_tags(row) == tags
+    assert url_tags(row) == tags

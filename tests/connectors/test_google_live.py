@@ -107,6 +107,7 @@ def test_a_shared_budget_and_an_ad_groups_are_none_of_its_own(
     [
         ({"kind": "code", "code": "ACTION_NOT_PERMITTED"}, Refused, "permission_missing"),
         ({"kind": "code", "code": "MONEY_AMOUNT_LESS_THAN_CURRENCY_MINIMUM_CPC"}, Refused, "budget_too_low"),
+        ({"kind": "code", "code": "NON_MULTIPLE_OF_MINIMUM_CURRENCY_UNIT"}, Refused, "budget_between_steps"),
         ({"kind": "revoked"}, Revoked, "connection_revoked"),
         ({"kind": "reset"}, Transient, "connection"),
         ({"kind": "truncation"}, Malformed, "malformed"),
@@ -137,5 +138,13 @@ def test_every_ad_but_removed_ones_is_told_with_where_it_leads(google: GoogleAds
          TEMPLATES.get(names[row.campaign_id], f"{{lpurl}}?{SUFFIX}").removeprefix("{lpurl}?"))
         for row in own
         if row.status != "REMOVED" and row.id != row.ad_set_id
+    } | {
+        (group.id, group.name, names[group.campaign_id],
+         next(row.landing_url for row in own if row.id == group.id), SUFFIX)
+        for group in holdings.tree.ad_sets
+        if group.account_id == OWN and any(row.id == group.id for row in own)
     }  # fmt: skip
+    assert {one.ad_id for one in google.linked_ads() if one.is_asset_group} == {
+        row.id for row in own if row.id == row.ad_set_id
+    }
     assert any(row.status == "REMOVED" for row in own)

@@ -98,6 +98,7 @@ def test_a_sync_after_a_change_sees_it_and_delivery_does_not(meta: MetaAds, camp
     [
         ({"kind": "code", "code": "200"}, Refused, "permission_missing"),
         ({"kind": "code", "code": "100", "subcode": 1885272}, Refused, "budget_too_low"),
+        ({"kind": "code", "code": "100", "subcode": 1885650}, Refused, "budget_too_low"),
         ({"kind": "code", "code": "100"}, Refused, "bad_parameter"),
         ({"kind": "revoked"}, Revoked, "connection_revoked"),
         ({"kind": "code", "code": "190", "subcode": 463}, Revoked, "expired"),

@@ -63,3 +63,29 @@ def test_a_page_that_has_a_next_one_and_names_no_cursor_ends_no_list(kind: str) 
     shop = Shopify("http://127.0.0.1:9", "t", "shop", Scripted([Answer(200, {}, page, True)]))
     with pytest.raises(Malformed, match="no cursor"):
         shop.orders() if kind == "orders" else shop.catalogue()
+
+
+@pytest.mark.parametrize(
+    ("kind", "rest", "parent"), [("orders", "lineItems", "order"), ("products", "variants", "product")]
+)
+def test_what_was_deleted_while_its_rest_was_read_is_left_out_and_holds_up_no_other(
+    kind: str, rest: str, parent: str
+) -> None:
+    page = json.loads(json.dumps(STORE_PAGE))
+    (edge,) = page["data"][kind]["edges"]
+    known = edge["node"]
+    for line in known[rest]["edges"]:
+        line["node"]["totalDiscountSet"] = known["totalPriceSet"]
+    cut = {**known, "id": f"gid://shopify/{parent.title()}/2"}
+    cut[rest] = {**known[rest], "pageInfo": {"hasNextPage": True, "endCursor": "c"}}
+    page["data"][kind]["edges"] = [{"node": cut}, edge]
+    told = [Answer(200, {}, page, True), Answer(200, {}, {"data": {parent: None}}, True)]
+    for read in (
+        (Shopify.orders, Shopify.orders_page) if kind == "orders" else (Shopify.catalogue, Shopify.products_page)
+    ):
+        shop = Shopify("http://127.0.0.1:9", "t", "shop", Scripted(list(told)))
+        if read in (Shopify.orders_page, Shopify.products_page):
+            rows = read(shop, since=None, after=None, most=5).rows
+        else:
+            rows = read(shop)[kind]
+        assert [row[f"{parent}_id"] for row in rows] == ["1"]

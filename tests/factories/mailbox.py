@@ -62,7 +62,7 @@ class _Server(SMTP):
 
     async def push(self, status: Any) -> None:
         await super().push(status)
-        if str(status).startswith("421"):
+        if str(status).startswith("421") and self.transport is not None:
             self.transport.close()
 
 

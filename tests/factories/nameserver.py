@@ -16,11 +16,15 @@ import dns.rrset
 
 @dataclass
 class Zone:
-    """What the server answers. `is_broken` makes it answer SERVFAIL; `asked` is what it was asked for."""
+    """What the server answers. `is_broken` makes it answer SERVFAIL; `asked` is what it was asked for.
+
+    Of what ends with a name in `lame` it gets no answer itself, as of a domain whose own servers are gone.
+    """
 
     port: int = 0
     texts: dict[str, str] = field(default_factory=dict)
     is_broken: bool = False
+    lame: tuple[str, ...] = ()
     asked: list[str] = field(default_factory=list)
 
     @property
@@ -34,7 +38,7 @@ class Zone:
         response = dns.message.make_response(query)
         response.flags |= dns.flags.RA
         text = self.texts.get(self.asked[-1])
-        if self.is_broken:
+        if self.is_broken or self.asked[-1].endswith(self.lame):
             response.set_rcode(dns.rcode.SERVFAIL)
         elif text is None:
             response.set_rcode(dns.rcode.NXDOMAIN)

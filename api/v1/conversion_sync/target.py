@@ -156,8 +156,8 @@ def _asked(
         under_way.alone(settings.operational_url, f"datasets:{connection.id}"),
         connections.asking(settings, connection, within=SECONDS, writes=True) as transport,
     ):
-        account = connection.external_account_id
-        platform = MetaDatasets(connection.base_url, connection.token, account, transport)
+        account, secret = connection.external_account_id, connections.app_secret(settings, connection)
+        platform = MetaDatasets(connection.base_url, connection.token, account, transport, app_secret=secret)
         answer = targets.ask(platform, profile.name, body["dataset"], before, to)
     starves = to == "existing" and before.target == "clean" and answer.live_ad_sets != 0
     if starves and not body["confirm_live_ad_sets"]:

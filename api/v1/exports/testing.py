@@ -55,8 +55,11 @@ def try_destination(body: dict[str, Any], destination_id: str) -> dict[str, Any]
 
 def _asked(destination: ExportDestination, connection: Connection, code: str) -> dict[str, Any]:
     event = Conversion(id=f"test-{db.new_id()}", type="lead_created", occurred_at=db.now(), is_chat=False, match=NOBODY)
-    with connections.asking(context.settings(), connection, within=SECONDS, writes=True) as transport:
-        platform = MetaConversions(connection.base_url, connection.token, destination.target, transport)
+    settings = context.settings()
+    secret = connections.app_secret(settings, connection)
+    with connections.asking(settings, connection, within=SECONDS, writes=True) as transport:
+        pixel = destination.target
+        platform = MetaConversions(connection.base_url, connection.token, pixel, transport, app_secret=secret)
         try:
             platform.send([event], test_event_code=code)
         except Refused as refused:

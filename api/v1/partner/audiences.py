@@ -168,8 +168,8 @@ def _sent(
     """The list, made where it is new, and whether it now holds what was asked; a platform empties no list."""
     settings = context.settings()
     with connections.asking(settings, connection, within=SECONDS, writes=True) as transport:
-        account = connection.external_account_id
-        platform = MetaDatasets(connection.base_url, connection.token, account, transport)
+        account, secret = connection.external_account_id, connections.app_secret(settings, connection)
+        platform = MetaDatasets(connection.base_url, connection.token, account, transport, app_secret=secret)
         try:
             listed = kept or _made(connection, name, platform.make_list(name))
             if chosen.people:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 import time_machine
+from flask import Flask, request
 
 from api import db
+from api.beside import beside
 from api.creative_analysis import working
 from api.creative_analysis.working import analyse_due
 from api.models import CreativeAnalysis, Profile
+from tests.fixtures.sandbox import served
 from touchledger.settings import Settings
 
 START = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -113,6 +117,31 @@ def test_an_analyser_that_takes_its_time_is_asked_no_more_until_the_other_chores
     for tried in (1, 2, 3):
         analyse_due(unreachable)
         assert [kept(unreachable, one).attempts for one in ids] == [1] * tried + [0] * (3 - tried)
+
+
+def test_a_slow_analyser_keeps_the_other_chores_waiting_no_longer_than_a_round(
+    settings: Settings, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # mail and webhooks waited two minutes for each creative of an analyser that hung
+    job_id, answering, asked, app = queue(), threading.Event(), list[str](), Flask("analyser")
+
+    @app.post("/")
+    def answer() -> dict[str, Any]:
+        asked.append(request.get_json()["creative"]["title"])
+        answering.wait(10)
+        unsaid = dict.fromkeys(("hook_type", "cta_type", "primary_angle", "language"))
+        return {**unsaid, "creative_format": "static", "offers": [], "confidence": 0.5, "analyzer": "slow/1"}
+
+    with served(app) as url:
+        away = {"creative_analyser": "http", "creative_analyser_url": url}
+        slow = settings.model_copy(update=away)
+        monkeypatch.setattr("api.beside.PATIENCE", 0.3)
+        round_ = beside(analyse_due)
+        assert (round_(slow), round_(slow), asked) == (0, 0, ["Why?"])
+        assert kept(settings, job_id).status == "running"
+        answering.set()
+        monkeypatch.setattr("api.beside.PATIENCE", 10)
+        assert (round_(slow), kept(settings, job_id).status) == (1, "succeeded")
 
 
 def test_where_nothing_is_analysed_jobs_wait(settings: Settings, queue: Queue) -> None:

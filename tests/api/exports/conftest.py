@@ -134,5 +134,6 @@ def profile(sqlite_url: str) -> Profile:
 def exporting(settings: Settings, profile: Profile, sandbox: RunningSandbox) -> Iterator[Exporting]:
     url = settings.operational_url
     via = connected.to_meta(url, profile, sandbox.url)
+    sandbox.demand_secret()
     yield Exporting(settings, profile, exports.destination(url, profile, via, target=sandbox.pixel_id()), via, sandbox)
     snapshots(settings).close()

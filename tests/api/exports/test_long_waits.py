@@ -1,4 +1,4 @@
-"""A platform may ask for any wait; a conversion is tried again within a day."""
+"""A platform may ask for any wait, and refuse the deployment itself; a conversion is tried again within a day."""
 
 from __future__ import annotations
 
@@ -20,3 +20,13 @@ def test_a_wait_beyond_all_reason_holds_a_conversion_for_a_day(exporting: Export
     found = row(exporting)
     assert (found.status, found.reason) == ("queued", "throttled")
     assert found.next_attempt_at is not None and found.next_attempt_at - db.now() <= timedelta(days=1)
+
+
+def test_what_is_refused_because_of_the_deployments_app_waits_for_it_to_be_mended(exporting: Exporting) -> None:
+    # no event is to blame: each was asked for alone, and had failed for good
+    queue(exporting, "one", "two", "three")
+    unproven = {"code": "100", "message": "Invalid appsecret_proof provided in the API argument"}
+    exporting.sandbox.plan({**DOWN, "kind": "code", "status": 400, **unproven})
+    assert exporting.send() == 3
+    assert {(one.status, one.reason, one.attempts) for one in exporting.rows()} == {("queued", "app_refused", 1)}
+    assert exporting.sandbox.calls("/events") == 1

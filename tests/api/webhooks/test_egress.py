@@ -98,10 +98,15 @@ def test_a_redirect_is_not_followed_and_an_answer_not_read(receiver: Receiver) -
 
 
 def test_a_connection_is_cut_however_slowly_the_other_side_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(egress, "WHOLE_SECONDS", egress.CONNECT_SECONDS + 0.05)
+    monkeypatch.setattr(egress, "WHOLE_SECONDS", 0.3)
+    monkeypatch.setattr(egress, "CONNECT_SECONDS", 0.25)
     ours, theirs = socket.socketpair()
     monkeypatch.setattr(egress.HTTPSConnection, "connect", lambda self: setattr(self, "sock", ours))
     egress._Connection("receiver.example").connect()
+    # what connecting did not take is left for the answer
+    theirs.settimeout(0.15)
+    with pytest.raises(TimeoutError):
+        theirs.recv(1)
     theirs.settimeout(5)
     assert theirs.recv(1) == b""
     ours.close()

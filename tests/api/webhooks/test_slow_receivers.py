@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 
@@ -80,10 +81,18 @@ def test_a_workspace_of_many_slow_receivers_does_not_keep_another_waiting(
 
 
 def test_a_receiver_that_never_answers_is_given_up(slow: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(egress, "WHOLE_SECONDS", egress.CONNECT_SECONDS + 0.1)
+    monkeypatch.setattr(egress, "WHOLE_SECONDS", 0.1)
     begun = time.monotonic()
     assert slow.egress.post("https://receiver.example/hook", b"{}", {}) == Outcome(error="timeout")
     assert time.monotonic() - begun < 3
+
+
+def test_a_receiver_has_all_the_time_that_it_is_promised(slow: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    # it had ten seconds of the fifteen: the rest was kept for a connection that had long been made
+    monkeypatch.setattr(egress, "WHOLE_SECONDS", 3.0)
+    monkeypatch.setattr(egress, "CONNECT_SECONDS", 2.9)
+    threading.Timer(0.3, slow.answering.set).start()
+    assert slow.egress.post("https://receiver.example/hook", b"{}", {}) == Outcome(200)
 
 
 def test_an_answer_without_end_is_taken_by_its_status(receiver: Receiver) -> None:

@@ -170,6 +170,23 @@ def test_a_verified_domain_fails_after_three_bad_days_in_a_row(ask: Ask, zone: Z
     assert verify(ask)["status"] == "verified"
 
 
+def test_a_domain_whose_own_dns_is_gone_keeps_no_other_from_being_looked_at(zone: Zone, settings: Settings) -> None:
+    zone.lame = ("gone.example",)
+    before = db.now() - timedelta(hours=25)
+    with db.transaction(settings.operational_url) as session:
+        for domain in ("one.gone.example", "shop.example", "two.gone.example"):
+            workspace = Workspace(name=domain)
+            session.add(workspace)
+            session.flush()
+            row = sender_domains.registered(settings, workspace.id, domain, "reports")
+            row.status, row.checked_at = "verified", before
+            session.add(row)
+    sender_domains.check_all(settings)
+    with db.transaction(settings.operational_url) as session:
+        looked = {row.domain for row in session.scalars(sa.select(SenderDomain)) if row.checked_at > before}
+    assert looked == {"shop.example"}
+
+
 def test_a_day_without_a_resolver_is_no_bad_day(ask: Ask, zone: Zone, settings: Settings) -> None:
     (record,) = register(ask)["records"]
     zone.texts[record["host"]] = record["value"]

@@ -20,6 +20,7 @@ from sandbox.chatapp import PNG
 from tests.api.conftest import Caller
 from tests.api.v1.chatapp.conftest import Business
 from tests.factories import documented
+from tests.fixtures.sandbox import RunningSandbox
 
 TEMPLATE = {
     "name": "fitting_moved",
@@ -39,7 +40,8 @@ def at_platform(business: Business, name: str) -> dict[str, Any]:
     return next(row for row in found if row["name"] == name)
 
 
-def test_a_template_is_handed_in_with_examples_and_kept(business: Business) -> None:
+def test_a_template_is_handed_in_with_examples_and_kept(business: Business, sandbox: RunningSandbox) -> None:
+    sandbox.demand_secret()
     answer = business.post(
         "/chatapp/templates", **TEMPLATE, header_text="New day", footer_text="Reply STOP to end this",
         examples={"first_name": "Ada"},
@@ -137,7 +139,8 @@ def form(business: Business, content: bytes, mime_type: str, **changed: Any) -> 
     return business.caller.post("/chatapp/templates", data=parts, content_type="multipart/form-data")
 
 
-def test_a_sample_of_the_header_is_uploaded_first(business: Business) -> None:
+def test_a_sample_of_the_header_is_uploaded_first(business: Business, sandbox: RunningSandbox) -> None:
+    sandbox.demand_secret()
     answer = form(business, PNG, "image/png")
     assert answer.status_code == 201, answer.text
     header = at_platform(business, "fitting_moved")["components"][0]

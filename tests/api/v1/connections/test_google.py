@@ -144,11 +144,16 @@ def test_a_budget_that_campaigns_share_is_not_changed_through_one_of_them(
     assert data(owner.keyed.get(f"/campaigns/{shared}/status"))["can_edit_budget"] is False
 
 
-def test_a_scan_of_links_reads_templates_and_suffixes(owner: Owner, connected: list[str]) -> None:
+def test_a_scan_of_links_reads_templates_and_suffixes(
+    owner: Owner, connected: list[str], sandbox: RunningSandbox
+) -> None:
+    world = google_world.build(sandbox.world)
+    # the suffix of all campaigns names ads, which asset groups have none of
+    assets = {row.name for row in world.tree.campaigns if world.plans[row.id].channel == google_world.ASSETS}
     found = data(owner.keyed.post("/quality/utm/refresh", json={"platform": "google"}))
     assert (found["source"], found["accounts_skipped"]) == ("live", [])
     assert {tuple(one["issues"]) for one in found["ads"]} == {("missing_ad_id",)}
-    assert {one["campaign_name"] for one in found["ads"]} == set(google_world.TEMPLATES)
+    assert {one["campaign_name"] for one in found["ads"]} == set(google_world.TEMPLATES) | assets
     assert found["ads_ok"] > 0
 
 

@@ -60,6 +60,7 @@ def test_a_clean_dataset_is_made_once_and_destinations_are_turned_to_it(
     key: Caller, url: str, profile: Profile, via: Connection, sandbox: RunningSandbox
 ) -> None:
     fed = exports.destination(url, profile, via, target=sandbox.pixel_id())
+    sandbox.demand_secret()
     clean = data(key.post(PATH, json={"target": "clean"}))
     assert (clean["previous_target"], clean["changed"], clean["live_ad_sets"]) == ("existing", True, 0)
     assert clean["dataset_external_id"] != sandbox.pixel_id()

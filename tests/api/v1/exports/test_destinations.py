@@ -179,6 +179,7 @@ def test_a_test_event_reaches_the_platforms_testers_and_no_ledger(
     found = exports.destination(url, profile, via, target=sandbox.pixel_id())
     path = f"{PATH}/{found.id}/test"
     assert refusal(key.post(path, json={})) == (422, "validation_error", None)
+    sandbox.demand_secret()
     answer = data(key.post(path, json={"test_event_code": "TEST1"}))
     assert (answer["accepted"], answer["provider_status"]) == (True, 200)
     assert (sandbox.pixel()["tests"], sandbox.pixel()["received"]) == (1, 0)

@@ -90,6 +90,7 @@ def test_people_named_in_any_way_get_on_the_list_once_as_hashes(
 ) -> None:
     by_key = {"customer_key": customer_key(settings, profile.id, ref(profile, "bob"))}
     ways = [{"email_sha256": mail("ann")}, {"phone_sha256": digest("14155550100")}, {"external_ref": "bob"}, by_key]
+    sandbox.demand_secret()
     told = data(key.post(PATH, json=body(*ways, {"email_sha256": mail("who")}, {"external_ref": "nil"})))
     assert {name: told[name] for name in ("status", "received", "accepted", "excluded", "unmatched")} == {
         "status": "ready", "received": 6, "accepted": 4, "excluded": 0, "unmatched": 2,

@@ -205,6 +205,23 @@ def test_without_a_connected_account_the_synced_tags_are_checked(
     assert (row["ad_external_id"], row["campaign_name"], row["landing_host"]) == ("2", "Spring", "shop.example")
 
 
+def test_an_asset_group_that_was_synced_is_told_the_macro_that_it_has(
+    caller_with: Callable[..., Caller], settings: Settings, profile: Profile
+) -> None:
+    facts = {"profile_key": 1, "profile_id": profile.id, "currency": "USD", "time_zone": "UTC"}
+    own = {"profile_key": 1, "platform": "google", "name": "Gifts", "status": "ACTIVE"}
+    levels = (("ad_set", "5", 1, None), ("ad", "5", 2, 1), ("ad_set", "6", 3, None), ("ad", "7", 4, 3))
+    entities = [
+        {**own, "level": level, "platform_id": id_, "entity_key": key, "entity_id": f"e{key}", "ad_set_key": above}
+        for level, id_, key, above in levels
+    ]
+    served.publish(settings.published, {"profiles": [facts], "entities": entities})
+    found = data(caller_with(scopes=["analytics:read"]).post(REFRESH, json={}))
+    assert {row["ad_external_id"]: row["suggested_url_tags"] for row in found["ads"]} == {
+        "5": url_tags.suggested("google", is_asset_group=True), "7": url_tags.suggested("google"),
+    }  # fmt: skip
+
+
 def test_a_profile_without_entitlement_may_look(settings: Settings, advertiser: Advertiser) -> None:
     app = people.app(settings.operational_url)
     with db.transaction(settings.operational_url) as session:

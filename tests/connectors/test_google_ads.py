@@ -175,7 +175,7 @@ def test_an_app_that_google_does_not_know_is_no_fault_of_the_accounts(
 
 
 def test_an_app_without_a_developer_token_sends_none(transport: Transport) -> None:
-    app, seen = Flask("google"), list[str | None]()
+    app, seen = Flask(__name__), list[str | None]()
     app.add_url_rule("/token", "t", lambda: {"access_token": "a", "expires_in": 3599}, methods=["POST"])
 
     @app.get("/v26/customers:listAccessibleCustomers")

@@ -40,7 +40,7 @@ def test_the_pipeline_runs_beside_the_api_without_the_demo_and_ctrl_c_ends_both(
         (location,) = found.json()["data"]["repositoriesOrError"]["nodes"]
         states = {one["name"]: one["sensorState"]["status"] for one in location["sensors"]}
         states |= {one["name"]: one["scheduleState"]["status"] for one in location["schedules"]}
-        assert len(states) == 7 and set(states.values()) == {"RUNNING"}
+        assert len(states) == 8 and set(states.values()) == {"RUNNING"}
         served.send_signal(signal.SIGINT)
         _, complaint = served.communicate(timeout=60)
     finally:

@@ -123,7 +123,7 @@ def test_a_slow_analyser_keeps_the_other_chores_waiting_no_longer_than_a_round(
     settings: Settings, queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # mail and webhooks waited two minutes for each creative of an analyser that hung
-    job_id, answering, asked, app = queue(), threading.Event(), list[str](), Flask("analyser")
+    job_id, answering, asked, app = queue(), threading.Event(), list[str](), Flask(__name__)
 
     @app.post("/")
     def answer() -> dict[str, Any]:

@@ -26,6 +26,12 @@ class Attempt:
     details: Mapping[str, Any] = field(default_factory=dict)
     category: str = "classification"
 
+    @property
+    def outcome(self) -> str:
+        """What comes of it where it is let through: `no_change` where it tells the same before and after."""
+        is_same = "before" in self.details and self.details["before"] == self.details.get("after")
+        return "no_change" if is_same else "done"
+
 
 @dataclass(frozen=True, slots=True)
 class Actor:
@@ -43,9 +49,14 @@ def target(kind: str, id_: str, label: str | None = None) -> dict[str, str | Non
     return {"kind": kind, "id": id_, "label": label}
 
 
-def record(session: Session, actor: Actor, attempt: Attempt, *, outcome: str = "done", id_: str | None = None) -> None:
-    """Record an attempt together with its effect: both are committed, or neither. `id_` is the entry's, if known."""
-    entry = _entry(actor, attempt, outcome)
+def record(
+    session: Session, actor: Actor, attempt: Attempt, *, outcome: str | None = None, id_: str | None = None
+) -> None:
+    """Record an attempt together with its effect: both are committed, or neither. `id_` is the entry's, if known.
+
+    `outcome` is for what the attempt's own, from its `before` and `after`, does not tell.
+    """
+    entry = _entry(actor, attempt, outcome or attempt.outcome)
     entry.id = id_ or new_id()
     session.add(entry)
 

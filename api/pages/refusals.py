@@ -5,10 +5,9 @@ from __future__ import annotations
 from flask import Response, current_app, has_request_context, render_template, request
 
 from api import context, errors
+from api.pages.browser import STRICT
 
-POLICY = (
-    "default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'; img-src 'self'; style-src 'self'"
-)
+POLICY = f"{STRICT}; form-action 'none'"
 MISSING = "There is no such page"
 # status: title, text
 TOLD = {

@@ -59,8 +59,7 @@ def change_app(body: dict[str, Any], workspace_id: str, app_id: str) -> dict[str
     app = registration.find(session(), workspace_id, app_id)
     before = _told(app)
     registration.change(session(), app=app, wanted=body)
-    after = _told(app)
-    _record("app.changed", app, "done" if after != before else "no_change", before=before, after=after)
+    _record("app.changed", app, before=before, after=_told(app))
     return rows.told(session(), [app])[0]
 
 
@@ -88,6 +87,6 @@ def _told(app: App) -> dict[str, Any]:
     }
 
 
-def _record(action: str, app: App, outcome: str = "done", **change: Any) -> None:
+def _record(action: str, app: App, **change: Any) -> None:
     target = {"kind": "app", "id": app.id, "label": app.name}
-    record(session(), actor(), Attempt(action, {"target": target, **change}, category="credentials"), outcome=outcome)
+    record(session(), actor(), Attempt(action, {"target": target, **change}, category="credentials"))

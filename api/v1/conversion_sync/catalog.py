@@ -49,7 +49,7 @@ def set_catalog(body: dict[str, Any]) -> dict[str, Any]:
     rules = catalog.rules(session(), profile)
     emptied = destinations.switch_off_emptied(session(), profile.id, rules)
     by = actor()
-    record(session(), by, attempt, outcome="done" if before != after else "no_change")
+    record(session(), by, attempt)
     changed_rules = {
         "target": target("profile", profile.id, profile.name),
         "before": {"conversion_types": _shown(rules_before)},

@@ -53,12 +53,11 @@ def change_agent_settings(body: dict[str, Any], workspace_id: str) -> dict[str, 
             "A healthcare agency keeps personal data masked for agents.", reason="healthcare_workspace"
         )
         raise refusal.audited(attempt)
-    is_changed = attempt.details["before"] != attempt.details["after"]
-    if is_changed:
+    if attempt.outcome == "done":
         for name, value in body.items():
             setattr(workspace, name, value)
         workspace.mcp_set_at, workspace.mcp_set_by = now(), auth.current().person
-    record(session(), actor(), attempt, outcome="done" if is_changed else "no_change")
+    record(session(), actor(), attempt)
     return _told(session(), workspace)
 
 

@@ -81,6 +81,4 @@ def remove_member(workspace_id: str, user_id: str) -> dict[str, Any]:
 
 def _record(action: str, user_id: str, **change: Any) -> None:
     target = {"kind": "member", "id": user_id, "label": None}
-    outcome = "no_change" if "after" in change and change["after"] == change["before"] else "done"
-    attempt = Attempt(action, {"target": target, **change}, category="members")
-    record(session(), actor(), attempt, outcome=outcome)
+    record(session(), actor(), Attempt(action, {"target": target, **change}, category="members"))

@@ -43,7 +43,7 @@ def change_membership(body: dict[str, Any], workspace_id: str, membership_id: st
     membership = memberships.find(session(), workspace_id, membership_id)
     before = memberships.told(session(), membership)
     memberships.change(session(), workspace=workspace, membership=membership, wanted=body, by=_own_role())
-    _record_change(membership, before, memberships.told(session(), membership))
+    _record("member.changed", membership, before=before, after=memberships.told(session(), membership))
     return rows.one(session(), membership)
 
 
@@ -92,7 +92,7 @@ def change_profile_member(
     before = {"role": place.role, "permissions": place.permissions}
     place.role = body.get("role", place.role)
     place.permissions = body.get("permissions", place.permissions)
-    _record_change(membership, before, {"role": place.role, "permissions": place.permissions})
+    _record("member.changed", membership, before=before, after={"role": place.role, "permissions": place.permissions})
     return rows.place(place, membership)
 
 
@@ -133,12 +133,6 @@ def _own_role() -> Role:
     return auth.current().reach.role or Role.GUEST
 
 
-def _record_change(membership: Membership, before: dict[str, Any], after: dict[str, Any]) -> None:
-    outcome = "done" if after != before else "no_change"
-    _record("member.changed", membership, outcome, before=before, after=after)
-
-
-def _record(action: str, membership: Membership, outcome: str = "done", **change: Any) -> None:
+def _record(action: str, membership: Membership, **change: Any) -> None:
     target = {"kind": "member", "id": membership.user_id, "label": None}
-    attempt = Attempt(action, {"target": target, **change}, category="members")
-    record(session(), actor(), attempt, outcome=outcome)
+    record(session(), actor(), Attempt(action, {"target": target, **change}, category="members"))

@@ -101,7 +101,7 @@ def mark_healthcare_agency(body: dict[str, Any], workspace_id: str) -> dict[str,
     workspace.is_healthcare_agency = after
     if after and workspace.pii_mode != MASKED:
         _mask(workspace)
-    record(session(), actor(), attempt, outcome="done" if before != after else "no_change")
+    record(session(), actor(), attempt)
     session().flush()
     return _told(session(), workspace)
 

@@ -66,8 +66,7 @@ def change_reporting_currency(body: dict[str, Any], workspace_id: str) -> dict[s
     if before != after:
         workspace.reporting_currency, workspace.currency_set_at = after, db.now()
         workspace.currency_set_by = auth.current().person
-    outcome = "done" if before != after else "no_change"
-    record(session(), actor(), Attempt(ACTION, details), outcome=outcome)
+    record(session(), actor(), Attempt(ACTION, details))
     return _told(session(), workspace)
 
 

@@ -91,7 +91,7 @@ def change_workspace(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     for name, value in body.items():
         setattr(workspace, name, value)
     details = {"target": target("workspace", workspace.id, workspace.name), "before": before, "after": body}
-    record(session(), actor(), Attempt("workspace.changed", details), outcome="done" if before != body else "no_change")
+    record(session(), actor(), Attempt("workspace.changed", details))
     caller = auth.current()
     held = caller.reach.role or Role.GUEST
     return told(session(), [(workspace, held.word)], caller.person)[0]

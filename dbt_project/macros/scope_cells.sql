@@ -1,6 +1,8 @@
 {# Cells of one scope: how many people, and touches of theirs, a day had whose day before is `prev`. What the scope does
-   not ask for is told as 0. `days` has person_key, the keys of the cells, touches and is_mixed. #}
+   not ask for is told as 0. `days` has person_key, the keys of the cells, touches and is_mixed, each day once where the
+   scope asks for all that int_ad_days tells apart. #}
 {% macro scope_cells(days, scope, ad) -%}
+    {%- set tells_all = (scope | length == 2) and ad -%}
     {%- set keys = ['profile_key', 'person_key'] + scope + ad + ['day', 'is_mixed'] -%}
     select
         profile_key,
@@ -24,9 +26,9 @@
                 {{ keys | join(', ') }},
                 {{ 'cast(0 as smallint) as channel_no,' if 'channel_no' not in scope }}
                 {{ 'cast(0 as smallint) as origin_no,' if 'origin_no' not in scope }}
-                sum(touches) as touches
+                {{ 'touches' if tells_all else 'sum(touches) as touches' }}
             from {{ days }}
-            group by {{ keys | join(', ') }}
+            {{ 'group by ' ~ (keys | join(', ')) if not tells_all }}
         ) as summed
     ) as followed
     where touches > 0

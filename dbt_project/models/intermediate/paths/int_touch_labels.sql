@@ -3,6 +3,7 @@
 {% set text = dbt.type_string() %}
 
 select
+    profile_id,
     record_no,
     touch_key,
     channel,
@@ -17,6 +18,7 @@ select
 from {{ ref('stg_app__touches') }}
 union all
 select
+    profile_id,
     record_no,
     {{ touch_keys()['stg_app__ad_referrals'] }} as touch_key,
     channel,
@@ -32,6 +34,7 @@ from {{ ref('stg_app__ad_referrals') }}
 {% for model in ['stg_app__conversions', 'stg_store__orders'] -%}
     union all
     select
+        profile_id,
         record_no,
         {{ touch_keys()[model] }} as touch_key,
         'other' as channel,

@@ -15,6 +15,7 @@ from api.guard import MEBIBYTE, guarded
 from api.http import Blueprint
 from api.models import Import
 from api.reading import timestamp
+from api.roles import Role
 from api.scopes import Scope
 from api.v1.imports import uploads
 from api.v1.imports.schemas import ImportRow, ImportsQuery
@@ -47,7 +48,7 @@ FILE = {
 
 
 @bp.route("/imports", methods=["POST"])
-@guarded(scope=Scope.EVENTS_WRITE, kinds=SENDERS, max_body=100 * MEBIBYTE)
+@guarded(scope=Scope.EVENTS_WRITE, kinds=SENDERS, max_body=100 * MEBIBYTE, role=Role.ADMIN)
 @bp.doc(requestBody=FILE)
 @idempotent()
 @bp.response(202, ImportRow)
@@ -69,7 +70,7 @@ def import_upload() -> dict[str, Any]:
 
 
 @bp.route("/imports")
-@guarded(scope=Scope.EVENTS_WRITE, kinds=SENDERS)
+@guarded(scope=Scope.EVENTS_WRITE, kinds=SENDERS, role=Role.ADMIN)
 @bp.arguments(ImportsQuery, location="query")
 @bp.response(200, ImportRow(many=True))
 def imports_of_profile(query: dict[str, Any]) -> list[dict[str, Any]]:
@@ -93,7 +94,7 @@ def imports_of_profile(query: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @bp.route("/imports/<import_id>")
-@guarded(scope=Scope.EVENTS_WRITE, kinds=SENDERS, uuids=("import_id",))
+@guarded(scope=Scope.EVENTS_WRITE, kinds=SENDERS, uuids=("import_id",), role=Role.ADMIN)
 @bp.response(200, ImportRow)
 def import_state(import_id: str) -> dict[str, Any]:
     """What became of an import"""

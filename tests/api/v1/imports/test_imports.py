@@ -13,13 +13,14 @@ from sqlalchemy.orm import Session
 
 from api import db, errors
 from api.models import AuditEntry, Import, Profile
+from api.roles import Role
 from api.scopes import DEFAULT_SCOPES, Scope
 from api.v1.imports import uploads
 from orchestration.inbox import scan_inbox, waiting_files
 from orchestration.lake import Lake
 from tests.api.conftest import Caller
 from tests.api.v1.events.conftest import anonymous, caller, caller_with, client, profile, secret
-from tests.factories import accounts
+from tests.factories import accounts, people
 from tests.fixtures.at_once import one_behind_the_other
 from touchledger.settings import Settings
 
@@ -79,6 +80,24 @@ def test_nobody_imports_without_a_key_or_the_scope(anonymous: Caller, caller_wit
     caller = caller_with(scopes=DEFAULT_SCOPES)
     assert Uploader(caller).give(CAMPAIGNS).status_code == 403
     assert caller.get("/imports").status_code == 403
+
+
+@pytest.mark.parametrize(("role", "status"), [(Role.EDITOR, 403), (Role.ADMIN, 202)])
+def test_of_people_only_admins_import(
+    client: Any, settings: Settings, profile: Profile, role: Role, status: int
+) -> None:
+    person = people.user(settings.operational_url)
+    people.member(settings.operational_url, person, profile.workspace_id, role)
+    caller = Caller(client, people.session_of(settings.operational_url, person))
+    asked = {"query_string": {"profile_id": profile.id}}
+    answers = [
+        Uploader(caller).give(CAMPAIGNS, **asked),
+        caller.get("/imports", **asked),
+        caller.get(f"/imports/{db.new_id()}", **asked),
+    ]
+    if status == 403:
+        assert [one.get_json()["error"].get("reason") for one in answers] == ["role_required"] * 3
+    assert [one.status_code for one in answers] == ([403] * 3 if status == 403 else [202, 200, 404])
 
 
 def test_a_file_is_queued_then_loaded_by_the_next_build(

@@ -229,12 +229,12 @@ def test_a_name_with_half_a_surrogate_pair_is_refused() -> None:
 def test_the_same_bytes_twice_at_once_are_one_import(database_url: str) -> None:
     shop = accounts.profile(database_url)
 
-    def give(session: Session) -> tuple[str, bool]:
-        made, is_due = uploads.queue(session, shop.id, "campaigns", "campaigns.csv", "0" * 64)
-        return made.id, is_due
+    def give(session: Session) -> tuple[str, bool, bool]:
+        made, is_due, is_begun = uploads.queue(session, shop.id, "campaigns", "campaigns.csv", "0" * 64)
+        return made.id, is_due, is_begun
 
     first, second = one_behind_the_other(database_url, give)
-    assert second == first
+    assert (first[1:], second) == ((True, True), (first[0], True, False))
 
 
 def test_a_body_that_is_no_form_is_refused(uploader: Uploader) -> None:
@@ -260,6 +260,22 @@ def test_a_form_put_right_may_use_the_key_of_the_wrong_one(uploader: Uploader) -
     assert uploader.give(CAMPAIGNS, headers=key).status_code == 202
 
 
+def test_the_trail_tells_an_import_when_it_begins_and_no_repeat_of_its_bytes(
+    uploader: Uploader, load: Callable[[], None], settings: Settings
+) -> None:
+    broken = "platform,nothing\nmeta,1\n"
+    for content in (CAMPAIGNS, CAMPAIGNS, broken):
+        uploader.given(content)
+    load()
+    # the rejected one is tried again
+    for content in (CAMPAIGNS, broken, broken):
+        uploader.given(content)
+    with db.transaction(settings.operational_url) as session:
+        told = [row.details["target"]["id"] for row in session.scalars(sa.select(AuditEntry).order_by(AuditEntry.id))]
+        good, bad = [one.id for one in session.scalars(sa.select(Import).order_by(Import.created_at))]
+    assert told == [good, bad, bad]
+
+
 def test_imports_are_listed_newest_first_page_by_page(uploader: Uploader, settings: Settings) -> None:
     made = [uploader.given(f"{HEAD}meta,c{number},act_1,One,ACTIVE\n")["import_id"] for number in range(5)]
     found: list[str] = []
@@ -275,8 +291,6 @@ def test_imports_are_listed_newest_first_page_by_page(uploader: Uploader, settin
 
 
 def test_another_profiles_import_is_not_found(uploader: Uploader, client: Any, settings: Settings) -> None:
-    from tests.factories import accounts
-
     url = settings.operational_url
     foreign = Caller(client, accounts.secret(url, accounts.profile(url, name="Other"), scopes=[Scope.EVENTS_WRITE]))
     import_id = uploader.given(CAMPAIGNS)["import_id"]

@@ -49,6 +49,7 @@ class Guard:
     role: Role = Role.GUEST
     archived_too: bool = False
     key_scopes: tuple[Scope, ...] | None = None
+    token_scopes: tuple[Scope, ...] | None = None
     by_place: bool = False
     app_bucket: rate_limit.Bucket | None = None
     gone: Callable[[], errors.ApiError] | None = None
@@ -61,9 +62,8 @@ class Guard:
         """What a credential of this kind must hold: all scopes of one of these lists; nothing where one is empty."""
         if kind is Kind.APP:
             return [[]]
-        if kind is Kind.API_KEY and self.key_scopes is not None:
-            return [[scope] for scope in self.key_scopes] or [[]]
-        return [self.scopes]
+        own = {Kind.API_KEY: self.key_scopes, Kind.USER_TOKEN: self.token_scopes}.get(kind)
+        return [self.scopes] if own is None else [[scope] for scope in own] or [[]]
 
     @property
     def is_public(self) -> bool:

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from api import db, errors
 from api.models import Connection, ConnectionSync
-from api.models.connection import ASKED, OWNERS_CALL, SUSPENDED, UNFINISHED
-from api.webhooks.telling import connection_changed, reconnect_url
+from api.models.connection import ASKED, OWNERS_CALL, SUSPENDED
+from api.webhooks.telling import LOST, connection_changed, reconnect_url
 from connectors import apps
 from connectors.errors import ConnectorError, Refused, Revoked, Throttled, Transient
 from connectors.transport import Policy, Transport
@@ -35,13 +35,17 @@ def of_profile(url: str, *, profile_id: str, kind: str) -> list[Connection]:
 def usable(settings: Settings, found: Sequence[Connection]) -> list[Connection]:
     """Those that may be asked, and at least one of them unless there are none at all.
 
-    409 connection_revoked when what there is waits to be connected anew, connection_not_ready when it is unfinished.
+    409 connection_revoked when what there is waits to be connected anew, connection_not_ready when it is unfinished, or
+    was ended: that one cannot be made anew.
     """
     ready = [one for one in found if one.status in ASKED and one.token]
     if ready or not found:
         return ready
-    lost = next((one for one in found if one.status not in (*ASKED, *UNFINISHED)), None)
-    raise revoked(settings, lost) if lost else errors.CONNECTION_NOT_READY()
+    if lost := next((one for one in found if one.status == LOST), None):
+        raise revoked(settings, lost)
+    if all(one.status == "disconnected" for one in found):
+        raise errors.CONNECTION_NOT_READY("This connection was ended; connect the account again.")
+    raise errors.CONNECTION_NOT_READY()
 
 
 @contextmanager

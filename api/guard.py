@@ -91,6 +91,7 @@ def caller_guarded(
     max_body: int = MEBIBYTE,
     uuids: Collection[str] = (),
     key_scopes: Collection[Scope] | None = None,
+    token_scopes: Collection[Scope] | None = None,
     app_bucket: rate_limit.Bucket | None = None,
     role: Role = Role.GUEST,
 ) -> Callable[[View], View]:
@@ -99,10 +100,12 @@ def caller_guarded(
     For `/me`, the lists of what the caller belongs to, creations, and everything an app does: the view finds what it
     works on through `api/reach.py`, never by a raw id. An app's calls count in `app_bucket` instead of `units`.
     With a `role` a person must have at least that in what the query names, a workspace or one of its profiles, or else
-    in their only workspace; `auth.current().reach` holds it, as it holds the profile of a key.
+    in their only workspace; `auth.current().reach` holds it, as it holds the profile of a key. `key_scopes` is as for
+    `guarded`, `token_scopes` the same for a user token.
     """
     guard = Guard(scope, units, frozenset(kinds), max_body, tuple(uuids), needs_entitlement=False, grain=Grain.CALLER)
-    return _attach(replace(guard, key_scopes=_listed(key_scopes), app_bucket=app_bucket, role=role))
+    guard = replace(guard, key_scopes=_listed(key_scopes), token_scopes=_listed(token_scopes))
+    return _attach(replace(guard, app_bucket=app_bucket, role=role))
 
 
 def partner_only(

@@ -15,7 +15,8 @@ from api.audit import Actor, Attempt
 from api.auth import Kind, Principal
 from api.models import PlatformChange
 from api.platform_rules import Wanted
-from api.reach import scopes_on
+from api.reach import on_profile
+from api.roles import Role
 from api.scopes import Scope
 from connectors.ad_platform import Level, LiveState
 from touchledger.settings import Settings
@@ -201,7 +202,8 @@ def _result(
 def refuse_stranger(settings: Settings, by: Principal, applied_by: str) -> None:
     """403 forbidden/applied_by_not_allowed unless a key acts on behalf of a member who may change campaigns."""
     with db.transaction(settings.operational_url, durable=False) as session:
-        allowed = by.kind is Kind.API_KEY and Scope.CAMPAIGNS_APPLY in scopes_on(session, applied_by, by.profile)
-    if not allowed:
+        member = on_profile(session, applied_by, by.profile)
+    may_change = Scope.CAMPAIGNS_APPLY in member.scopes and (member.role or Role.GUEST) >= Role.EDITOR
+    if by.kind is not Kind.API_KEY or not may_change:
         message = "applied_by must name a member who may change campaigns, and only an API key may send it."
         raise errors.FORBIDDEN(message, reason="applied_by_not_allowed")

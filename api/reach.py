@@ -83,19 +83,19 @@ def of_person(
     return Reach(workspace, profile, membership, role, permissions)
 
 
-def scopes_on(session: Session, user_id: str, profile: Profile) -> frozenset[Scope]:
-    """The scopes that a person, who is not the caller, has on a profile; none for a stranger."""
+def on_profile(session: Session, user_id: str, profile: Profile) -> Reach:
+    """A profile as a person who is not the caller has it; without role and scopes for a stranger."""
     chosen = sa.select(Membership).where(Membership.workspace_id == profile.workspace_id, Membership.user_id == user_id)
     membership = session.scalars(chosen).one_or_none()
     if membership is None:
-        return frozenset()
+        return Reach(profile=profile)
     role, permissions = ROLES[membership.role], tuple(membership.permissions)
     if role is Role.GUEST:
         place = _placed(session, membership, profile)
         if place is None:
-            return frozenset()
+            return Reach(profile=profile)
         role, permissions = ROLES[place.role], (*permissions, *place.permissions)
-    return _given(membership, role, permissions)
+    return Reach(profile=profile, membership=membership, role=role, permissions=permissions)
 
 
 def administers(session: Session, user_id: str, workspace_id: str) -> bool:

@@ -30,8 +30,8 @@ Made from the routes and their guards by `python -m api.reference`; do not edit.
 
 Who: K an API key, Kp one minted for an app, U a user token, S a session, A an app, - anybody. Role is the least one a
 person (U, S) needs; - where there is none, or where the route finds out first whose workspace is meant, as creating a
-profile does. Scope is what every credential but A needs; behind K: what a key needs in its place. Units are taken from
-the request allowance.
+profile does. Scope is what every credential but A needs; behind K or U: what a key or a user token needs in its place.
+Units are taken from the request allowance.
 
 | Method | Path | Who | Role | Scope | Units | What |
 |---|---|---|---|---|---|---|
@@ -82,8 +82,9 @@ def _who(guard: Guard | None, method: str, route: str) -> str:
 def _scope(guard: Guard | None) -> str:
     if guard is None or not guard.scopes:
         return "-"
-    of_keys = "" if guard.key_scopes is None else f"; K: {' or '.join(guard.key_scopes) or 'none'}"
-    return " ".join(guard.scopes) + of_keys
+    own = {"K": guard.key_scopes, "U": guard.token_scopes}
+    said = [f"; {kind}: {' or '.join(scopes) or 'none'}" for kind, scopes in own.items() if scopes is not None]
+    return "".join([" ".join(guard.scopes), *said])
 
 
 def _role(guard: Guard | None) -> str:

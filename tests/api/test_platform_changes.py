@@ -101,19 +101,42 @@ def test_what_an_agent_asks_for_is_kept_with_how_it_ended(advertiser: Advertiser
 def test_a_key_acts_on_behalf_of_members_who_may_do_it(advertiser: Advertiser) -> None:
     url, workspace = advertiser.settings.operational_url, advertiser.profile.workspace_id
     path = f"/campaigns/{advertiser.one('campaign')}/pause"
-    admin, editor, allowed, guest, stranger = (people.user(url) for _ in range(5))
+    admin, editor, allowed, viewer, guest, stranger = (people.user(url) for _ in range(6))
     people.member(url, admin, workspace, Role.ADMIN)
     people.member(url, editor, workspace, Role.EDITOR)
     people.member(url, allowed, workspace, Role.EDITOR, permissions=["campaigns.apply"])
+    people.member(url, viewer, workspace, Role.VIEWER, permissions=["campaigns.apply"])
     people.member(url, guest, workspace, Role.GUEST)
     answers = {
         person.id: advertiser.post(path, {"applied_by": person.id, "dry_run": True}).status_code
-        for person in (admin, editor, allowed, guest, stranger)
+        for person in (admin, editor, allowed, viewer, guest, stranger)
     }
-    assert list(answers.values()) == [200, 403, 200, 403, 403]
+    assert list(answers.values()) == [200, 403, 200, 403, 403, 403]
     refused = advertiser.post(path, {"applied_by": stranger.id})
     assert refusal(refused) == (403, "forbidden", "applied_by_not_allowed")
     assert advertiser.trail()[0].details["applied_by"] == admin.id
+
+
+@pytest.mark.parametrize(("role", "reason"), [(Role.VIEWER, "role_required"), (Role.EDITOR, None)])
+def test_the_permission_lets_editors_change_campaigns_and_nobody_below(
+    advertiser: Advertiser, role: Role, reason: str | None
+) -> None:
+    url, profile = advertiser.settings.operational_url, advertiser.profile
+    person = people.user(url)
+    people.member(url, person, profile.workspace_id, role, permissions=["campaigns.apply"])
+    caller = Caller(advertiser.ask.client, people.session_of(url, person))  # type: ignore[attr-defined]
+    campaign, ad_set, ad = (advertiser.one(level) for level in ("campaign", "ad_set", "ad"))
+    paths = [
+        *(f"/campaigns/{campaign}/{verb}" for verb in ("pause", "resume", "budget")),
+        f"/ad-sets/{ad_set}/budget",
+        *(f"/ads/{ad}/{verb}" for verb in ("pause", "resume")),
+    ]
+    answers = {}
+    for path in paths:
+        body = {"dry_run": True, **({"amount_minor": 1} if path.endswith("budget") else {})}
+        error = caller.post(f"{path}?profile_id={profile.id}", json=body).get_json().get("error", {})
+        answers[path] = error.get("reason")
+    assert answers == dict.fromkeys(paths, reason)
 
 
 def test_nobody_but_a_key_says_on_whose_behalf(advertiser: Advertiser) -> None:

@@ -106,7 +106,7 @@ def test_no_permission_shows_people_to_a_guest(
         on_it.permissions = ["pii.view", "goals.manage"]
         session.add(on_it)
         session.flush()
-        held, others = (reach.scopes_on(session, one.id, profile) for one in (guest, viewer))
+        held, others = (reach.on_profile(session, one.id, profile).scopes for one in (guest, viewer))
     assert held.isdisjoint(PII)
     assert {Scope.GOALS_WRITE, Scope.COMMERCE_READ} < held
     assert Scope.CUSTOMERS_READ in others

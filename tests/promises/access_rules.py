@@ -53,6 +53,7 @@ class Operation:
     role: str
     partner: bool
     key_scopes: frozenset[str] | None
+    token_scopes: frozenset[str] | None
     by_place: bool
     uuids: tuple[str, ...]
 
@@ -156,8 +157,9 @@ def _of_reach(operation: Operation, who: Who, target: Target) -> Refusal | None:
 def _of_scope(operation: Operation, who: Who, target: Target) -> Refusal | None:
     if who.kind == "app":
         return None
-    if who.key_of and operation.key_scopes is not None:
-        has_one = not operation.key_scopes or who.carries is None or operation.key_scopes & who.carries
+    own = operation.key_scopes if who.key_of else operation.token_scopes if who.kind == "user_token" else None
+    if own is not None:
+        has_one = not own or who.carries is None or own & who.carries
         return None if has_one else (403, "insufficient_scope")
     lacks = who.carries is not None and not operation.scopes <= who.carries
     if not who.key_of and operation.grain == "profile":

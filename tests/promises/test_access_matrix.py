@@ -77,6 +77,7 @@ def operations(app: Flask) -> list[Operation]:
                 role=guard.role.word,
                 partner=guard.partner,
                 key_scopes=None if guard.key_scopes is None else frozenset(one.value for one in guard.key_scopes),
+                token_scopes=None if guard.token_scopes is None else frozenset(one.value for one in guard.token_scopes),
                 by_place=guard.by_place,
                 uuids=guard.uuids,
             )

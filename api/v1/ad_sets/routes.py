@@ -6,6 +6,7 @@ from typing import Any
 
 from api.guard import guarded
 from api.http import Blueprint
+from api.roles import Role
 from api.scopes import Scope
 from api.v1.campaigns.change_schemas import BudgetBody, BudgetChange
 from api.v1.campaigns.changes import changed
@@ -15,7 +16,7 @@ bp = Blueprint("ad_set_changes", __name__, description="Re-budget ad sets at the
 
 
 @bp.route("/ad-sets/<ad_set_id>/budget", methods=["POST"])
-@guarded(scope=Scope.CAMPAIGNS_APPLY)
+@guarded(scope=Scope.CAMPAIGNS_APPLY, role=Role.EDITOR)
 @bp.arguments(BudgetBody)
 @idempotent()
 @bp.response(200, BudgetChange)

@@ -6,6 +6,7 @@ from typing import Any
 
 from api.guard import guarded
 from api.http import Blueprint
+from api.roles import Role
 from api.scopes import Scope
 from api.v1.campaigns.change_schemas import ChangeBody, StatusChange
 from api.v1.campaigns.changes import changed
@@ -15,7 +16,7 @@ bp = Blueprint("ad_changes", __name__, description="Pause and resume ads at thei
 
 
 @bp.route("/ads/<ad_id>/pause", methods=["POST"])
-@guarded(scope=Scope.CAMPAIGNS_APPLY)
+@guarded(scope=Scope.CAMPAIGNS_APPLY, role=Role.EDITOR)
 @bp.arguments(ChangeBody)
 @idempotent()
 @bp.response(200, StatusChange)
@@ -28,7 +29,7 @@ def pause_ad(body: dict[str, Any], ad_id: str) -> dict[str, Any]:
 
 
 @bp.route("/ads/<ad_id>/resume", methods=["POST"])
-@guarded(scope=Scope.CAMPAIGNS_APPLY)
+@guarded(scope=Scope.CAMPAIGNS_APPLY, role=Role.EDITOR)
 @bp.arguments(ChangeBody)
 @idempotent()
 @bp.response(200, StatusChange)

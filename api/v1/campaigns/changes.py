@@ -10,6 +10,7 @@ from api import auth, context, idempotency, platform_writes
 from api.guard import guarded
 from api.http import Blueprint
 from api.platform_rules import Verb, Wanted
+from api.roles import Role
 from api.scopes import Scope
 from api.v1.campaigns.change_schemas import BudgetBody, BudgetChange, ChangeBody, StatusChange
 from api.writing import actor, idempotent
@@ -19,7 +20,7 @@ bp = Blueprint("campaign_changes", __name__, description="Pause, resume and re-b
 
 
 @bp.route("/campaigns/<path:campaign_id>/pause", methods=["POST"])
-@guarded(scope=Scope.CAMPAIGNS_APPLY)
+@guarded(scope=Scope.CAMPAIGNS_APPLY, role=Role.EDITOR)
 @bp.arguments(ChangeBody)
 @idempotent()
 @bp.response(200, StatusChange)
@@ -33,7 +34,7 @@ def pause_campaign(body: dict[str, Any], campaign_id: str) -> dict[str, Any]:
 
 
 @bp.route("/campaigns/<path:campaign_id>/resume", methods=["POST"])
-@guarded(scope=Scope.CAMPAIGNS_APPLY)
+@guarded(scope=Scope.CAMPAIGNS_APPLY, role=Role.EDITOR)
 @bp.arguments(ChangeBody)
 @idempotent()
 @bp.response(200, StatusChange)
@@ -46,7 +47,7 @@ def resume_campaign(body: dict[str, Any], campaign_id: str) -> dict[str, Any]:
 
 
 @bp.route("/campaigns/<path:campaign_id>/budget", methods=["POST"])
-@guarded(scope=Scope.CAMPAIGNS_APPLY)
+@guarded(scope=Scope.CAMPAIGNS_APPLY, role=Role.EDITOR)
 @bp.arguments(BudgetBody)
 @idempotent()
 @bp.response(200, BudgetChange)

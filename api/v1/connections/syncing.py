@@ -8,7 +8,6 @@ from api import connecting, connections, context, errors
 from api.audit import Attempt, record, target
 from api.guard import guarded
 from api.http import Blueprint
-from api.models import Connection
 from api.roles import Role
 from api.scopes import Scope
 from api.v1.connections.routes import own
@@ -33,7 +32,7 @@ def sync(days: DateRange | None, connection_id: str) -> dict[str, Any]:
     """
     # whoever asks at the same moment waits here, and then finds this sync
     found = own(session(), connection_id, locked=True)
-    _require_ready(found)
+    connections.usable(context.settings(), [found])
     asked = connecting.queue_sync(session(), found, anew=days is not None)
     if asked is None:
         raise errors.NOT_IMPLEMENTED("Nothing of such an account is synced.")
@@ -43,9 +42,3 @@ def sync(days: DateRange | None, connection_id: str) -> dict[str, Any]:
     about = {"target": target("connection", found.id, found.display_name), "after": {"sync": asked.id}}
     record(session(), actor(), Attempt("connection.sync_requested", about))
     return {"id": asked.id, "status": asked.status}
-
-
-def _require_ready(connection: Connection) -> None:
-    if connection.status == "disconnected":
-        raise errors.CONNECTION_NOT_READY("This connection was ended; connect the account again.")
-    connections.usable(context.settings(), [connection])

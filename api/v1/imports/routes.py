@@ -15,6 +15,7 @@ from api.guard import MEBIBYTE, guarded
 from api.http import Blueprint
 from api.models import Import
 from api.reading import timestamp
+from api.roles import Role
 from api.scopes import Scope
 from api.v1.imports import uploads
 from api.v1.imports.schemas import ImportRow, ImportsQuery
@@ -47,7 +48,7 @@ FILE = {
 
 
 @bp.route("/imports", methods=["POST"])
-@guarded(scope=Scope.EVENTS_WRITE, kinds=SENDERS, max_body=100 * MEBIBYTE)
+@guarded(scope=Scope.EVENTS_WRITE, kinds=SENDERS, max_body=100 * MEBIBYTE, role=Role.ADMIN)
 @bp.doc(requestBody=FILE)
 @idempotent()
 @bp.response(202, ImportRow)
@@ -60,16 +61,17 @@ def import_upload() -> dict[str, Any]:
     name = uploads.name_of(file.filename)
     form, sha256 = uploads.form_of(name), uploads.digest_of(file.stream)
     profile_id = auth.current().profile.id
-    made, is_due = uploads.queue(session(), profile_id, dataset, name, sha256)
+    made, is_due, is_begun = uploads.queue(session(), profile_id, dataset, name, sha256)
     if is_due:
         uploads.put_upload(file.stream, context.settings().inbox / profile_id / dataset, sha256, form)
+    if is_begun:
         details = {"target": audit.target("import", made.id, dataset)}
         audit.record(session(), actor(), audit.Attempt("import.created", details))
     return _row(made)
 
 
 @bp.route("/imports")
-@guarded(scope=Scope.EVENTS_WRITE, kinds=SENDERS)
+@guarded(scope=Scope.EVENTS_WRITE, kinds=SENDERS, role=Role.ADMIN)
 @bp.arguments(ImportsQuery, location="query")
 @bp.response(200, ImportRow(many=True))
 def imports_of_profile(query: dict[str, Any]) -> list[dict[str, Any]]:
@@ -93,7 +95,7 @@ def imports_of_profile(query: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 @bp.route("/imports/<import_id>")
-@guarded(scope=Scope.EVENTS_WRITE, kinds=SENDERS, uuids=("import_id",))
+@guarded(scope=Scope.EVENTS_WRITE, kinds=SENDERS, uuids=("import_id",), role=Role.ADMIN)
 @bp.response(200, ImportRow)
 def import_state(import_id: str) -> dict[str, Any]:
     """What became of an import"""

@@ -8,7 +8,7 @@ import re
 import secrets
 import shutil
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
@@ -66,11 +66,16 @@ def digest_of(stream: BinaryIO) -> str:
     return digest.hexdigest()
 
 
-def queue(session: Session, profile_id: str, dataset: str, file_name: str, sha256: str) -> tuple[Import, bool]:
-    """The import of these bytes, and whether the file must be put in place.
+class Queued(NamedTuple):
+    """The import of some bytes; `is_due` when the file must be put in place, `is_begun` unless it was on its way."""
 
-    A rejected one is tried again, under the name that it is given now.
-    """
+    made: Import
+    is_due: bool
+    is_begun: bool
+
+
+def queue(session: Session, profile_id: str, dataset: str, file_name: str, sha256: str) -> Queued:
+    """Queue the import of these bytes, unless there is one; a rejected one is tried again, under its name of now."""
     same = sa.and_(Import.scope == profile_id, Import.dataset == dataset, Import.sha256 == sha256)
     chosen = sa.select(Import).where(same).with_for_update()
     earlier = session.scalars(chosen).one_or_none()
@@ -79,14 +84,14 @@ def queue(session: Session, profile_id: str, dataset: str, file_name: str, sha25
         try:
             with session.begin_nested():
                 session.add(made)
-            return made, True
+            return Queued(made, is_due=True, is_begun=True)
         except sa.exc.IntegrityError:
             # the same bytes came at the same moment
             earlier = session.scalars(chosen).one()
-    is_due = earlier.status != "loaded"
-    if earlier.status == "rejected":
+    is_due, is_begun = earlier.status != "loaded", earlier.status == "rejected"
+    if is_begun:
         earlier.status, earlier.reason, earlier.file_name = "queued", None, file_name[:255]
-    return earlier, is_due
+    return Queued(earlier, is_due, is_begun)
 
 
 def _new(profile_id: str, dataset: str, file_name: str, sha256: str) -> Import:

@@ -13,6 +13,7 @@ from api.http import Blueprint
 from api.models import Recommendation
 from api.op_lists import By
 from api.reading_across import opened
+from api.roles import Role
 from api.scopes import Scope
 from api.v1.recommendations import deciding
 from api.v1.recommendations.schemas import ApplyBody, Decided, DismissBody, RecommendationRow, RecommendationsQuery
@@ -54,7 +55,7 @@ def recommendations(query: dict[str, Any], workspace_id: str) -> list[dict[str, 
 
 
 @bp.route("/recommendations/<recommendation_id>/apply", methods=["POST"])
-@guarded(scope=Scope.CAMPAIGNS_APPLY, uuids=["recommendation_id"])
+@guarded(scope=Scope.CAMPAIGNS_APPLY, role=Role.EDITOR, uuids=["recommendation_id"])
 @bp.arguments(ApplyBody)
 @idempotent()
 @bp.response(200, Decided)
@@ -85,7 +86,7 @@ def apply_recommendation(body: dict[str, Any], recommendation_id: str) -> dict[s
 
 
 @bp.route("/recommendations/<recommendation_id>/dismiss", methods=["POST"])
-@guarded(scope=Scope.CAMPAIGNS_APPLY, uuids=["recommendation_id"])
+@guarded(scope=Scope.CAMPAIGNS_APPLY, role=Role.EDITOR, uuids=["recommendation_id"])
 @bp.arguments(DismissBody)
 @idempotent()
 @bp.response(200, Decided)

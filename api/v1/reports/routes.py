@@ -28,6 +28,8 @@ from api.writing import actor, idempotent, session
 
 bp = Blueprint("reports", __name__, description="Reports of a workspace's profiles, and their schedules.")
 
+# an agent that may have a report made may read it
+OF_AGENTS = (Scope.ANALYTICS_READ, Scope.REPORTS_WRITE)
 RETRY_MAIL = {"Retry-After": "3600"}
 FILE = {
     "responses": {
@@ -77,7 +79,7 @@ def reports_hub(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
 
 
 @bp.route("/reports/<report_id>")
-@caller_guarded(scope=Scope.ANALYTICS_READ, uuids=["report_id"])
+@caller_guarded(scope=Scope.ANALYTICS_READ, token_scopes=OF_AGENTS, uuids=["report_id"])
 @bp.response(200, ReportRow)
 def one_report(report_id: str) -> dict[str, Any]:
     """A report, and how far it is"""
@@ -86,7 +88,7 @@ def one_report(report_id: str) -> dict[str, Any]:
 
 
 @bp.route("/reports/<report_id>/file")
-@caller_guarded(scope=Scope.ANALYTICS_READ, uuids=["report_id"])
+@caller_guarded(scope=Scope.ANALYTICS_READ, token_scopes=OF_AGENTS, uuids=["report_id"])
 @bp.doc(**FILE)
 def report_file(report_id: str) -> Response:
     """A report's file, once it is ready"""

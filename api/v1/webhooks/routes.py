@@ -126,7 +126,7 @@ def delete_subscription(subscription_id: str) -> dict[str, Any]:
 @caller_guarded(**CHANGES, uuids=["subscription_id"])
 @bp.arguments(Rotation)
 @idempotent(once_shown=["secret"])
-@bp.response(200, WebhookSecret)
+@bp.response(201, WebhookSecret)
 def rotate_secret(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
     """Replace the secret; the old one signs too for some days
 

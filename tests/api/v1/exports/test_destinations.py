@@ -186,6 +186,18 @@ def test_a_test_event_reaches_the_platforms_testers_and_no_ledger(
     assert exports.rows(url) == []
 
 
+def test_a_test_over_a_connection_that_was_ended_offers_no_way_to_renew_it(
+    key: Caller, url: str, profile: Profile, via: Connection
+) -> None:
+    path = f"{PATH}/{exports.destination(url, profile, via).id}/test"
+    with db.transaction(url) as session:
+        ended = session.get_one(Connection, via.id)
+        ended.status, ended.token = "disconnected", ""
+    answer = key.post(path, json={"test_event_code": "TEST1"})
+    assert refusal(answer) == (409, "connection_not_ready", None)
+    assert "reconnect_url" not in answer.get_json()["error"]
+
+
 def test_a_test_event_tells_a_refusal_and_a_dead_token(
     key: Caller, url: str, profile: Profile, sandbox: RunningSandbox
 ) -> None:

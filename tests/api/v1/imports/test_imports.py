@@ -13,13 +13,14 @@ from sqlalchemy.orm import Session
 
 from api import db, errors
 from api.models import AuditEntry, Import, Profile
+from api.roles import Role
 from api.scopes import DEFAULT_SCOPES, Scope
 from api.v1.imports import uploads
 from orchestration.inbox import scan_inbox, waiting_files
 from orchestration.lake import Lake
 from tests.api.conftest import Caller
 from tests.api.v1.events.conftest import anonymous, caller, caller_with, client, profile, secret
-from tests.factories import accounts
+from tests.factories import accounts, people
 from tests.fixtures.at_once import one_behind_the_other
 from touchledger.settings import Settings
 
@@ -79,6 +80,24 @@ def test_nobody_imports_without_a_key_or_the_scope(anonymous: Caller, caller_wit
     caller = caller_with(scopes=DEFAULT_SCOPES)
     assert Uploader(caller).give(CAMPAIGNS).status_code == 403
     assert caller.get("/imports").status_code == 403
+
+
+@pytest.mark.parametrize(("role", "status"), [(Role.EDITOR, 403), (Role.ADMIN, 202)])
+def test_of_people_only_admins_import(
+    client: Any, settings: Settings, profile: Profile, role: Role, status: int
+) -> None:
+    person = people.user(settings.operational_url)
+    people.member(settings.operational_url, person, profile.workspace_id, role)
+    caller = Caller(client, people.session_of(settings.operational_url, person))
+    asked = {"query_string": {"profile_id": profile.id}}
+    answers = [
+        Uploader(caller).give(CAMPAIGNS, **asked),
+        caller.get("/imports", **asked),
+        caller.get(f"/imports/{db.new_id()}", **asked),
+    ]
+    if status == 403:
+        assert [one.get_json()["error"].get("reason") for one in answers] == ["role_required"] * 3
+    assert [one.status_code for one in answers] == ([403] * 3 if status == 403 else [202, 200, 404])
 
 
 def test_a_file_is_queued_then_loaded_by_the_next_build(
@@ -210,12 +229,12 @@ def test_a_name_with_half_a_surrogate_pair_is_refused() -> None:
 def test_the_same_bytes_twice_at_once_are_one_import(database_url: str) -> None:
     shop = accounts.profile(database_url)
 
-    def give(session: Session) -> tuple[str, bool]:
-        made, is_due = uploads.queue(session, shop.id, "campaigns", "campaigns.csv", "0" * 64)
-        return made.id, is_due
+    def give(session: Session) -> tuple[str, bool, bool]:
+        made, is_due, is_begun = uploads.queue(session, shop.id, "campaigns", "campaigns.csv", "0" * 64)
+        return made.id, is_due, is_begun
 
     first, second = one_behind_the_other(database_url, give)
-    assert second == first
+    assert (first[1:], second) == ((True, True), (first[0], True, False))
 
 
 def test_a_body_that_is_no_form_is_refused(uploader: Uploader) -> None:
@@ -241,6 +260,22 @@ def test_a_form_put_right_may_use_the_key_of_the_wrong_one(uploader: Uploader) -
     assert uploader.give(CAMPAIGNS, headers=key).status_code == 202
 
 
+def test_the_trail_tells_an_import_when_it_begins_and_no_repeat_of_its_bytes(
+    uploader: Uploader, load: Callable[[], None], settings: Settings
+) -> None:
+    broken = "platform,nothing\nmeta,1\n"
+    for content in (CAMPAIGNS, CAMPAIGNS, broken):
+        uploader.given(content)
+    load()
+    # the rejected one is tried again
+    for content in (CAMPAIGNS, broken, broken):
+        uploader.given(content)
+    with db.transaction(settings.operational_url) as session:
+        told = [row.details["target"]["id"] for row in session.scalars(sa.select(AuditEntry).order_by(AuditEntry.id))]
+        good, bad = [one.id for one in session.scalars(sa.select(Import).order_by(Import.created_at))]
+    assert told == [good, bad, bad]
+
+
 def test_imports_are_listed_newest_first_page_by_page(uploader: Uploader, settings: Settings) -> None:
     made = [uploader.given(f"{HEAD}meta,c{number},act_1,One,ACTIVE\n")["import_id"] for number in range(5)]
     found: list[str] = []
@@ -256,8 +291,6 @@ def test_imports_are_listed_newest_first_page_by_page(uploader: Uploader, settin
 
 
 def test_another_profiles_import_is_not_found(uploader: Uploader, client: Any, settings: Settings) -> None:
-    from tests.factories import accounts
-
     url = settings.operational_url
     foreign = Caller(client, accounts.secret(url, accounts.profile(url, name="Other"), scopes=[Scope.EVENTS_WRITE]))
     import_id = uploader.given(CAMPAIGNS)["import_id"]

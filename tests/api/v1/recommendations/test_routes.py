@@ -178,7 +178,11 @@ def test_who_may_decide(
     for role in (Role.EDITOR, Role.VIEWER, Role.GUEST):
         for what in ("apply", "dismiss"):
             assert refusal(decide(ask, as_role(role), profile, made, what))[:2] == (403, "insufficient_scope")
-    editor = people.user(url)
+    editor, viewer = people.user(url), people.user(url)
+    people.member(url, viewer, profile.workspace_id, Role.VIEWER, permissions=["campaigns.apply"])
+    for what in ("apply", "dismiss"):
+        refused = decide(ask, people.session_of(url, viewer), profile, made, what)
+        assert refusal(refused) == (403, "forbidden", "role_required")
     people.member(url, editor, profile.workspace_id, Role.EDITOR, permissions=["campaigns.apply"])
     token = people.session_of(url, editor)
     assert refusal(decide(ask, token, second, made, "dismiss"))[:2] == (404, "not_found")

@@ -198,10 +198,10 @@ def test_a_second_rotation_never_cuts_the_grace_of_the_first(key: Caller) -> Non
     first = made(key)
     path = f"{PATH}/{first['id']}/rotate-secret"
     with time_machine.travel(datetime(2026, 6, 1, tzinfo=UTC), tick=False):
-        assert key.post(path, json={"grace_days": 2}).status_code == 200
+        assert key.post(path, json={"grace_days": 2}).status_code == 201
         assert code(key.post(path, json={"grace_days": 2})) == (409, "invalid_state", "already_rotated")
     with time_machine.travel(datetime(2026, 6, 3, tzinfo=UTC), tick=False):
-        assert key.post(path, json={"grace_days": 2}).status_code == 200
+        assert key.post(path, json={"grace_days": 2}).status_code == 201
         assert key.post(path, json={"grace_days": 0}).json["data"]["previous_secret_expires_at"] is None
 
 

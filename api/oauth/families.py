@@ -19,6 +19,7 @@ from api.models import (
     ApiKey,
     App,
     Delegation,
+    Entitlement,
     OAuthAuthorization,
     OAuthCode,
     OAuthRefreshToken,
@@ -26,6 +27,7 @@ from api.models import (
     WebhookSubscription,
     Workspace,
 )
+from api.models.entitlement import PARTNER_AUDIENCES
 from api.oauth.clients import TOKEN_LIFE
 from api.scopes import CONNECT_SCOPES
 
@@ -144,7 +146,10 @@ def end(session: Session, authorization: OAuthAuthorization) -> None:
 
 
 def let_go(session: Session, *, app_id: str, profile_id: str | None = None) -> None:
-    """Pause what an app is told of a profile, or of all, and end adoptions that no consent carries any more."""
+    """Pause what an app is told of a profile, or of all, and end adoptions that no consent carries any more.
+
+    With its last app a profile loses what apps switched on: nobody is left who could switch it off.
+    """
     told = [WebhookSubscription.app_id == app_id, WebhookSubscription.status == "active"]
     adopted = [Delegation.app_id == app_id, Delegation.kind == "adopted"]
     if profile_id is not None:
@@ -157,7 +162,11 @@ def let_go(session: Session, *, app_id: str, profile_id: str | None = None) -> N
     )
     session.flush()
     session.execute(sa.update(WebhookSubscription).where(*told).values(status="paused"))
-    session.execute(sa.delete(Delegation).where(*adopted, ~carried))
+    left = sa.delete(Delegation).where(*adopted, ~carried).returning(Delegation.profile_id)
+    for one in session.scalars(left).all():
+        tied = sa.exists().where(Delegation.profile_id == Entitlement.profile_id)
+        switched = Entitlement.profile_id == one, Entitlement.feature == PARTNER_AUDIENCES, Entitlement.is_enabled
+        session.execute(sa.update(Entitlement).where(*switched, ~tied).values(is_enabled=False, updated_at=now()))
 
 
 def _revoke(session: Session, authorization: OAuthAuthorization) -> None:

@@ -60,9 +60,10 @@ def import_upload() -> dict[str, Any]:
     name = uploads.name_of(file.filename)
     form, sha256 = uploads.form_of(name), uploads.digest_of(file.stream)
     profile_id = auth.current().profile.id
-    made, is_due = uploads.queue(session(), profile_id, dataset, name, sha256)
+    made, is_due, is_begun = uploads.queue(session(), profile_id, dataset, name, sha256)
     if is_due:
         uploads.put_upload(file.stream, context.settings().inbox / profile_id / dataset, sha256, form)
+    if is_begun:
         details = {"target": audit.target("import", made.id, dataset)}
         audit.record(session(), actor(), audit.Attempt("import.created", details))
     return _row(made)

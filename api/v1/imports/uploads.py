@@ -66,8 +66,8 @@ def digest_of(stream: BinaryIO) -> str:
     return digest.hexdigest()
 
 
-def queue(session: Session, profile_id: str, dataset: str, file_name: str, sha256: str) -> tuple[Import, bool]:
-    """The import of these bytes, and whether the file must be put in place.
+def queue(session: Session, profile_id: str, dataset: str, file_name: str, sha256: str) -> tuple[Import, bool, bool]:
+    """The import of these bytes, whether the file must be put in place, and whether the import begins with that.
 
     A rejected one is tried again, under the name that it is given now.
     """
@@ -79,14 +79,14 @@ def queue(session: Session, profile_id: str, dataset: str, file_name: str, sha25
         try:
             with session.begin_nested():
                 session.add(made)
-            return made, True
+            return made, True, True
         except sa.exc.IntegrityError:
             # the same bytes came at the same moment
             earlier = session.scalars(chosen).one()
-    is_due = earlier.status != "loaded"
-    if earlier.status == "rejected":
+    is_due, is_begun = earlier.status != "loaded", earlier.status == "rejected"
+    if is_begun:
         earlier.status, earlier.reason, earlier.file_name = "queued", None, file_name[:255]
-    return earlier, is_due
+    return earlier, is_due, is_begun
 
 
 def _new(profile_id: str, dataset: str, file_name: str, sha256: str) -> Import:

@@ -119,7 +119,7 @@ def test_bad_rows_are_told_with_row_field_and_reason(uploader: Uploader, load: C
 
 
 def test_a_broken_file_is_rejected_in_words_and_may_be_given_again(
-    uploader: Uploader, load: Callable[[], None]
+    uploader: Uploader, settings: Settings, load: Callable[[], None]
 ) -> None:
     queued = uploader.given("platform,campaign\nmeta,c1\n", name="mine.csv")
     load()
@@ -128,6 +128,10 @@ def test_a_broken_file_is_rejected_in_words_and_may_be_given_again(
     assert rejected["reason"].startswith("mine.csv: ") and "campaign" in rejected["reason"]
     again = uploader.given("platform,campaign\nmeta,c1\n")
     assert (again["import_id"], again["status"], again["reason"]) == (queued["import_id"], "queued", None)
+    # as somebody does who heard no answer; each had written that an import was made
+    uploader.given("platform,campaign\nmeta,c1\n")
+    with db.transaction(settings.operational_url) as session:
+        assert session.scalars(sa.select(AuditEntry.action)).all() == ["import.created"] * 2
     load()
     assert uploader.state(queued["import_id"])["status"] == "rejected"
 
@@ -210,12 +214,16 @@ def test_a_name_with_half_a_surrogate_pair_is_refused() -> None:
 def test_the_same_bytes_twice_at_once_are_one_import(database_url: str) -> None:
     shop = accounts.profile(database_url)
 
+    begun = []
+
     def give(session: Session) -> tuple[str, bool]:
-        made, is_due = uploads.queue(session, shop.id, "campaigns", "campaigns.csv", "0" * 64)
+        made, is_due, is_begun = uploads.queue(session, shop.id, "campaigns", "campaigns.csv", "0" * 64)
+        begun.append(is_begun)
         return made.id, is_due
 
     first, second = one_behind_the_other(database_url, give)
     assert second == first
+    assert sorted(begun) == [False, True]
 
 
 def test_a_body_that_is_no_form_is_refused(uploader: Uploader) -> None:

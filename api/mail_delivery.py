@@ -119,7 +119,7 @@ def _refused(settings: Settings, mail: OutgoingMail, refusal: Refused) -> None:
 
 @contextmanager
 def _connected(settings: Settings) -> Iterator[smtplib.SMTP]:
-    server = smtplib.SMTP(settings.smtp_host or "", settings.smtp_port, timeout=TIMEOUT_SECONDS)
+    server = _server(settings)
     try:
         server.ehlo_or_helo_if_needed()
         if settings.smtp_starttls == "on":
@@ -131,6 +131,13 @@ def _connected(settings: Settings) -> Iterator[smtplib.SMTP]:
         server.quit()
     finally:
         server.close()
+
+
+def _server(settings: Settings) -> smtplib.SMTP:
+    address = settings.smtp_host or "", settings.smtp_port
+    if settings.smtp_starttls == "implicit":
+        return smtplib.SMTP_SSL(*address, timeout=TIMEOUT_SECONDS, context=ssl.create_default_context())
+    return smtplib.SMTP(*address, timeout=TIMEOUT_SECONDS)
 
 
 def _due(settings: Settings) -> list[OutgoingMail]:

@@ -40,6 +40,24 @@ def test_mail_leaves_encrypted_and_under_the_account(guarded: Settings) -> None:
     assert rows(guarded)[0].status == "sent"
 
 
+def test_mail_leaves_by_a_server_that_speaks_tls_from_the_first_byte(
+    home: Path, sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Port 465 of most providers: their greeting was waited for in plain text, and no mail left."""
+    identity = certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(identity))
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(identity)
+    with mail_server(ssl_context=tls) as mailbox:
+        named = {"smtp_host": "localhost", "smtp_starttls": "implicit"}
+        settings = sending_to(mailbox.port, home).model_copy(update=named)
+        put(settings)
+        assert mail_delivery.deliver(settings) == 1
+        # a name that its certificate does not have
+        put(settings)
+        assert mail_delivery.deliver(settings.model_copy(update={"smtp_host": "127.0.0.1"})) == 0
+
+
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import email
 import email.policy
 import socket
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -69,6 +70,18 @@ class _Server(SMTP):
 class _Controller(Controller):
     def factory(self) -> SMTP:
         return _Server(self.handler, **self.SMTP_kwargs)
+
+    def _trigger_server(self) -> None:
+        if self.ssl_context is None:
+            super()._trigger_server()
+            return
+        # its own knock would use the server's context, which is for no client
+        trusting = ssl.create_default_context()
+        with (
+            socket.create_connection((self.hostname, self.port), 1.0) as plain,
+            trusting.wrap_socket(plain, server_hostname="localhost") as knocking,
+        ):
+            knocking.recv(1024)
 
 
 def certificate(folder: Path) -> Path:

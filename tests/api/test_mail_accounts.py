@@ -12,7 +12,7 @@ from aiosmtpd.smtp import AuthResult
 from pydantic import SecretStr
 
 from api import mail_delivery
-from tests.api.test_mail import put, rows, sending_to
+from tests.api.test_mail import make_due, put, rows, sending_to
 from tests.factories.mailbox import certificate, mail_server
 from touchledger.settings import Settings
 
@@ -76,3 +76,16 @@ def test_an_account_that_a_server_does_not_take_is_told_and_tried_again(
     assert (row.status, row.attempts) == ("queued", 1)
     # which error of its kind it is depends on Python's version
     assert (row.note or "").startswith(f"The mail server cannot be used: {problem}")
+
+
+def test_a_sender_that_is_refused_ends_no_message_for_it_is_the_operators_to_mend(home: Path, sqlite_url: str) -> None:
+    """An address that the provider had not confirmed yet: every mail of that minute was lost for good."""
+    with mail_server() as mailbox:
+        settings = sending_to(mailbox.port, home)
+        mailbox.at_sender = ["550 not a confirmed sender"]
+        put(settings)
+        assert mail_delivery.deliver(settings) == 0
+        (row,) = rows(settings)
+        assert (row.status, row.note, row.attempts) == ("queued", "The sender was refused with 550.", 1)
+        make_due(settings)
+        assert mail_delivery.deliver(settings) == 1

@@ -25,16 +25,24 @@ from cryptography.x509.oid import NameOID
 
 @dataclass
 class Mailbox:
-    """What arrived. `refusals` are answers to the next recipients, `at_data` to the next wishes to hand over and
-    `at_end` to what was; after a 421 the line is closed, and with `drops` it breaks at hand-over."""
+    """What arrived. `refusals` are answers to the next recipients, `at_sender` to the next senders, `at_data` to the
+    next wishes to hand over and `at_end` to what was; after a 421 the line is closed, and with `drops` it breaks there.
+    """
 
     port: int
     arrived: list[EmailMessage] = field(default_factory=list)
     recipients: list[str] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
+    at_sender: list[str] = field(default_factory=list)
     at_data: list[str] = field(default_factory=list)
     at_end: list[str] = field(default_factory=list)
     drops: bool = False
+
+    async def handle_MAIL(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
+        if self.at_sender:
+            return self.at_sender.pop(0)
+        envelope.mail_from = address
+        return "250 OK"
 
     async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
         if self.refusals:

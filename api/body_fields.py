@@ -9,7 +9,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate
 
 from api.bodies import Text
-from data_contracts.formats import Refused, currency, time_zone
+from data_contracts.formats import Refused, reporting_currency, time_zone
 
 MOST_HOSTS = 50
 
@@ -103,13 +103,13 @@ class TimeZone(Text):
 
 
 class Currency(Text):
-    """An ISO 4217 code of three capital letters."""
+    """A currency to report in: an ISO 4217 code of three capital letters that is still in use."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(3, low=3, metadata={"description": "ISO 4217.", "pattern": "^[A-Z]{3}$"}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
-        return _known(currency, super()._deserialize(value, attr, data, **kwargs))
+        return _known(reporting_currency, super()._deserialize(value, attr, data, **kwargs))
 
 
 def _known(form: Callable[[str], str], text: str) -> str:

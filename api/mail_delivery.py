@@ -24,6 +24,7 @@ WAITS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 30, 120, 360, 720
 # longer than any hand-over can take: whoever began it is gone
 ABANDONED_AFTER = timedelta(minutes=10)
 KEPT_FOR = timedelta(days=30)
+SENDER = "The sender"
 OVER = "The invitation or the code in the message was no longer good."
 INTERRUPTED = "The line broke while the message was handed over; it may have arrived, and is not sent again."
 
@@ -33,7 +34,8 @@ class Refused(Exception):
 
     def __init__(self, code: int, *, about: str) -> None:
         super().__init__(f"{about} was refused with {code}")
-        self.is_final = code >= 500
+        # the sender is the same for every message, and wrong until the operator mends it
+        self.is_final = code >= 500 and about != SENDER
 
 
 def deliver(settings: Settings) -> int:
@@ -105,7 +107,7 @@ def _opens_something(settings: Settings, mail: OutgoingMail) -> bool:
 
 
 def _announce(server: smtplib.SMTP, sender: str, recipient: str) -> None:
-    for about, (code, _) in (("The sender", server.mail(sender)), ("The recipient", server.rcpt(recipient))):
+    for about, (code, _) in ((SENDER, server.mail(sender)), ("The recipient", server.rcpt(recipient))):
         if code >= 400:
             raise Refused(code, about=about)
 
@@ -119,7 +121,7 @@ def _refused(settings: Settings, mail: OutgoingMail, refusal: Refused) -> None:
 
 @contextmanager
 def _connected(settings: Settings) -> Iterator[smtplib.SMTP]:
-    server = smtplib.SMTP(settings.smtp_host or "", settings.smtp_port, timeout=TIMEOUT_SECONDS)
+    server = _server(settings)
     try:
         server.ehlo_or_helo_if_needed()
         if settings.smtp_starttls == "on":
@@ -131,6 +133,13 @@ def _connected(settings: Settings) -> Iterator[smtplib.SMTP]:
         server.quit()
     finally:
         server.close()
+
+
+def _server(settings: Settings) -> smtplib.SMTP:
+    address = settings.smtp_host or "", settings.smtp_port
+    if settings.smtp_starttls == "implicit":
+        return smtplib.SMTP_SSL(*address, timeout=TIMEOUT_SECONDS, context=ssl.create_default_context())
+    return smtplib.SMTP(*address, timeout=TIMEOUT_SECONDS)
 
 
 def _due(settings: Settings) -> list[OutgoingMail]:

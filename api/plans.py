@@ -88,6 +88,10 @@ def _counts(workspace: Workspace, profile_id: str | None) -> dict[str, sa.Select
             sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > now()),
             ApiKey.rotated_to_id.is_(None),
         ),
-        "webhook_subscriptions": count_of(WebhookSubscription.workspace_id == workspace.id),
+        "webhook_subscriptions": count_of(
+            WebhookSubscription.workspace_id == workspace.id,
+            # those of an archived profile are told nothing any more
+            ~sa.exists().where(Profile.id == WebhookSubscription.profile_id, Profile.archived_at.is_not(None)),
+        ),
         "snapshot_links": count_of(SharedSnapshot.workspace_id == workspace.id, *in_status("active", now())),
     }

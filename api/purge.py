@@ -106,10 +106,11 @@ class Retired:
 def retire(session: Session, profile_ids: Iterable[str], *, at: datetime, revoke_reason: str = "person") -> Retired:
     """Archive the profiles that still live, end everything that opens them, and purge their rows.
 
-    Keys of the API and of trackers are revoked, places on the profile and invitations to it end (`revoke_reason`), and
-    guests who have no other place are no members any more: the caller holds the workspace's row. Connections lose their
-    token, export destinations are switched off and keep their ledger, authorizations of apps, adoptions, open hand-offs
-    and links to shared snapshots end, subscriptions to its events are paused.
+    Keys of the API and of trackers are revoked, places on the profile and invitations to it, or to nothing that still
+    lives, end (`revoke_reason`), and guests who have no other place are no members any more: the caller holds the
+    workspace's row. Connections lose their token, export destinations are switched off and keep their ledger,
+    authorizations of apps, adoptions, open hand-offs and links to shared snapshots end, subscriptions to its events are
+    paused.
     """
     ids = hold(session, profile_ids)
     # before the connections, as whoever settles one does
@@ -184,9 +185,19 @@ def _revoke_keys(session: Session, ids: Sequence[str], at: datetime) -> int:
 
 def _revoke_invitations(session: Session, ids: Sequence[str], at: datetime, reason: str) -> int:
     pending = (Invitation.status == "pending", Invitation.expires_at > at)
-    return _changed(
-        session, Invitation, Invitation.profile_id, ids, *pending, status="revoked", revoke_reason=reason, revoked_at=at
-    )
+    ended: dict[str, Any] = {"status": "revoked", "revoke_reason": reason, "revoked_at": at}
+    count = _changed(session, Invitation, Invitation.profile_id, ids, *pending, **ended)
+    # a guest's names its profiles in a list, and goes with the last of them
+    of = sa.select(Profile.workspace_id)
+    workspaces = {one for part in _parts(ids) for one in session.scalars(of.where(Profile.id.in_(part)))}
+    chosen = sa.select(Invitation).where(Invitation.profile_ids.is_not(None), *pending)
+    live = sa.select(Profile.id).where(Profile.archived_at.is_(None))
+    for workspace_id in sorted(workspaces):
+        left = set(session.scalars(live.where(Profile.workspace_id == workspace_id)))
+        listed = session.scalars(chosen.where(Invitation.workspace_id == workspace_id)).all()
+        over = [one.id for one in listed if left.isdisjoint(one.profile_ids or ())]
+        count += _changed(session, Invitation, Invitation.id, over, **ended)
+    return count
 
 
 def _disconnect(session: Session, ids: Sequence[str]) -> int:

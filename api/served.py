@@ -151,8 +151,8 @@ TABLES: Mapping[str, tuple[str, ...]] = {
     "conversions": (
         "profile_key", "day", "conversion_id", "conversion_key", "conversion_ref", "outcome_event_id", "event_key",
         "source", "person_key", "person_ref", "is_shared", "conversion_type", "ts", "occurred_at", "is_cash",
-        "revenue_type", "cash_minor", "refunded_minor", "pipeline_minor", "path_conversion_key", "inherited_from",
-        "touches",
+        "revenue_type", "cash_minor", "refunded_minor", "pipeline_minor", "unrated_through", "path_conversion_key",
+        "inherited_from", "touches",
         *(f"{model}_campaign" for model in MODELS),
     ),
     "touches": (

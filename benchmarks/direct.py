@@ -65,7 +65,7 @@ select
     || '-' || substr(digest, 21, 12) as conversion_id,
     case when cents > 0 then cast(cents - refund as bigint) end as cash_minor,
     cast(refund as bigint) as refunded_minor, cast(null as bigint) as pipeline_minor,
-    false as is_shared, false as is_refund_capped, false as is_rate_missing
+    false as is_shared, false as is_refund_capped, cast(null as date) as unrated_through
 from (
     select
         chunk.*, profiles.profile_key, $step * person as person_key,

@@ -25,9 +25,18 @@ class Refused(ValueError):
 
 @lru_cache(maxsize=1)
 def currency_digits() -> Mapping[str, int]:
-    """Decimal places of every ISO 4217 currency, by code."""
+    """Decimal places of every ISO 4217 currency in use since 2010, by code."""
+    return {row["currency"]: int(row["digits"]) for row in _currencies()}
+
+
+@lru_cache(maxsize=1)
+def _current() -> frozenset[str]:
+    return frozenset(row["currency"] for row in _currencies() if row["is_current"] == "true")
+
+
+def _currencies() -> list[dict[str, str]]:
     with CURRENCIES.open(encoding="utf-8", newline="") as file:
-        return {row["currency"]: int(row["digits"]) for row in csv.DictReader(file)}
+        return list(csv.DictReader(file))
 
 
 @lru_cache(maxsize=1)
@@ -78,6 +87,13 @@ def currency(text: str) -> str:
     """An ISO 4217 code, as in `dbt_project/seeds/currencies.csv`."""
     if text not in currency_digits():
         raise Refused("unknown currency")
+    return text
+
+
+def reporting_currency(text: str) -> str:
+    """The same, of a currency that is not over: what was paid in an older one is converted."""
+    if currency(text) not in _current():
+        raise Refused("a currency that is no longer in use")
     return text
 
 

@@ -21,7 +21,7 @@ from sandbox.stripe_objects import (
     refund,
     subscription,
 )
-from sandbox.stripe_selling import carries_key, selling
+from sandbox.stripe_selling import carries_key, portal_pages, selling
 from sandbox.world import WorldHolder
 
 KINDS = (
@@ -99,6 +99,7 @@ def blueprint(holder: WorldHolder, billing: Billing) -> Blueprint:
     # the journeys of a world never change, only the day on which its ads are looked at
     stripe = Stripe(holder.world.journeys)
     selling(face, billing)
+    portal_pages(face, billing)
 
     @face.before_request
     def check_key() -> Response | None:

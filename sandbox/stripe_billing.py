@@ -51,6 +51,7 @@ class Billing:
     def __init__(self) -> None:
         self.lock = RLock()
         self.sessions: dict[str, Object] = {}
+        self.portals: dict[str, Object] = {}
         self.subscriptions: dict[str, Object] = {}
         self.customers: set[str] = set()
         self.events: list[Object] = []
@@ -102,7 +103,7 @@ class Billing:
     def portal(self, customer: str, return_url: str | None, host: str) -> Object:
         """A new session of the customer portal."""
         number = self._id("bps")
-        return {
+        self.portals[number] = {
             "id": number,
             "object": "billing_portal.session",
             "configuration": "bpc_sandbox",
@@ -115,6 +116,12 @@ class Billing:
             "return_url": return_url,
             "url": f"{host}/stripe/p/session/{number}",
         }
+        return self.portals[number]
+
+    def subscription_of(self, customer: str) -> Object | None:
+        """The customer's newest subscription that has not ended."""
+        living = (row for row in self.subscriptions.values() if row["status"] != "canceled")
+        return next((row for row in reversed(list(living)) if row["customer"] == customer), None)
 
     def pay(self, number: str) -> None:
         """The payer pays: a subscription begins."""

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from flask import Blueprint, Flask, Response, jsonify, redirect, request
+from markupsafe import Markup
 from werkzeug.wrappers import Response as AnyResponse
 
 from sandbox.faces import accepted
@@ -25,6 +26,9 @@ _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8">
 <main><h1>{amount} {currency}</h1>
 <form method="post"><button name="outcome" value="paid">Pay</button>
 <button name="outcome" value="abandoned">Leave</button></form></main>"""
+_PORTAL = """<!doctype html><html lang="en"><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1"><title>Sandbox billing portal</title>
+<main><h1>{plan}</h1><form method="post">{deeds}</form>{back}</main>"""
 
 
 def selling(face: Blueprint, billing: Billing) -> None:
@@ -87,6 +91,40 @@ def selling(face: Blueprint, billing: Billing) -> None:
             return redirect(session["success_url"], 303)
         billing.expire(number)
         return redirect(session["cancel_url"] or session["success_url"], 303)
+
+
+def portal_pages(face: Blueprint, billing: Billing) -> None:
+    """Add the page of a portal session, on which a customer changes what is paid for."""
+
+    @face.get("/p/session/<number>")
+    def portal_page(number: str) -> Response:
+        session = billing.portals.get(number)
+        if session is None:
+            return Response("", 404)
+        row, back = billing.subscription_of(session["customer"]), session["return_url"]
+        deeds = [Markup('<button name="do" value="{0}">{0}</button>').format(one) for one in _deeds(row)]
+        link = Markup('<p><a href="{}">Back</a></p>').format(back) if back else ""
+        plan = row["items"]["data"][0]["price"]["id"] if row else "Nothing is paid for"
+        return Response(_PORTAL.format(plan=plan, deeds="".join(deeds), back=link), mimetype="text/html")
+
+    @face.post("/p/session/<number>")
+    def change_there(number: str) -> AnyResponse:
+        session = billing.portals.get(number)
+        if session is None:
+            return Response("", 404)
+        row, deed = billing.subscription_of(session["customer"]), request.form.get("do", "")
+        if row is None or deed not in _deeds(row):
+            return Response("", 400)
+        billing.change(row["id"], deed)
+        return redirect(session["url"], 303)
+
+
+def _deeds(row: Object | None) -> list[str]:
+    """What a customer may do there: to let the plan end or go on, or to take another price."""
+    if row is None:
+        return []
+    paid = row["items"]["data"][0]["price"]["id"]
+    return ["resume" if row["cancel_at_period_end"] else "cancel", *(one for one in PRICES if one != paid)]
 
 
 def control(app: Flask, billing: Billing) -> None:

@@ -101,7 +101,7 @@ class Settings(BaseSettings):
     smtp_port: int = Field(587, ge=1, le=65535)
     smtp_username: str | None = None
     smtp_password: SecretStr | None = None
-    smtp_starttls: str = Field("on", pattern="^(on|off)$")
+    smtp_starttls: str = Field("on", pattern="^(on|off|implicit)$")
     smtp_from: str = Field("Touchledger <touchledger@localhost>", pattern=r"^[^\r\n]*[^\s@]@[^\s@]+$")
     dns_resolver: str | None = Field(None, pattern=r"^(\d+(\.\d+){3}|\[[0-9a-fA-F:]+\]):\d{1,5}$")
 

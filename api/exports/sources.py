@@ -63,8 +63,7 @@ of_ads as (
 select
     c.source, count(*) filter (where c.ts >= $day) as events_24h, count(*) as events_7d,
     count(m.email_sha256) as email_pct, count(m.phone_sha256) as phone_pct,
-    count(k.fbclid) as click_id_pct, count(a.conversion_key) as ad_id_pct,
-    count(*) filter (where c.is_cash and c.cash_minor is null) as unpriced
+    count(k.fbclid) as click_id_pct, count(a.conversion_key) as ad_id_pct
 from lately as c
 left join match_keys as m on m.profile_key = c.profile_key and m.person_key = c.person_key and not c.is_shared
 left join conversion_clicks as k on k.profile_key = c.profile_key and k.conversion_key = c.conversion_key
@@ -76,13 +75,19 @@ select count(*) filter (where day >= $day) as events_24h, count(*) as events_7d
 from delivery_daily where profile_key = $profile_key and level = 'ad' and day >= $week
 """
 _UNRATED = "select count(*) from platforms where profile_key = $profile_key and unrated_through >= $week"
+# a refund of this week may be of a payment of long ago
+_UNRATED_CASH = """
+select source, count(*) from conversions
+where profile_key = $profile_key and is_cash and unrated_through >= $week group by source
+"""
 
 
 @dataclass
 class Seen:
     """What a source sent; `found` counts, `of` the conversions of a week, those that a match key is known of.
 
-    `unpriced` counts what no rate converts: payments of a week, platforms with such spend in it.
+    `unpriced` counts what no rate converts: payments of which such an amount was paid or taken back in a week, and
+    platforms with such spend in it.
     """
 
     last: datetime | None = None
@@ -107,12 +112,14 @@ def told(reader: Reader, facts: ProfileFacts, at: datetime) -> dict[str, Seen]:
     last = dict(reader.rows(_LAST, bound))
     since = {"day": int((at - DAY).timestamp()), "week": int((at - WEEK).timestamp())}
     lately = {row["source"]: row for row in reader.dicts(_LATELY, {**bound, **since})}
+    days = {"day": (at - DAY).date(), "week": (at - WEEK).date()}
+    unpriced = dict(reader.rows(_UNRATED_CASH, {**bound, "week": days["week"]}))
     seen = {}
     for name, source in _TOLD_BY.items():
         row = lately.get(source)
         when = datetime.fromtimestamp(last[source], UTC) if source in last else None
         seen[name] = Seen(last=when) if row is None else _seen(row, when)
-    days = {"day": (at - DAY).date(), "week": (at - WEEK).date()}
+        seen[name].unpriced = unpriced.get(source, 0)
     (delivered,) = reader.dicts(_DELIVERED, {**bound, **days})
     ((unrated,),) = reader.rows(_UNRATED, {**bound, "week": days["week"]})
     seen["ad_platform"] = Seen(day=delivered["events_24h"], week=delivered["events_7d"], unpriced=unrated)
@@ -147,7 +154,7 @@ def kept(session: Session, profile: Profile, seen: dict[str, Seen], at: datetime
 
 def _seen(row: Mapping[str, int], when: datetime | None) -> Seen:
     found = {name: row[name] for name in MATCH_KEYS}
-    return Seen(when, row["events_24h"], row["events_7d"], found, row["events_7d"], row["unpriced"])
+    return Seen(when, row["events_24h"], row["events_7d"], found, row["events_7d"])
 
 
 def _connections(session: Session, profile_id: str) -> dict[str, Connection]:

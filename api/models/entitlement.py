@@ -9,6 +9,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from api.db import Base, now
 
+PARTNER_AUDIENCES = "partner_audiences"
+
 
 class Entitlement(Base):
     """One feature of one profile as an app last set it. A feature never set has no row.

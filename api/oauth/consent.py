@@ -8,7 +8,8 @@ from datetime import timedelta
 from typing import Any
 
 import sqlalchemy as sa
-from authlib.oauth2.rfc6749 import OAuth2Error
+from authlib.oauth2.rfc6749 import InvalidRequestError, OAuth2Error
+from authlib.oauth2.rfc6749.errors import UnsupportedResponseTypeError
 from flask import Blueprint, Response, request
 from sqlalchemy.orm import Session
 
@@ -160,6 +161,9 @@ def _refused(error: OAuth2Error) -> Response:
     Anybody can register an agent with any https address: a link to us would then lead anywhere, without a person
     having decided anything.
     """
+    if isinstance(error, UnsupportedResponseTypeError) and not request.args.get("response_type"):
+        # none at all is a kind that nobody supports to Authlib, which says nothing else of it
+        error = InvalidRequestError("Missing 'response_type' in request.", redirect_uri=error.redirect_uri)
     target = error.redirect_uri
     trusted = target and (redirects.is_loopback(target) or _client_kind() == "consumer_app")
     return server.refused(_stated(error)) if trusted else _explained(error)

@@ -13,12 +13,13 @@ from datetime import timedelta
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from api import credentials, errors
+from api import audit, context, credentials, errors
 from api.db import now
 from api.models import (
     ApiKey,
     App,
     Delegation,
+    Entitlement,
     OAuthAuthorization,
     OAuthCode,
     OAuthRefreshToken,
@@ -26,10 +27,13 @@ from api.models import (
     WebhookSubscription,
     Workspace,
 )
+from api.models.entitlement import PARTNER_AUDIENCES
 from api.oauth.clients import TOKEN_LIFE
 from api.scopes import CONNECT_SCOPES
 
 REFRESH_LIFE = timedelta(days=30)
+# why a consent ended that no person of the workspace took back
+GIVEN_BACK, USED_TWICE, SUSPENDED = "given_back", "code_used_twice", "app_suspended"
 
 
 def hold_app(session: Session, app_id: str) -> App:
@@ -131,20 +135,37 @@ def supersede(session: Session, by: OAuthAuthorization) -> None:
         _revoke(session, one)
 
 
-def end(session: Session, authorization: OAuthAuthorization) -> None:
+def end(session: Session, authorization: OAuthAuthorization, *, why: str | None = None) -> None:
     """Revoke a held authorization with every token and key issued under it; refresh tokens end with it.
 
     An app is no longer told of the profile, and what it adopted there ends with its last consent. One that had ended
     ends nothing of those: what its app is told now it is told under a newer consent, or by a key of another origin.
+    `why` is for ends that no person of the workspace asked for: its trail tells them.
     """
     had_ended = authorization.status == "revoked"
     _revoke(session, authorization)
+    if why is not None and not had_ended:
+        tell_end(session, authorization, why)
     if authorization.app_id is not None and authorization.profile_id is not None and not had_ended:
         let_go(session, app_id=authorization.app_id, profile_id=authorization.profile_id)
 
 
+def tell_end(session: Session, authorization: OAuthAuthorization, why: str) -> None:
+    """Put the end of an app's consent into the trail of the workspace; agents have no workspace, and no row."""
+    if authorization.workspace_id is None:
+        return
+    who = ("app", authorization.app_id) if why == GIVEN_BACK else ("system", None)
+    actor = audit.Actor(*who, authorization.workspace_id, authorization.profile_id, context.request_id())
+    target = audit.target("authorization", authorization.id, authorization.client_name)
+    details = {"target": target, "after": {"reason": why}}
+    audit.record(session, actor, audit.Attempt("app.disconnected", details, category="credentials"))
+
+
 def let_go(session: Session, *, app_id: str, profile_id: str | None = None) -> None:
-    """Pause what an app is told of a profile, or of all, and end adoptions that no consent carries any more."""
+    """Pause what an app is told of a profile, or of all, and end adoptions that no consent carries any more.
+
+    With its last app a profile loses what apps switched on: nobody is left who could switch it off.
+    """
     told = [WebhookSubscription.app_id == app_id, WebhookSubscription.status == "active"]
     adopted = [Delegation.app_id == app_id, Delegation.kind == "adopted"]
     if profile_id is not None:
@@ -157,7 +178,11 @@ def let_go(session: Session, *, app_id: str, profile_id: str | None = None) -> N
     )
     session.flush()
     session.execute(sa.update(WebhookSubscription).where(*told).values(status="paused"))
-    session.execute(sa.delete(Delegation).where(*adopted, ~carried))
+    left = sa.delete(Delegation).where(*adopted, ~carried).returning(Delegation.profile_id)
+    for one in session.scalars(left).all():
+        tied = sa.exists().where(Delegation.profile_id == Entitlement.profile_id)
+        switched = Entitlement.profile_id == one, Entitlement.feature == PARTNER_AUDIENCES, Entitlement.is_enabled
+        session.execute(sa.update(Entitlement).where(*switched, ~tied).values(is_enabled=False, updated_at=now()))
 
 
 def _revoke(session: Session, authorization: OAuthAuthorization) -> None:

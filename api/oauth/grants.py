@@ -59,7 +59,7 @@ class CodeGrant(authlib_grants.AuthorizationCodeGrant):  # type: ignore[misc]
         if row is None or authorization is None:
             return None
         if row.used_at is not None:
-            families.end(session(), authorization)
+            families.end(session(), authorization, why=families.USED_TWICE)
             return None
         return row if now() < row.expires_at and authorization.status == "granted" else None
 

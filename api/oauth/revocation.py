@@ -51,6 +51,6 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc]
         """End it with its family; a key that no consent gave ends alone."""
         held = families.hold(session(), token.consent)
         for one in held:
-            families.end(session(), one)
+            families.end(session(), one, why=families.GIVEN_BACK)
         if not held and isinstance(token.row, ApiKey):
             token.row.revoked_at = token.row.revoked_at or now()

@@ -90,7 +90,9 @@ def renew_now(provider: str) -> Response:
             renewable(found, provider)
             profile = _entitled(session.get_one(Profile, found.profile_id))
         except errors.ApiError as refusal:
-            return browser.notice(refusal.code.status, "That is not possible now", refusal.message)
+            refused = browser.notice(refusal.code.status, "That is not possible now", refusal.message)
+            refused.headers.update(refusal.headers)
+            return refused
         made = connecting.begin(
             session, settings, provider=provider, profile=profile, return_url=None, renewed=found
         )  # fmt: skip

@@ -127,6 +127,25 @@ def test_an_archive_ends_what_opens_a_profile_and_purges_its_rows_alone(database
         assert session.get_one(Profile, gone.id).archived_at == at
 
 
+def test_an_invitation_of_a_guest_ends_with_the_last_of_its_profiles(database_url: str) -> None:
+    """It stayed open, took a place in the plan for two weeks, and whoever accepted it heard that there is nothing."""
+    gone = accounts.profile(database_url)
+    kept = Profile(workspace_id=gone.workspace_id, name="Kept", timezone="UTC", reporting_currency="USD")
+    with db.transaction(database_url) as session:
+        session.add(kept)
+        session.flush()
+        for email, listed in (("both", [gone.id, kept.id]), ("gone", [gone.id]), ("all", None)):
+            invitation = Invitation(workspace_id=gone.workspace_id, email=email, role="guest", profile_ids=listed)
+            invitation.invited_by_kind, invitation.digest = "system", email
+            invitation.expires_at = db.now() + timedelta(days=1)
+            session.add(invitation)
+    for archived, expected in ((gone, {"both", "all"}), (kept, {"all"})):
+        with db.transaction(database_url) as session:
+            assert purge.retire(session, [archived.id], at=db.now()).invitations_revoked == 1
+            open_ = session.scalars(sa.select(Invitation.email).where(Invitation.status == "pending"))
+            assert set(open_) == expected
+
+
 def test_a_guest_without_another_profile_is_no_member_any_more(database_url: str) -> None:
     gone = accounts.profile(database_url)
     kept = Profile(workspace_id=gone.workspace_id, name="Kept", timezone="UTC", reporting_currency="USD")

@@ -7,7 +7,7 @@ from email_validator import EmailNotValidError, validate_email
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from data_contracts.formats import Refused, currency_digits, email, phone
+from data_contracts.formats import Refused, currency, currency_digits, email, phone, reporting_currency
 
 LOCALS = st.text('aZ9._+-\u00e9 "', min_size=1, max_size=66)
 DOMAINS = st.sampled_from(
@@ -53,6 +53,16 @@ def test_an_address_is_judged_as_the_library_judges_it(address: str) -> None:
 @pytest.mark.parametrize(("code", "digits"), [("JPY", 0), ("USD", 2), ("KWD", 3)])
 def test_currencies_know_their_decimal_places(code: str, digits: int) -> None:
     assert currency_digits()[code] == digits
+
+
+def test_an_amount_may_be_in_a_currency_that_is_over_and_a_report_may_not() -> None:
+    """A Croatian shop's payments of 2022 were kept out of every count as if kuna had never been money."""
+    assert (currency("HRK"), currency_digits()["BYR"]) == ("HRK", 0)
+    with pytest.raises(Refused, match="no longer in use"):
+        reporting_currency("HRK")
+    with pytest.raises(Refused, match="unknown"):
+        reporting_currency("XQX")
+    assert reporting_currency("EUR") == "EUR"
 
 
 @pytest.mark.parametrize("written", ["+5215512345678", "+52 1 55 1234 5678", "+52 55 1234 5678"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import email
 import email.policy
 import socket
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -24,16 +25,24 @@ from cryptography.x509.oid import NameOID
 
 @dataclass
 class Mailbox:
-    """What arrived. `refusals` are answers to the next recipients, `at_data` to the next wishes to hand over and
-    `at_end` to what was; after a 421 the line is closed, and with `drops` it breaks at hand-over."""
+    """What arrived. `refusals` are answers to the next recipients, `at_sender` to the next senders, `at_data` to the
+    next wishes to hand over and `at_end` to what was; after a 421 the line is closed, and with `drops` it breaks there.
+    """
 
     port: int
     arrived: list[EmailMessage] = field(default_factory=list)
     recipients: list[str] = field(default_factory=list)
     refusals: list[str] = field(default_factory=list)
+    at_sender: list[str] = field(default_factory=list)
     at_data: list[str] = field(default_factory=list)
     at_end: list[str] = field(default_factory=list)
     drops: bool = False
+
+    async def handle_MAIL(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
+        if self.at_sender:
+            return self.at_sender.pop(0)
+        envelope.mail_from = address
+        return "250 OK"
 
     async def handle_RCPT(self, server: Any, session: Any, envelope: Any, address: str, options: Any) -> str:
         if self.refusals:
@@ -69,6 +78,18 @@ class _Server(SMTP):
 class _Controller(Controller):
     def factory(self) -> SMTP:
         return _Server(self.handler, **self.SMTP_kwargs)
+
+    def _trigger_server(self) -> None:
+        if self.ssl_context is None:
+            super()._trigger_server()
+            return
+        # its own knock would use the server's context, which is for no client
+        trusting = ssl.create_default_context()
+        with (
+            socket.create_connection((self.hostname, self.port), 1.0) as plain,
+            trusting.wrap_socket(plain, server_hostname="localhost") as knocking,
+        ):
+            knocking.recv(1024)
 
 
 def certificate(folder: Path) -> Path:

@@ -68,7 +68,14 @@ def test_a_paid_checkout_begins_a_subscription_that_the_client_can_read(client: 
     portal = client.v1.billing_portal.sessions.create(
         {"customer": str(paid.customer), "return_url": "https://shop.example"}
     )
-    assert portal.url.startswith("http")
+    seen = httpx.get(portal.url, trust_env=False)
+    assert seen.status_code == 200 and "https://shop.example" in seen.text
+    done = httpx.post(portal.url, data={"do": "cancel"}, trust_env=False)
+    assert (done.status_code, done.headers["Location"]) == (303, portal.url)
+    assert client.v1.subscriptions.retrieve(subscription.id).cancel_at_period_end
+    assert 'value="resume"' in httpx.get(portal.url, trust_env=False).text
+    assert httpx.get(f"{portal.url}0", trust_env=False).status_code == 404
+    assert httpx.post(portal.url, data={"do": "end"}, trust_env=False).status_code == 400
     ended = client.v1.subscriptions.cancel(subscription.id)
     assert ended.status == "canceled"
     with pytest.raises(stripe.InvalidRequestError, match="No such subscription"):

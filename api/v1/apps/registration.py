@@ -74,6 +74,8 @@ def _end(session: Session, app: App) -> None:
     at = now()
     open_ = OAuthAuthorization.status.in_(("requested", "granted"))
     for one in families.hold(session, OAuthAuthorization.app_id == app.id, open_):
+        if one.status == "granted":
+            families.tell_end(session, one, families.SUSPENDED)
         one.status, one.revoked_at = "revoked", at
     keys = sa.update(ApiKey).where(ApiKey.app_id == app.id, ApiKey.revoked_at.is_(None))
     session.execute(keys.values(revoked_at=at))

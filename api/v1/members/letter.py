@@ -38,7 +38,8 @@ _WORDS = {
 
 def write(*, invitation: Invitation, workspace: Workspace, sender: User, url: str) -> Letter:
     """The mail that brings somebody the link to their invitation."""
-    words = _WORDS.get(sender.locale, _WORDS["en"])
+    locale = sender.locale if sender.locale in _WORDS else "en"
+    words = _WORDS[locale]
     facts = {
         "who": within_a_line(sender.display_name),
         "where": within_a_line(workspace.name),
@@ -49,8 +50,10 @@ def write(*, invitation: Invitation, workspace: Workspace, sender: User, url: st
     parts = [said["opening"], quoted, f"{said['open']}: {url}", said["until"], said["ignore"]]
     link = f'<a href="{escape(url)}">{escape(said["open"])}</a>'
     shown = [escape(said["opening"]), escape(quoted), link, escape(said["until"]), escape(said["ignore"])]
+    body = "".join(f"<p>{part}</p>" for part in shown if part).replace("\n", "<br>")
+    title = f"<title>{escape(said['subject'])}</title>"
     return Letter(
         said["subject"],
         "\n\n".join(part for part in parts if part) + "\n",
-        "".join(f"<p>{part}</p>" for part in shown if part).replace("\n", "<br>"),
+        f'<!DOCTYPE html><html lang="{locale}"><head>{title}</head><body>{body}</body></html>',
     )

@@ -17,6 +17,7 @@ from api.exports import audiences, gates, targets
 from api.guard import MEBIBYTE, guarded
 from api.http import Blueprint
 from api.models import Connection, PartnerAudience, Profile
+from api.models.entitlement import PARTNER_AUDIENCES
 from api.scopes import Scope
 from api.snapshot import snapshots
 from api.v1.profiles import entitlements
@@ -116,7 +117,7 @@ def keep_customer_list(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _refuse(reading: Session, profile: Profile) -> None:
-    if not entitlements.has(reading, profile, entitlements.PARTNER_AUDIENCES):
+    if not entitlements.has(reading, profile, PARTNER_AUDIENCES):
         if profile.privacy_mode == "platform_safe":
             raise errors.PLATFORM_SAFE_AUDIENCES_DISABLED()
         words = "The profile's app has not switched partner audiences on."

@@ -7,10 +7,10 @@ from sqlalchemy.orm import Session
 from api import errors
 from api.db import now
 from api.models import App, Entitlement, Profile
+from api.models.entitlement import PARTNER_AUDIENCES
 
 # clients hold the address of this switch, so it keeps the spelling that the interface fixes
 ATTRIBUTION = "atribu_attribution"
-PARTNER_AUDIENCES = "partner_audiences"
 FEATURES = (ATTRIBUTION, PARTNER_AUDIENCES)
 
 

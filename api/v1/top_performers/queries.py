@@ -49,7 +49,8 @@ where scores.score_window = $score_window
         $formats is null
         or shown.creative_format = any($formats::varchar[]) or scores.cohort_format = any($formats::varchar[])
     )
-    and ($has_video is null or (shown.video_id is not null) = $has_video::boolean)
+    -- of an ad without a creative nobody knows what it shows
+    and ($has_video is null or (shown.format is not null and (shown.video_id is not null) = $has_video::boolean))
     and ($ad_external_ids is null or ads.platform_id = any($ad_external_ids::varchar[]))
     and ($entity_key is null or scores.entity_key = $entity_key)
 order by score desc nulls last, scores.spend_minor * asked.worth desc nulls last, ads.platform_id, ads.entity_id

@@ -51,7 +51,10 @@ class TopPerformersQuery(WindowQuery):
         {"description": "Only these creative formats or media types: ugc_video, static, carousel and others."},
         load_default=None,
     )
-    has_video = Flag(load_default=None, metadata={"description": "true: only video creatives; false: only static."})
+    has_video = Flag(
+        load_default=None,
+        metadata={"description": "true: only video creatives; false: only static. Without a synced creative: neither."},
+    )
 
 
 class _ProfileIds(Schema):

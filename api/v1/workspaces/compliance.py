@@ -84,12 +84,13 @@ def compliance_overview(workspace_id: str) -> dict[str, Any]:
 def mark_healthcare_agency(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     """Say whether the workspace is a healthcare agency
 
-    Once it is, partner keys lose the scopes of personal data at once and agents are told masked data only. Taking the
-    mark away is for an owner who is signed in.
+    Once it is, partner keys lose the scopes of personal data at once, agents are told masked data only, and export
+    destinations none of whose types may leave any more are switched off. Taking the mark away is for an owner who is
+    signed in.
     """
     workspace = session().get_one(Workspace, workspace_id, with_for_update={"key_share": True})
     before, after = workspace.is_healthcare_agency, body["healthcare_agency"]
-    details = {
+    details: dict[str, dict[str, Any]] = {
         "target": target("workspace", workspace.id, workspace.name),
         "before": {"healthcare_agency": before},
         "after": {"healthcare_agency": after},
@@ -101,9 +102,18 @@ def mark_healthcare_agency(body: dict[str, Any], workspace_id: str) -> dict[str,
     workspace.is_healthcare_agency = after
     if after and workspace.pii_mode != MASKED:
         _mask(workspace)
+    if emptied := 0 if before or not after else _switch_off_emptied(workspace_id):
+        details["after"]["destinations_disabled"] = emptied
     record(session(), actor(), attempt)
     session().flush()
     return _told(session(), workspace)
+
+
+def _switch_off_emptied(workspace_id: str) -> int:
+    """Switch off, in every profile, what the mark leaves without a type, as a stricter privacy mode does."""
+    live = sa.select(Profile).where(Profile.workspace_id == workspace_id, Profile.archived_at.is_(None))
+    rules = catalog.rules_of_many(session(), session().scalars(live).all())
+    return sum(destinations.switch_off_emptied(session(), one, allowed) for one, allowed in rules.items())
 
 
 def _mask(workspace: Workspace) -> None:

@@ -15,6 +15,7 @@ from api.models import (
     ApiKey,
     App,
     AppSecret,
+    AuditEntry,
     Membership,
     OAuthAuthorization,
     Profile,
@@ -186,11 +187,21 @@ def test_a_challenge_of_an_app_is_held_to_as_well(app: Walker, profile: Profile)
     assert query_of(app.ask(scope="analytics", code_challenge_method="plain"))["error"] == "invalid_request"
 
 
-def test_a_replayed_code_ends_the_key_it_gave(app: Walker, profile: Profile) -> None:
+def told(url: str) -> list[tuple[str, str | None, str]]:
+    """Who ended what an app was let do, as the trail of the workspace tells it."""
+    ended = sa.select(AuditEntry).where(AuditEntry.action == "app.disconnected", AuditEntry.workspace_id.is_not(None))
+    with db.transaction(url) as session:
+        return [(one.actor_kind, one.profile_id, one.details["after"]["reason"]) for one in session.scalars(ended)]
+
+
+def test_a_replayed_code_ends_the_key_it_gave(app: Walker, profile: Profile, url: str) -> None:
     code = connect(app, profile.id)["code"]
     key = exchanged(app, code)["access_token"]
-    assert app.exchange(code, client_id=None, code_verifier=None).get_json()["error"] == "invalid_grant"
+    for _ in range(2):
+        assert app.exchange(code, client_id=None, code_verifier=None).get_json()["error"] == "invalid_grant"
     assert app.campaigns(key, profile.id) == 401
+    # the trail told of the consent, and of nothing that came of it
+    assert told(url) == [("system", profile.id, "code_used_twice")]
 
 
 @pytest.mark.parametrize("change", [sa.update(Membership).values(role="editor"), sa.delete(Membership)])
@@ -213,6 +224,7 @@ def test_an_app_gives_its_key_back(app: Walker, profile: Profile, url: str) -> N
     assert app.campaigns(key, profile.id) == 200
     assert app.revoke(key, client_id=None).status_code == 200
     assert app.campaigns(key, profile.id) == 401
+    assert told(url) == [("app", profile.id, "given_back")]
     with db.transaction(url) as session:
         assert session.scalars(sa.select(OAuthAuthorization.status)).one() == "revoked"
 

@@ -39,6 +39,14 @@ def test_another_response_type_is_refused(agent: Walker, kind: str) -> None:
     assert query_of(agent.ask(response_type=kind))["error"] == "unsupported_response_type"
 
 
+@pytest.mark.parametrize("kind", [None, ""])
+def test_a_request_without_a_response_type_is_told_what_it_lacks(agent: Walker, kind: str | None) -> None:
+    answer = query_of(agent.ask(response_type=kind))
+    assert (answer["error"], "response_type" in answer["error_description"]) == ("invalid_request", True)
+    elsewhere = agent.ask(response_type=kind, redirect_uri="https://evil.example/callback")
+    assert (elsewhere.status_code, elsewhere.location) == (400, None)
+
+
 @pytest.mark.parametrize(
     "changed",
     [

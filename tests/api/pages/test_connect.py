@@ -98,6 +98,7 @@ def test_where_the_provider_cannot_be_reached_the_page_says_so_and_nothing_begin
     person(client, settings, profile, Role.ADMIN)
     answer = client.post(path, data={"form_token": form_token(client.get(path))})
     assert (answer.status_code, "That is not possible now" in answer.text) == (503, True)
+    assert answer.headers["Retry-After"] == "60"
     with db.transaction(settings.operational_url) as session:
         assert session.scalars(sa.select(Handoff)).all() == []
 

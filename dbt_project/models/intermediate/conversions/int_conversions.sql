@@ -1,7 +1,7 @@
 {{ by_outcome(told=[
     'conversion_key', 'conversion_id', 'outcome_ref', 'profile_key', 'person_key', 'is_shared', 'ts', 'day',
     'conversion_type', 'revenue_type', 'outcome', 'custom_type', 'cash_minor', 'refunded_minor',
-    'pipeline_minor', 'path_conversion_key'
+    'pipeline_minor', 'path_conversion_key', 'unrated_through'
 ]) }}
 
 {% set is_custom = "money.conversion_type not in ('" ~ outcome_types() | join("', '") ~ "')" %}
@@ -27,7 +27,7 @@ select
         else renewals.first_key
     end as path_conversion_key,
     money.is_refund_capped,
-    money.is_rate_missing
+    money.unrated_through
 from {{ changed_outcomes('int_outcome_money') }} as money
 inner join {{ ref('int_profiles') }} as profiles on money.profile_key = profiles.profile_key
 left join {{ ref('int_renewals') }} as renewals

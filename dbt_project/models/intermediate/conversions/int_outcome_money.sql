@@ -22,7 +22,7 @@ foreign_refunds as (
         cast(sum({{ minor_units('refunds.refunded', 'rates.rate', digits) }}) as bigint) as minor,
         coalesce(cast(sum({{ minor_units('refunds.by_hand', 'rates.rate', digits) }}) as bigint), 0) as by_hand,
         coalesce(max({{ minor_units('outcomes.only_in_total', 'own_rates.rate', digits) }}), 0) as in_total,
-        count(*) - count(rates.rate) as unrated
+        max(case when rates.rate is null then refunds.refunded_on end) as unrated_on
     from {{ ref('int_refunds') }} as refunds
     inner join outcomes
         on
@@ -51,7 +51,7 @@ priced as (
             foreign_refunds.minor - least(foreign_refunds.in_total, foreign_refunds.minor - foreign_refunds.by_hand), 0
         ) as foreign_minor,
         coalesce(foreign_refunds.by_hand, 0) as foreign_by_hand_minor,
-        coalesce(foreign_refunds.unrated, 0) as unrated
+        foreign_refunds.unrated_on
     from outcomes
     inner join profiles on outcomes.profile_key = profiles.profile_key
     left join rates
@@ -85,5 +85,5 @@ select
     foreign_by_hand_minor,
     case when revenue_type = 'pipeline' then minor end as pipeline_minor,
     refunded > coalesce(value, 0) or coalesce(foreign_minor > minor, false) as is_refund_capped,
-    (value is not null and minor is null) or unrated > 0 as is_rate_missing
+    greatest(case when value is not null and minor is null then day end, unrated_on) as unrated_through
 from priced

@@ -1,10 +1,11 @@
-{{ compared(['profile_key', 'payment_ref', 'currency', 'refunded', 'by_hand']) }}
+{{ compared(['profile_key', 'payment_ref', 'currency', 'refunded', 'by_hand', 'refunded_on']) }}
 
 with told as (
     select
         refs.profile_key,
         refs.payment_ref,
         refunds.currency,
+        max(cast(refunds.occurred_at as date)) as refunded_on,
         sum(case when refunds.refund_kind = 'manual' then 0 else refunds.value end) as told_by_source,
         sum(case when refunds.refund_kind = 'manual' or refs.ref = refs.payment_ref then 0 else refunds.value end)
             as of_order,
@@ -27,6 +28,7 @@ select
     -- type can hold: nonsense refunds of one profile must not end everybody's build.
     cast(least(max(told_by_source) + sum(by_hand), 99999999999999) as decimal(18, 4)) as refunded,
     cast(least(sum(by_hand), 99999999999999) as decimal(18, 4)) as by_hand,
-    cast(least(max(of_order), 99999999999999) as decimal(18, 4)) as of_order
+    cast(least(max(of_order), 99999999999999) as decimal(18, 4)) as of_order,
+    max(refunded_on) as refunded_on
 from told
 group by profile_key, payment_ref, currency

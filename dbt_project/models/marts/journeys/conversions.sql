@@ -28,6 +28,7 @@ select
     cast(conversions.cash_minor as bigint) as cash_minor,
     cast(conversions.refunded_minor as bigint) as refunded_minor,
     cast(conversions.pipeline_minor as bigint) as pipeline_minor,
+    conversions.unrated_through,
     conversions.path_conversion_key,
     case when firsts.conversion_key <> conversions.conversion_key then firsts.conversion_id end as inherited_from,
     coalesce(paths.n, 0) as touches

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from flask.testing import FlaskClient
 
 from api import db
-from api.models import App, AuditEntry, Connection, OAuthAuthorization, Profile, User
+from api.models import App, AuditEntry, Connection, Entitlement, OAuthAuthorization, Profile, User
 from api.roles import Role
 from tests.api.oauth.walk import Walker, query_of, sign_in
 from tests.api.v1.members.conftest import Ask, data, refusal
@@ -70,7 +70,7 @@ def test_an_app_is_listed_with_what_it_may_do_and_ended_for_good(
 
 
 def test_a_disconnected_app_is_told_nothing_more_and_reaches_nothing_it_adopted(
-    ask: Ask, profile: Profile, w: str, as_owner: str, app: Walker
+    ask: Ask, url: str, profile: Profile, w: str, as_owner: str, app: Walker
 ) -> None:
     header, wanted = app.auth["Authorization"], {"url": f"https://{PUBLIC}/app", "events": ["*"]}
     data(ask("POST", "/webhooks/subscriptions", connected(app, profile, "connections"), wanted), 201)
@@ -78,16 +78,21 @@ def test_a_disconnected_app_is_told_nothing_more_and_reaches_nothing_it_adopted(
     data(ask("POST", here, as_owner, {**wanted, "url": f"https://{PUBLIC}/own"}), 201)
     data(ask("POST", f"/profiles/{profile.id}/adopt", header, {"external_ref": "mine"}))
 
-    def state() -> tuple[dict[str, str], list[str]]:
+    path = f"/profiles/{profile.id}/entitlements/partner_audiences"
+    data(ask("PUT", path, header, {"enabled": True}))
+
+    def state() -> tuple[dict[str, str], list[str], bool]:
         told = {row["url"].rpartition("/")[2]: row["status"] for row in data(ask("GET", here, as_owner))}
-        return told, [row["external_ref"] for row in data(ask("GET", "/profiles", header))]
+        with db.transaction(url) as session:
+            is_on = session.scalars(sa.select(Entitlement)).one().is_enabled
+        return told, [row["external_ref"] for row in data(ask("GET", "/profiles", header))], is_on
 
     connected(app, profile, "connections")
-    assert state() == ({"app": "active", "own": "active"}, ["mine"]), "a newer consent carries both on"
+    assert state() == ({"app": "active", "own": "active"}, ["mine"], True), "a newer consent carries all of it on"
     (row,) = [row for row in data(ask("GET", f"{w}/connected-apps", as_owner)) if row["status"] == "granted"]
     data(ask("DELETE", f"{w}/connected-apps/{row['id']}", as_owner))
-    assert state() == ({"app": "paused", "own": "active"}, [])
-    switch = ask("PUT", f"/profiles/{profile.id}/entitlements/partner_audiences", header, {"enabled": True})
+    assert state() == ({"app": "paused", "own": "active"}, [], False), "nobody else could switch it off"
+    switch = ask("PUT", path, header, {"enabled": True})
     assert refusal(switch) == (404, "not_found", None)
 
 

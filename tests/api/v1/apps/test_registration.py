@@ -144,6 +144,7 @@ def test_suspending_an_app_ends_its_keys_at_once(
     with db.transaction(url) as session:
         held = OAuthAuthorization(kind="consumer_app", app_id=made["app_id"], client_id=made["client_id"])
         held.client_name, held.user_id, held.status = "Dealer tools", owner.id, "granted"
+        held.workspace_id, held.profile_id = profile.workspace_id, profile.id
         session.add(held)
     assert ask("GET", "/notes", partner).status_code == 200
     path, header = f"{w}/oauth-apps/{made['app_id']}", basic(made["client_id"], made["client_secret"])
@@ -157,6 +158,9 @@ def test_suspending_an_app_ends_its_keys_at_once(
         assert session.scalars(sa.select(OAuthAuthorization)).one().status == "revoked"
         revoked = sa.select(ApiKey.revoked_at.is_not(None)).where(ApiKey.app_id == made["app_id"]).order_by(ApiKey.id)
         assert session.scalars(revoked).all() == [True, False]
+    trail = data(ask("GET", f"{w}/audit?category=credentials", as_owner))
+    (told,) = [row for row in trail if row["action"] == "app.disconnected"]
+    assert (told["actor"]["kind"], told["after"]) == ("system", {"reason": "app_suspended"})
     assert data(ask("PATCH", path, as_owner, {"status": "active"}))["status"] == "active"
     assert ask("GET", "/notes", partner).status_code == 401
     assert ask("GET", "/notes/app", header).status_code == 200

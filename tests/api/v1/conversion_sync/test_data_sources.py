@@ -109,9 +109,21 @@ def test_conversions_of_nobody_or_without_a_rate_are_told(
     key: Caller, url: str, profile: Profile, settings: Settings
 ) -> None:
     exports.connection(url, profile, provider="shopify", kind="store")
-    priceless = conversion(2, "crm", person_key=1, is_cash=True, cash_minor=None)
+    priceless = conversion(2, "crm", person_key=1, is_cash=True, unrated_through=db.now().date())
     publish(settings, profile, conversion(1, "store"), priceless)
     assert (reasons(key)["store"], reasons(key)["crm_import"]) == ("no_identifiers", "currency_missing")
+
+
+def test_a_refund_without_a_rate_is_told_in_its_own_week_however_old_the_payment(
+    key: Caller, url: str, profile: Profile, settings: Settings
+) -> None:
+    """The payment had its cash, so the refund that was left out of every figure was told of nowhere."""
+    exports.connection(url, profile, provider="shopify", kind="store")
+    today, paid = db.now().date(), {"person_key": 1, "is_cash": True, "cash_minor": 1000, "hours_ago": 2000}
+    lately = conversion(2, "crm", unrated_through=today, **paid)
+    before = conversion(4, "store", unrated_through=today - timedelta(days=9), **paid)
+    publish(settings, profile, conversion(1, "crm", person_key=1), lately, conversion(3, "store", person_key=1), before)
+    assert (reasons(key)["crm_import"], reasons(key)["store"]) == ("currency_missing", None)
 
 
 @pytest.mark.parametrize(("days_ago", "reason"), [(0, "currency_missing"), (7, "currency_missing"), (9, None)])

@@ -86,6 +86,8 @@ def test_an_invitation_arrives_in_the_language_of_its_sender(
     text, html = part(message, "plain"), part(message, "html")
     assert "“Come\nin <now>”" in text
     assert f'href="{link_in(message, shown)}"' in html
+    # without its language a screen reader speaks Spanish as if it were English
+    assert re.search(r"<html lang=\"(..)\">", html)[1] == locale  # type: ignore[index]
     assert "&lt;b&gt;Olga&lt;/b&gt;" in html
     assert "Come<br>in &lt;now&gt;" in html
 

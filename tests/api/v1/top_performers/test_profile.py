@@ -29,7 +29,8 @@ def names(caller: Caller, **query: str) -> list[str]:
         ({"formats": "static,video"}, ["303", "301", "302"]),
         ({"formats": "ugc_video"}, ["301"]),
         ({"has_video": "true"}, ["303", "301"]),
-        ({"has_video": "false"}, ["302", "306", "304", "305"]),
+        # ads of which no creative is known are neither
+        ({"has_video": "false"}, ["302"]),
         ({"objectives": "sales", "has_video": "false", "min_spend": "2"}, ["302"]),
     ],
 )

@@ -6,13 +6,15 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
+import sqlalchemy as sa
+
 from api import db
-from api.models import Erasure, PiiAccess, Profile, User, Workspace
+from api.models import Erasure, ExportDestination, PiiAccess, Profile, User, Workspace
 from api.roles import Role
 from api.scopes import DEFAULT_SCOPES, Scope
 from api.served import CONVERSION_TYPES
 from tests.api.v1.workspaces.conftest import Ask, data, refusal
-from tests.factories import accounts, people
+from tests.factories import accounts, exports, people
 
 
 def test_each_profile_tells_who_may_read_about_people(
@@ -92,6 +94,22 @@ def test_the_mark_that_masks_what_agents_are_told_is_told_as_a_change_of_their_s
     masked, full = data(ask("GET", f"{w}/audit?category=privacy", session))
     assert (full["before"], masked["before"]) == ({"pii_mode": "masked_default"}, {"pii_mode": "full_default"})
     assert (masked["action"], masked["after"]) == ("mcp_settings.changed", {"pii_mode": "masked_default"})
+
+
+def test_the_mark_switches_off_destinations_whose_types_may_not_leave_any_more(
+    ask: Ask, url: str, w: str, profile: Profile, session: str
+) -> None:
+    """They stayed on and sent nothing, while a stricter mode of a profile switches them off."""
+    via = exports.connection(url, profile)
+    for target, types in (("1", ["quote_presented"]), ("2", ["quote_presented", "lead_created"])):
+        exports.destination(url, profile, via, target=target, conversion_types=types)
+    (row,) = data(ask("PATCH", f"{w}/compliance-overview", session, json={"healthcare_agency": True}))["profiles"]
+    assert row["enabled_destinations"] == 1
+    with db.transaction(url) as unit:
+        found = {one.target: one.disabled_reason for one in unit.scalars(sa.select(ExportDestination))}
+    assert found == {"1": "privacy_mode", "2": None}
+    (told,) = data(ask("GET", f"{w}/audit", session))
+    assert told["after"] == {"healthcare_agency": True, "destinations_disabled": 1}
 
 
 def test_the_overview_is_for_admins_and_takes_one_flag(

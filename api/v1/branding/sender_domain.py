@@ -95,6 +95,7 @@ def register_sender_domain(body: dict[str, Any], workspace_id: str) -> dict[str,
         raise errors.INVALID_STATE("Remove the present domain first.", reason="domain_exists")
     row = sender_domains.registered(context.settings(), workspace_id, body["domain"], body["local_part"])
     session().add(row)
+    session().flush()
     _record("sender_domain.registered", row)
     return shape(row)
 

@@ -122,6 +122,8 @@ def test_an_account_that_is_lost_may_have_it(advertiser: Advertiser) -> None:
     assert connected.reload(url, lost).status == "active"
     assert refusal(advertiser, foreign)[:2] == (409, "connection_revoked")
     assert connected.reload(url, lost).status == "reconnect_required"
+    # that it is lost was noted meanwhile, and the same question had another answer
+    assert refusal(advertiser, foreign)[:2] == (409, "connection_revoked")
     advertiser.publish(platform_id=foreign)
     assert refusal(advertiser, entity_id(profile.id, "meta", "campaign", advertiser.one("campaign")))[0] == 409
 

@@ -51,10 +51,6 @@ class Named:
     name: str | None = None
     status: str | None = None
 
-    @property
-    def is_synced(self) -> bool:
-        return self.platform is not None
-
 
 def named(settings: Settings, *, profile_id: str, level: Level, id_: str) -> Named | None:
     """The object of the profile that the service's id or the platform's id means.

@@ -63,7 +63,7 @@ def find(settings: Settings, *, profile_id: str, target: Named) -> Found | None:
         # one token may open accounts of other clients too: theirs are nobody's here
         if state is not None and state.account_id == connection.external_account_id.removeprefix("act_"):
             return Found(connection, state)
-    if failed is None and target.is_synced:
+    if failed is None:
         lost = next((one for one in every if one.status == "reconnect_required"), None)
         failed = connections.revoked(settings, lost) if lost else None
     if failed is not None:

@@ -94,6 +94,15 @@ def read(key: bytes, listing: Listing, cursor: str) -> Place:
     return Place(tuple(position), snapshot_id)
 
 
+def period(asked: Mapping[str, Any]) -> int | None:
+    """What the tag of a page changes with twice in the life of a cursor; None for a query without one.
+
+    A cache keeps a page, and the cursor in it, for as long as its tag is known; without this a page of a snapshot that
+    stays the newest for a day would lead nowhere from then on, and to ask for it anew would bring the same one.
+    """
+    return int(time.time()) // (LIFE_SECONDS // 2) if "cursor" in asked else None
+
+
 def expired() -> errors.ApiError:
     """The refusal of a cursor whose 24 hours, or whose snapshot, are gone."""
     return errors.INVALID_PARAMETER("cursor: has expired; start again from the first page.")

@@ -64,8 +64,8 @@ def timestamp(at: datetime) -> str:
 def _tag(reader: SnapshotReader | None, facts: ProfileFacts | None, route: str, asked: Mapping[str, Any]) -> str:
     # figures follow the settings they were built under; without any, only the currency shows, and it is a setting too
     settings = facts.settings_version if facts else auth.current().profile.settings_version
-    content = orjson.dumps([route, _profile_id(), dict(asked)], default=plain_value, option=orjson.OPT_SORT_KEYS)
-    digest = hashlib.sha256(content).hexdigest()[:16]
+    content = [route, _profile_id(), pagination.period(asked), dict(asked)]
+    digest = hashlib.sha256(orjson.dumps(content, default=plain_value, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
     return f"{reader.snapshot_id if reader else 'none'}.{settings}.{digest}"
 
 

@@ -117,6 +117,7 @@ def _tag(found: Across | None, profiles: Sequence[Profile], route: str, asked: M
     # figures follow the settings they were built under
     settings = [one.settings_version for one in found.profiles] if found else []
     workspace = auth.current().workspace
-    content = [route, workspace.id, workspace.reporting_currency, told, settings, dict(asked)]
+    period = pagination.period(asked)
+    content = [route, workspace.id, workspace.reporting_currency, told, settings, period, dict(asked)]
     digest = hashlib.sha256(orjson.dumps(content, default=plain_value, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
     return f"{found.reader.snapshot_id if found else 'none'}.{digest}"

@@ -24,7 +24,10 @@ from api.writing import actor, idempotent, session
 bp = Blueprint("sender_domain", __name__, description="The domain that a workspace's reports are sent under.")
 
 STATUSES = ("none", "pending", "verified", "failed")
-LOCAL_PART = r"^[a-z0-9._-]{1,64}\Z"
+LONGEST_LOCAL_PART = 64
+# a dot at an end, or beside another, makes no address that mail can carry
+LOCAL_PART = r"^[a-z0-9_-]+(\.[a-z0-9_-]+)*\Z"
+_LOCAL_PART_WORDS = "must be 1 to 64 of a-z, 0-9, underscore and hyphen, with single dots between them"
 
 
 class OwnDomain(Host):
@@ -43,7 +46,10 @@ class DomainBody(Schema):
     domain = OwnDomain(required=True)
     local_part = fields.String(
         load_default="reports",
-        validate=validate.Regexp(LOCAL_PART, error="must be 1 to 64 of a-z, 0-9, dot, underscore and hyphen"),
+        validate=[
+            validate.Length(1, LONGEST_LOCAL_PART, error=_LOCAL_PART_WORDS),
+            validate.Regexp(LOCAL_PART, error=_LOCAL_PART_WORDS),
+        ],
         metadata={"pattern": LOCAL_PART, "description": "What stands before the @ of the sender."},
     )
 
@@ -95,6 +101,7 @@ def register_sender_domain(body: dict[str, Any], workspace_id: str) -> dict[str,
         raise errors.INVALID_STATE("Remove the present domain first.", reason="domain_exists")
     row = sender_domains.registered(context.settings(), workspace_id, body["domain"], body["local_part"])
     session().add(row)
+    session().flush()
     _record("sender_domain.registered", row)
     return shape(row)
 

@@ -91,6 +91,18 @@ def test_a_domain_is_verified_by_its_dns_and_by_nothing_else(ask: Ask, zone: Zon
     assert set(zone.asked) == {record["host"]}
 
 
+def test_the_trail_tells_which_domain_from_its_registration_on(ask: Ask, zone: Zone, settings: Settings) -> None:
+    (record,) = register(ask)["records"]
+    row = the_row(settings)
+    zone.texts[record["host"]] = record["value"]
+    verify(ask)
+    ask("DELETE", "/sender-domain")
+    # the row had no id yet when its registration was recorded
+    told = [(one["action"], one["target"]["id"]) for one in ask("GET", "/audit").get_json()["data"]]
+    actions = ("sender_domain.removed", "sender_domain.checked", "sender_domain.registered")
+    assert told == [(action, row.id) for action in actions]
+
+
 def test_the_private_key_is_kept_encrypted_and_never_shown(ask: Ask, settings: Settings) -> None:
     made = register(ask)
     row = the_row(settings)
@@ -132,6 +144,11 @@ def test_the_plan_decides_who_may_have_one(ask: Ask, settings: Settings, profile
         {"domain": "shop.example", "local_part": "Ada"},
         {"domain": "shop.example", "local_part": "a@b"},
         {"domain": "shop.example", "local_part": "a\n"},
+        # no mail can carry such a sender: each report of the workspace failed once the domain was verified
+        {"domain": "shop.example", "local_part": ".ada"},
+        {"domain": "shop.example", "local_part": "ada."},
+        {"domain": "shop.example", "local_part": "a..b"},
+        {"domain": "shop.example", "local_part": "a" * 65},
         {},
     ],
 )

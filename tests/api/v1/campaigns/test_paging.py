@@ -129,6 +129,20 @@ def test_a_cursor_lives_24_hours(caller: Caller) -> None:
         assert _refused(caller, cursor=cursor)
 
 
+def test_a_page_that_is_known_comes_again_while_its_cursor_leads_on(caller: Caller) -> None:
+    asked: dict[str, Any] = {**WINDOW, "limit": 5}
+    with time_machine.travel("2026-11-16T00:00:00Z", tick=False) as clock:
+        first = caller.get("/campaigns", **asked)
+        known = {"If-None-Match": first.headers["ETag"]}
+        clock.shift(pagination.LIFE_SECONDS // 2 - 1)
+        assert caller.get("/campaigns", headers=known, **asked).status_code == 304
+        # where nothing new is published, a cache that was told 304 had only the cursor that ended, for good
+        clock.shift(pagination.LIFE_SECONDS)
+        again = caller.get("/campaigns", headers=known, **asked)
+        assert (again.status_code, again.json["data"]) == (200, first.json["data"])
+        assert caller.data(limit=5, cursor=again.json["meta"]["next_cursor"])
+
+
 def test_a_cursor_whose_snapshot_is_no_longer_kept_is_refused(caller: Caller, deployment: Deployment) -> None:
     meta = caller.get("/campaigns", **WINDOW, limit=5).json["meta"]
     for token in (2, 3, 4):

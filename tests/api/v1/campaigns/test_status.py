@@ -94,7 +94,7 @@ def test_nothing_can_be_done_to_what_was_archived_when_the_platform_last_told_it
 
 
 @pytest.mark.parametrize(
-    "id_", ["x", "12", "%00", "a%2Fb", "a%2Fstatus", "01900000-0000-7000-8000-00000000ffff", "9" * 129, "..."]
+    "id_", ["x", "12", "%00", "a%0Ab", "a%2Fb", "a%2Fstatus", "01900000-0000-7000-8000-00000000ffff", "9" * 129, "..."]
 )
 def test_an_unknown_and_a_malformed_id_are_answered_the_same(advertiser: Advertiser, id_: str) -> None:
     advertiser.publish()
@@ -122,6 +122,8 @@ def test_an_account_that_is_lost_may_have_it(advertiser: Advertiser) -> None:
     assert connected.reload(url, lost).status == "active"
     assert refusal(advertiser, foreign)[:2] == (409, "connection_revoked")
     assert connected.reload(url, lost).status == "reconnect_required"
+    # that it is lost was noted meanwhile, and the same question had another answer
+    assert refusal(advertiser, foreign)[:2] == (409, "connection_revoked")
     advertiser.publish(platform_id=foreign)
     assert refusal(advertiser, entity_id(profile.id, "meta", "campaign", advertiser.one("campaign")))[0] == 409
 

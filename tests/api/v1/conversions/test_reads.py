@@ -30,7 +30,14 @@ def test_a_handle_is_a_conversions_id_then_an_events_then_the_callers_key(caller
 
 @pytest.mark.parametrize(
     ("sent", "asked"),
-    [("/a/", "%2Fa%2F"), ("/", "%2F"), ("a?b#c%2F", "a%3Fb%23c%252F"), ("café", "cafe%CC%81"), ("a b", "%20a%20b%20")],
+    [
+        ("/a/", "%2Fa%2F"),
+        ("/", "%2F"),
+        ("a?b#c%2F", "a%3Fb%23c%252F"),
+        ("café", "cafe%CC%81"),
+        ("a b", "%20a%20b%20"),
+        ("a\nb", "a%0Ab"),
+    ],
 )
 def test_a_callers_key_is_found_by_any_text_it_was_sent_in(tmp_path: Path, sent: str, asked: str) -> None:
     for told in tell(tmp_path):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
+import time_machine
 
 from api import db
 from api.models import Profile
@@ -175,6 +176,17 @@ def test_a_known_answer_is_not_sent_again_and_another_persons_is_another(
     assert ask("GET", f"{w}/experiments", session, **known_tag).status_code == 304
     assert ask("GET", f"{w}/experiments?kind=lift", session, **known_tag).status_code == 200
     assert ask("GET", f"{w}/experiments", as_role(Role.GUEST), **known_tag).status_code == 200
+
+
+@pytest.mark.usefixtures("published")
+def test_a_page_that_is_known_comes_again_while_its_cursor_leads_on(ask: Ask, w: str, session: str) -> None:
+    page, now = f"{w}/experiments?limit=3", db.now()
+    tag = ask("GET", page, session).headers["ETag"]
+    with time_machine.travel(now + timedelta(days=1), tick=False):
+        again = ask("GET", page, session, headers={"If-None-Match": tag})
+        assert again.status_code == 200
+        rest = ask("GET", f"{page}&cursor={again.get_json()['pagination']['cursor']}", session)
+    assert names(rest) == ["S1"]
 
 
 def test_before_the_first_snapshot_the_list_is_empty(ask: Ask, w: str, session: str) -> None:

@@ -637,7 +637,8 @@ CLEAN_DATASET_HAS_LIVE_AD_SETS = Code(
     "clean_dataset_has_live_ad_sets",
     409,
     "Live ad sets still optimise on the clean dataset.",
-    "Switching back would starve them. Move or pause them, or send confirm_live_ad_sets true.",
+    "Switching back would starve the ad sets that deliver on it, or nobody could read whether any do; of messaging "
+    "datasets nobody can. Move or pause them, or send confirm_live_ad_sets true.",
 )
 PLATFORM_CONNECTION_REQUIRED = Code(
     "platform_connection_required",

@@ -105,10 +105,17 @@ def test_going_back_is_refused_while_ad_sets_deliver_or_nobody_can_tell(
     clean = data(key.post(PATH, json={"target": "clean"}))["dataset_external_id"]
     refused = (409, "clean_dataset_has_live_ad_sets", None)
     sandbox.plan({"route": "/adsets$", "kind": "status", "status": 503, "times": None})
-    assert refusal(key.post(PATH, json={"target": "existing"})) == refused
+    unread = key.post(PATH, json={"target": "existing"})
+    assert refusal(unread) == refused
     sandbox.plan()
     delivering_on(sandbox, clean)
-    assert refusal(key.post(PATH, json={"target": "existing"})) == refused
+    delivering = key.post(PATH, json={"target": "existing"})
+    assert refusal(delivering) == refused
+    told = [one.get_json()["error"]["message"] for one in (unread, delivering)]
+    assert told == [
+        "Whether ad sets still deliver on the clean dataset could not be read.",
+        "Live ad sets still optimise on the clean dataset: 1.",
+    ]
     confirmed = data(key.post(PATH, json={"target": "existing", "confirm_live_ad_sets": True}))
     assert (confirmed["live_ad_sets"], confirmed["changed"]) == (1, True)
 

@@ -15,7 +15,7 @@ from api.v1.events.ingest import accept
 from api.warehouse_ids import identifier_id, uuid_v8
 from tests.api.conftest import Caller
 from tests.api.v1.events.conftest import anonymous, caller, caller_with, client, landing, profile, secret
-from tests.factories import served
+from tests.factories import erasures, served
 from touchledger.settings import Settings
 
 __all__ = ["anonymous", "caller", "caller_with", "client", "landing", "profile", "secret"]
@@ -125,6 +125,15 @@ def test_a_reference_nobody_has_refuses_all(partner: Callable[..., Any], landing
     assert refused[2].startswith("referrals[1].customer.external_ref")
     assert landing("ad_referrals") == []
     assert partner({**unknown, "customer": {"external_ref": "crm-2", "phone": "+14155550100"}}).status_code == 202
+
+
+def test_the_reference_of_who_was_just_erased_refuses_all(
+    partner: Callable[..., Any], landing: Landing, settings: Settings, profile: Profile
+) -> None:
+    erasures.forget(settings, profile.id, ("external_id", "crm-1"))
+    erased = {**REFERRAL, "referral_id": "r2", "customer": {"external_ref": "crm-1"}}
+    assert _refusal(partner(REFERRAL, erased))[:2] == (422, "unknown_customer_ref")
+    assert landing("ad_referrals") == []
 
 
 def test_a_conversation_seen_live_keeps_its_own_referral(

@@ -131,7 +131,9 @@ def test_the_account_is_the_destinations_or_the_only_one(
     assert refusal(key.post(PATH, json={"target": "clean"})) == missing
     connected.to_meta(url, safe, sandbox.url)
     second = connected.to_meta(url, safe, sandbox.url, account=1)
-    assert refusal(key.post(PATH, json={"target": "clean"})) == missing
+    undecided = key.post(PATH, json={"target": "clean"})
+    assert refusal(undecided) == missing
+    assert undecided.get_json()["error"]["message"].endswith("say which by connection_id.")
     exports.destination(url, safe, second, target=sandbox.pixel_id(1))
     assert data(key.post(PATH, json={"target": "existing"}))["dataset_external_id"] == sandbox.pixel_id(1)
     assert refusal(key.post(PATH, json={"target": "clean", "connection_id": db.new_id()})) == (404, "not_found", None)

@@ -69,9 +69,9 @@ class Json(JSONProvider):
 
 
 class Key(PathConverter):
-    """A caller's own key in a path, `<path:…>`: any text, of which also the first sign may be a slash."""
+    """A caller's own key in a path, `<path:…>`: any text, with slashes and line breaks wherever they stand."""
 
-    regex = ".+?"
+    regex = "(?s:.+?)"
     part_isolating = False
 
 

@@ -94,7 +94,7 @@ def test_nothing_can_be_done_to_what_was_archived_when_the_platform_last_told_it
 
 
 @pytest.mark.parametrize(
-    "id_", ["x", "12", "%00", "a%2Fb", "a%2Fstatus", "01900000-0000-7000-8000-00000000ffff", "9" * 129, "..."]
+    "id_", ["x", "12", "%00", "%0A", "a%2Fb", "a%2Fstatus", "01900000-0000-7000-8000-00000000ffff", "9" * 129, "..."]
 )
 def test_an_unknown_and_a_malformed_id_are_answered_the_same(advertiser: Advertiser, id_: str) -> None:
     advertiser.publish()

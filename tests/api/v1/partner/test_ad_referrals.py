@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from flask.testing import FlaskClient
 
 from api import db
 from api.models import Profile
@@ -15,7 +16,7 @@ from api.v1.events.ingest import accept
 from api.warehouse_ids import identifier_id, uuid_v8
 from tests.api.conftest import Caller
 from tests.api.v1.events.conftest import anonymous, caller, caller_with, client, landing, profile, secret
-from tests.factories import erasures, served
+from tests.factories import erasures, people, served
 from touchledger.settings import Settings
 
 __all__ = ["anonymous", "caller", "caller_with", "client", "landing", "profile", "secret"]
@@ -62,6 +63,13 @@ def _refusal(response: Any) -> tuple[int, str, str]:
 def test_nobody_hands_over_without_a_key_or_the_scope(anonymous: Caller, caller_with: Callable[..., Caller]) -> None:
     assert anonymous.post("/partner/ad-referrals", json={}).status_code == 401
     assert caller_with(scopes=DEFAULT_SCOPES).post("/partner/ad-referrals", json={}).status_code == 403
+
+
+def test_a_person_is_told_that_any_key_will_do(client: FlaskClient, settings: Settings, profile: Profile) -> None:
+    made = people.user(settings.operational_url)
+    header = {"Authorization": f"Bearer {people.session_of(settings.operational_url, made)}"}
+    refused = _refusal(client.post("/api/v1/partner/ad-referrals", json={}, headers=header))
+    assert refused == (403, "api_key_required", "Only an API key may use this route.")
 
 
 def test_a_referral_is_taken_as_a_touch_of_its_conversation(

@@ -222,7 +222,7 @@ def _refuse_kind(principal: Principal, guard: Guard) -> None:
             raise errors.FORBIDDEN("This app is suspended.", reason="app_suspended")
         return
     if guard.kinds == {Kind.API_KEY}:
-        raise errors.API_KEY_REQUIRED()
+        raise errors.API_KEY_REQUIRED(None if guard.partner else "Only an API key may use this route.")
     if guard.kinds == {Kind.APP}:
         raise errors.FORBIDDEN("Only an app's own credential may use this route.", reason="app_credential_required")
     if principal.kind is Kind.APP:

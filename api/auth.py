@@ -185,12 +185,16 @@ def require_scope(principal: Principal, scopes: Iterable[Scope], *, membership: 
     raise errors.INSUFFICIENT_SCOPE(words, required_scopes=missing)
 
 
-def require_healthcare(principal: Principal, workspace: Workspace, scopes: Iterable[Scope]) -> None:
-    """403 healthcare_scope_forbidden: partner keys read no people of a healthcare profile, nobody its visitors."""
+def withheld(principal: Principal, workspace: Workspace) -> frozenset[Scope]:
+    """What a credential never carries on a healthcare profile: partner keys no people, nobody its visitors."""
     if principal.reach.profile is None or not is_healthcare(workspace, principal.profile):
-        return
-    withheld = WITHHELD if principal.is_partner else {Scope.VISITORS_READ}
-    if withheld & set(scopes):
+        return frozenset()
+    return WITHHELD if principal.is_partner else frozenset({Scope.VISITORS_READ})
+
+
+def require_healthcare(principal: Principal, workspace: Workspace, scopes: Iterable[Scope]) -> None:
+    """403 healthcare_scope_forbidden for a scope that is withheld on the profile."""
+    if withheld(principal, workspace) & set(scopes):
         raise errors.HEALTHCARE_SCOPE_FORBIDDEN(
             "This profile is a healthcare business: use aggregated analytics and projected journeys instead."
         )

@@ -58,6 +58,10 @@ class Directory:
         ids = {identifier_id(self._profile_id, kind, value): (kind, value) for kind, value in named}
         return {ids[one]: person for one, person in self._rows(_PEOPLE, ids=list(ids))}
 
+    def references(self, references: Collection[str]) -> set[str]:
+        """Which of these own references (external_ref) somebody of the snapshot has."""
+        return {value for _, value in self.people([("external_id", one) for one in references])}
+
     def alive(self, person_ids: Collection[str]) -> set[str]:
         """Which of these people are in the snapshot, under this id."""
         return {person for (person,) in self._rows(_ALIVE, refs=list(person_ids))}
@@ -130,6 +134,17 @@ def just_sent(session: Session, profile_id: str, external_ids: Collection[str]) 
         IngestedRecord.profile_id == profile_id, _unpublished(session), reference.in_(list(external_ids))
     )
     return set(session.scalars(chosen))
+
+
+def of_nobody(session: Session, references: Collection[str], *, published: Collection[str]) -> set[str]:
+    """Which own references name no live customer of the caller's profile: unknown, or of somebody erased since.
+
+    `published` are those of them that somebody of the snapshot has.
+    """
+    profile_id = auth.current().profile.id
+    ids = {identifier_id(profile_id, "external_id", one): one for one in references}
+    known = {*published, *just_sent(session, profile_id, set(references) - set(published))}
+    return (set(references) - known) | {ids[one] for one in erased_identifiers(session, list(ids))}
 
 
 def _unpublished(session: Session) -> sa.ColumnElement[bool]:

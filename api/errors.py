@@ -311,7 +311,8 @@ API_KEY_REQUIRED = Code(
     "api_key_required",
     403,
     "This route takes a partner app's API key only.",
-    "Another kind of credential was used on a route for partner keys. A person has a workspace route for the same.",
+    "Another kind of credential was used on a route for API keys, or one that no app holds where it must be a partner "
+    "app's. A person erases a customer by POST /workspaces/{workspaceId}/customer-erasures, as an owner or admin.",
 )
 CUSTOMER_NOT_FOUND = Code(
     "customer_not_found",
@@ -637,7 +638,8 @@ CLEAN_DATASET_HAS_LIVE_AD_SETS = Code(
     "clean_dataset_has_live_ad_sets",
     409,
     "Live ad sets still optimise on the clean dataset.",
-    "Switching back would starve them. Move or pause them, or send confirm_live_ad_sets true.",
+    "Switching back would starve the ad sets that deliver on it, or nobody could read whether any do; of messaging "
+    "datasets nobody can. Move or pause them, or send confirm_live_ad_sets true.",
 )
 PLATFORM_CONNECTION_REQUIRED = Code(
     "platform_connection_required",

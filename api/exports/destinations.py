@@ -125,7 +125,7 @@ def switch_off_emptied(session: Session, profile_id: str, rules: Mapping[str, Ru
     return emptied
 
 
-def retained(session: Session, profile_ids: Sequence[str]) -> int:
+def retained(session: Session, profile_ids: Sequence[str] | sa.Select[str]) -> int:
     """Rows of the ledger that stay when the profiles go."""
     return session.scalar(sa.select(sa.func.count()).where(ExportRow.profile_id.in_(profile_ids))) or 0
 

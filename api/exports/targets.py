@@ -117,7 +117,11 @@ def _of_website(session: Session, profile: Profile, accounts: Sequence[Connectio
     ids = list(session.scalars(named.order_by(ExportDestination.id).with_only_columns(ExportDestination.connection_id)))
     by_id = {one.id: one for one in accounts}
     first = next((by_id[one] for one in ids if one in by_id), None)
-    if first is None and len(accounts) != 1:
+    if first is None and len(accounts) > 1:
+        raise errors.PLATFORM_CONNECTION_REQUIRED(
+            "The profile has several ad accounts and no enabled destination names one; say which by connection_id."
+        )
+    if first is None and not accounts:
         raise errors.PLATFORM_CONNECTION_REQUIRED()
     return first or accounts[0]
 

@@ -138,7 +138,6 @@ def _uninstalled(settings: Settings, session: Session, connection: Connection, d
     before = connection.status
     if not connection.heard(Revoked(connection.provider, "the app was uninstalled")):
         return "known"
-    connection.token = ""
     connection_changed(session, connection, before, base_url=settings.base_url)
     _record(session, connection, Attempt("connection.lost", _about(connection)))
     return "disconnected"

@@ -95,7 +95,7 @@ class Connection(Base):
         )
 
     def heard(self, failure: ConnectorError | None) -> bool:
-        """Note how a read of the provider ended, None for well; True when this told that the token is dead.
+        """Note how a read of the provider ended, None for well; True when this told that the token is dead and took it.
 
         Whoever disconnected or connected it anew meanwhile has the last word: call it on the row as it is now.
         """
@@ -103,7 +103,7 @@ class Connection(Base):
             return False
         self.status_reason = failure.reason if failure else None
         if isinstance(failure, Revoked):
-            self.status = "reconnect_required"
+            self.status, self.token = "reconnect_required", ""
             return True
         if failure is None:
             self.status = "active"

@@ -66,7 +66,7 @@ def test_each_failure_is_told_by_one_code(
     assert "sandbox" not in told.message
 
 
-def test_a_dead_token_is_noted_and_says_where_to_connect_anew(
+def test_a_dead_token_is_noted_and_deleted_and_says_where_to_connect_anew(
     settings: Settings, profile: Profile, sandbox: RunningSandbox
 ) -> None:
     connection = connect(settings, profile, sandbox, token="dead")
@@ -74,6 +74,7 @@ def test_a_dead_token_is_noted_and_says_where_to_connect_anew(
     assert told.fields["reconnect_required"] is True
     assert told.fields["reconnect_url"].startswith(settings.base_url) and connection.id in told.fields["reconnect_url"]
     assert state(settings, connection) == ("reconnect_required", "connection_revoked")
+    assert connected.reload(settings.operational_url, connection).token == ""
     assert sandbox.calls() == 1
 
 

@@ -61,7 +61,8 @@ def test_a_database_in_use_is_migrated_with_its_rows(tmp_path: Path) -> None:
             " values ('k', 'k', 'p', 'K', 'tl_live_', 'd', '[]', '2026-01-01')",
             "insert into connections (id, profile_id, provider, kind, display_name, external_account_id, status,"
             " base_url, token, is_sandbox, created_at)"
-            " values ('c', 'p', 'meta', 'ad_platform', 'C', '1', 'active', 'https://a', 'EAAplain', 0, '2026-01-01')",
+            " values ('c', 'p', 'meta', 'ad_platform', 'C', '1', 'active', 'https://a', 'EAAplain', 0, '2026-01-01'),"
+            " ('d', 'p', 'meta', 'ad_platform', 'D', '2', 'reconnect_required', 'https://a', 'EAAd', 0, '2026-01-01')",
         ):
             connection.execute(sa.text(statement))
     migrate.upgrade(url)
@@ -69,7 +70,9 @@ def test_a_database_in_use_is_migrated_with_its_rows(tmp_path: Path) -> None:
     with engine_for(url).connect() as connection:
         assert connection.execute(sa.text("select profile_id from api_keys")).scalars().all() == ["p"]
         assert connection.exec_driver_sql("pragma foreign_keys").scalar() == 1
-        token = str(connection.execute(sa.text("select token from connections")).scalar_one())
+        token, dead = connection.execute(sa.text("select token from connections order by id")).scalars().all()
+    # providers had said of it that it opens nothing any more
+    assert dead == ""
     # what was stored in the clear before tokens were sealed is sealed
     assert "EAAplain" not in token
     assert unseal(token) == "EAAplain"

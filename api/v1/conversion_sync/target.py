@@ -164,5 +164,11 @@ def _asked(
         attempt = Attempt(
             "dataset_target.changed", {"after": {"live_ad_sets": answer.live_ad_sets}}, category="privacy"
         )
-        raise errors.CLEAN_DATASET_HAS_LIVE_AD_SETS().audited(attempt)
+        raise errors.CLEAN_DATASET_HAS_LIVE_AD_SETS(_why_not(answer.live_ad_sets)).audited(attempt)
     return answer
+
+
+def _why_not(live: int | None) -> str:
+    if live is None:
+        return "Whether ad sets still deliver on the clean dataset could not be read."
+    return f"Live ad sets still optimise on the clean dataset: {live}."

@@ -8,7 +8,7 @@ from flask import request
 
 from api import audit, auth, errors
 from api.auth import Kind
-from api.customers import Directory, directory, just_sent, key_of, names_erased
+from api.customers import directory, key_of, names_erased, of_nobody
 from api.guard import guarded
 from api.http import Blueprint
 from api.reading import timestamp
@@ -39,13 +39,14 @@ def ingest_event(body: dict[str, Any]) -> dict[str, Any]:
     key = _key(body["idempotency_key"])
     sent = body["sent"]
     _require_known_answer(body)
+    named = _only_reference(body)
     # people are looked up first: the write holds SQLite's one lock from its first statement on
     with directory() as people:
-        reference = _reference_of_nobody(body, people)
+        published = people.references(named)
         customer_key = key_of(sent.record, people)
     if customer_key is not None and names_erased(session(), sent.record):
         customer_key = None
-    if reference is not None and not just_sent(session(), auth.current().profile.id, [reference]):
+    if named and of_nobody(session(), named, published=published):
         raise errors.UNKNOWN_CUSTOMER_REF()
     event, is_new = ledger.keep(session(), auth.current().profile.id, key, sent)
     visible, visible_by = ledger.visibility(session(), event, key)
@@ -103,10 +104,8 @@ def _require_known_answer(body: dict[str, Any]) -> None:
         raise errors.UNKNOWN_ANSWER_KEY()
 
 
-def _reference_of_nobody(body: dict[str, Any], people: Directory) -> str | None:
-    """The external_ref that must name somebody, and names nobody published."""
+def _only_reference(body: dict[str, Any]) -> list[str]:
+    """The external_ref that must name somebody, since neither e-mail nor phone came with it; none or one."""
     customer = body["customer"] or {}
     reference: str | None = customer.get("external_ref")
-    if reference is None or customer["email"] or customer["phone"]:
-        return None
-    return None if people.people([("external_id", reference)]) else reference
+    return [] if reference is None or customer["email"] or customer["phone"] else [reference]

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api import errors
-from api.customers import Directory, just_sent
+from api.customers import of_nobody
 from api.models import IngestedRecord
 from api.served import Reader, profile_facts
 from api.v1.events.ingest import accept
@@ -41,22 +41,20 @@ def _ads(reader: Reader | None, profile_id: str, ids: Collection[str]) -> set[tu
     return set(reader.rows(_ADS, {"profile_key": facts.profile_key, "ids": list(ids)}))
 
 
-def unpublished_references(people: Directory, referrals: Sequence[Referral]) -> list[tuple[int, str]]:
-    """Index and external_ref of the referrals that name somebody by reference alone, and nobody published."""
-    alone = [
+def only_references(referrals: Sequence[Referral]) -> list[tuple[int, str]]:
+    """Index and external_ref of the referrals that name somebody by reference alone."""
+    return [
         (index, one["customer"]["external_ref"])
         for index, one in enumerate(referrals)
         if not one["customer"]["email"] and not one["customer"]["phone"]
     ]
-    known = people.people([("external_id", reference) for _, reference in alone])
-    return [(index, reference) for index, reference in alone if ("external_id", reference) not in known]
 
 
-def require_known_references(session: Session, profile_id: str, unknown: Sequence[tuple[int, str]]) -> None:
+def require_known_references(session: Session, named: Sequence[tuple[int, str]], published: Collection[str]) -> None:
     """422 unknown_customer_ref, naming the first of these referrals whose reference nobody has."""
-    sent = just_sent(session, profile_id, {reference for _, reference in unknown})
-    for index, reference in unknown:
-        if reference not in sent:
+    unknown = of_nobody(session, {reference for _, reference in named}, published=published)
+    for index, reference in named:
+        if reference in unknown:
             raise errors.UNKNOWN_CUSTOMER_REF(f"referrals[{index}].customer.external_ref: nobody has it.")
 
 

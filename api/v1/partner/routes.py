@@ -30,10 +30,11 @@ def hand_over_referrals(body: dict[str, Any]) -> dict[str, Any]:
     All or nothing. A referral is a touch only; the conversation's outcome is an event with the same conversation_id.
     """
     given, profile_id = body["referrals"], auth.current().profile.id
+    named = referrals.only_references(given)
     with snapshots(context.settings()).reader() as reader:
         referrals.require_known_ads(reader, profile_id, given)
-        unknown = referrals.unpublished_references(Directory(reader, profile_id), given)
-    referrals.require_known_references(session(), profile_id, unknown)
+        published = Directory(reader, profile_id).references([reference for _, reference in named])
+    referrals.require_known_references(session(), named, published)
     outcomes = referrals.take(session(), profile_id, given)
     counts = Counter(one["status"] for one in outcomes)
     return {

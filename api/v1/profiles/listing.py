@@ -37,7 +37,9 @@ class Credential(ma.Schema):
         required=True, allow_none=True, metadata={"description": "How lists show it; null for a session."}
     )
     scopes = fields.List(
-        fields.String(), required=True, metadata={"description": "What the credential itself carries."}
+        fields.String(),
+        required=True,
+        metadata={"description": "What the credential carries; a key never what its healthcare profile withholds."},
     )
     expires_at = fields.DateTime(required=True, allow_none=True)
 
@@ -123,7 +125,7 @@ def _within(caller: Principal, wanted: sa.Select[Any]) -> sa.Select[Any]:
 
 
 def _credential(reading: Session, caller: Principal) -> Any:
-    shown, expires_at = None, None
+    shown, expires_at, carried = None, None, caller.scopes
     if caller.kind is Kind.APP and caller.app is not None:
         shown = credentials.shown(caller.app.client_id or "")
     elif caller.kind is Kind.SESSION:
@@ -132,6 +134,8 @@ def _credential(reading: Session, caller: Principal) -> Any:
         is_key = caller.kind is Kind.API_KEY
         kept = reading.get_one(ApiKey, caller.id) if is_key else reading.get_one(UserToken, caller.id)
         shown, expires_at = kept.prefix, kept.expires_at
-    facts = {"kind": caller.kind.value, "prefix": shown, "scopes": sorted(caller.scopes), "expires_at": expires_at}
+        if is_key:
+            carried -= auth.withheld(caller, reading.get_one(Workspace, caller.profile.workspace_id))
+    facts = {"kind": caller.kind.value, "prefix": shown, "scopes": sorted(carried), "expires_at": expires_at}
     # meta passes through no schema of the view's
     return Credential().dump(facts)

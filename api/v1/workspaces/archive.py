@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api import billing
+from api.exports import destinations
 from api.models import (
     Invitation,
     Membership,
@@ -56,7 +57,8 @@ def archive(session: Session, *, workspace_id: str, at: datetime) -> Archive:
 
 
 def _end(session: Session, workspace_id: str, at: datetime) -> dict[str, int]:
-    profiles = session.scalars(sa.select(Profile.id).where(Profile.workspace_id == workspace_id)).all()
+    every = sa.select(Profile.id).where(Profile.workspace_id == workspace_id)
+    profiles = session.scalars(every).all()
     # as whoever issues or ends under a consent does: the profile, the consent, and then the rest
     hold(session, profiles)
     paused = _pause_webhooks(session, workspace_id)
@@ -73,7 +75,8 @@ def _end(session: Session, workspace_id: str, at: datetime) -> dict[str, int]:
         "invitations_revoked": invitations,
         "api_keys_revoked": retired.api_keys_revoked,
         "webhook_subscriptions_paused": paused,
-        "retained_conversion_exports": retired.retained_conversion_exports,
+        # also those of profiles that were archived before, such as a deleted demo
+        "retained_conversion_exports": destinations.retained(session, every),
         "retained_signal_audit_rows": 0,
     }
 

@@ -152,7 +152,7 @@ def test_a_dead_token_blocks_and_a_new_one_sends_what_waited(exporting: Exportin
         via = session.get_one(Connection, exporting.connection.id)
     assert destinations.state(exporting.health(), via) == ("blocked", "reconnect_required")
     assert exporting.send() == 0
-    exporting.change(Connection, exporting.connection.id, status="active")
+    exporting.change(Connection, exporting.connection.id, status="active", token=exporting.connection.token)
     assert exporting.send() == 1
     assert row(exporting).status == "sent"
 

@@ -105,10 +105,17 @@ def test_going_back_is_refused_while_ad_sets_deliver_or_nobody_can_tell(
     clean = data(key.post(PATH, json={"target": "clean"}))["dataset_external_id"]
     refused = (409, "clean_dataset_has_live_ad_sets", None)
     sandbox.plan({"route": "/adsets$", "kind": "status", "status": 503, "times": None})
-    assert refusal(key.post(PATH, json={"target": "existing"})) == refused
+    unread = key.post(PATH, json={"target": "existing"})
+    assert refusal(unread) == refused
     sandbox.plan()
     delivering_on(sandbox, clean)
-    assert refusal(key.post(PATH, json={"target": "existing"})) == refused
+    delivering = key.post(PATH, json={"target": "existing"})
+    assert refusal(delivering) == refused
+    told = [one.get_json()["error"]["message"] for one in (unread, delivering)]
+    assert told == [
+        "Whether ad sets still deliver on the clean dataset could not be read.",
+        "Live ad sets still optimise on the clean dataset: 1.",
+    ]
     confirmed = data(key.post(PATH, json={"target": "existing", "confirm_live_ad_sets": True}))
     assert (confirmed["live_ad_sets"], confirmed["changed"]) == (1, True)
 
@@ -124,7 +131,9 @@ def test_the_account_is_the_destinations_or_the_only_one(
     assert refusal(key.post(PATH, json={"target": "clean"})) == missing
     connected.to_meta(url, safe, sandbox.url)
     second = connected.to_meta(url, safe, sandbox.url, account=1)
-    assert refusal(key.post(PATH, json={"target": "clean"})) == missing
+    undecided = key.post(PATH, json={"target": "clean"})
+    assert refusal(undecided) == missing
+    assert undecided.get_json()["error"]["message"].endswith("say which by connection_id.")
     exports.destination(url, safe, second, target=sandbox.pixel_id(1))
     assert data(key.post(PATH, json={"target": "existing"}))["dataset_external_id"] == sandbox.pixel_id(1)
     assert refusal(key.post(PATH, json={"target": "clean", "connection_id": db.new_id()})) == (404, "not_found", None)

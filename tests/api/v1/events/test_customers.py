@@ -93,6 +93,16 @@ def test_a_reference_nobody_has_creates_nobody(
     assert stranger.refused(foreign)[:2] == (422, "unknown_customer_ref")
 
 
+@pytest.mark.usefixtures("published")
+def test_the_reference_of_who_was_just_erased_is_nobodys(
+    sender: Sender, settings: Settings, profile: Profile, landing: Callable[..., list[dict[str, Any]]]
+) -> None:
+    # the snapshot tells of her until the next build
+    erasures.forget(settings, profile.id, ("external_id", "crm-1"))
+    assert sender.refused({**LEAD, "customer": {"external_ref": "crm-1"}})[:2] == (422, "unknown_customer_ref")
+    assert landing() == []
+
+
 @pytest.mark.parametrize("more", [{"email": "cem@example.com"}, {"phone": "+14155550199"}], ids=str)
 def test_a_reference_with_an_email_or_phone_makes_a_person(
     sender: Sender, landing: Callable[..., list[dict[str, Any]]], more: dict[str, str]

@@ -51,9 +51,15 @@ def test_an_archived_workspace_counts_what_it_keeps(ask: Ask, url: str, profile:
     destination = exports.destination(url, profile)
     exports.row(url, destination, status="sent")
     exports.row(url, destination)
+    gone = accounts.profile(url)
+    with db.transaction(url) as session:
+        # archived before, as a deleted demo is
+        found = session.get_one(Profile, gone.id)
+        found.workspace_id, found.archived_at = profile.workspace_id, db.now()
+    exports.row(url, exports.destination(url, gone), status="skipped")
     answer = ask("DELETE", f"/workspaces/{profile.workspace_id}", admin).get_json()["data"]
-    assert answer["counts"]["retained_conversion_exports"] == 2
-    assert [row.status for row in exports.rows(url)] == ["sent", "skipped"]
+    assert answer["counts"]["retained_conversion_exports"] == 3
+    assert [row.status for row in exports.rows(url)] == ["sent", "skipped", "skipped"]
 
 
 def test_the_tab_counts_what_failed_since_the_last_look(ask: Ask, url: str, profile: Profile, admin: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from flask.testing import FlaskClient
 
 from api import db
 from api.models import Profile
@@ -15,7 +16,7 @@ from api.v1.events.ingest import accept
 from api.warehouse_ids import identifier_id, uuid_v8
 from tests.api.conftest import Caller
 from tests.api.v1.events.conftest import anonymous, caller, caller_with, client, landing, profile, secret
-from tests.factories import served
+from tests.factories import erasures, people, served
 from touchledger.settings import Settings
 
 __all__ = ["anonymous", "caller", "caller_with", "client", "landing", "profile", "secret"]
@@ -62,6 +63,13 @@ def _refusal(response: Any) -> tuple[int, str, str]:
 def test_nobody_hands_over_without_a_key_or_the_scope(anonymous: Caller, caller_with: Callable[..., Caller]) -> None:
     assert anonymous.post("/partner/ad-referrals", json={}).status_code == 401
     assert caller_with(scopes=DEFAULT_SCOPES).post("/partner/ad-referrals", json={}).status_code == 403
+
+
+def test_a_person_is_told_that_any_key_will_do(client: FlaskClient, settings: Settings, profile: Profile) -> None:
+    made = people.user(settings.operational_url)
+    header = {"Authorization": f"Bearer {people.session_of(settings.operational_url, made)}"}
+    refused = _refusal(client.post("/api/v1/partner/ad-referrals", json={}, headers=header))
+    assert refused == (403, "api_key_required", "Only an API key may use this route.")
 
 
 def test_a_referral_is_taken_as_a_touch_of_its_conversation(
@@ -125,6 +133,15 @@ def test_a_reference_nobody_has_refuses_all(partner: Callable[..., Any], landing
     assert refused[2].startswith("referrals[1].customer.external_ref")
     assert landing("ad_referrals") == []
     assert partner({**unknown, "customer": {"external_ref": "crm-2", "phone": "+14155550100"}}).status_code == 202
+
+
+def test_the_reference_of_who_was_just_erased_refuses_all(
+    partner: Callable[..., Any], landing: Landing, settings: Settings, profile: Profile
+) -> None:
+    erasures.forget(settings, profile.id, ("external_id", "crm-1"))
+    erased = {**REFERRAL, "referral_id": "r2", "customer": {"external_ref": "crm-1"}}
+    assert _refusal(partner(REFERRAL, erased))[:2] == (422, "unknown_customer_ref")
+    assert landing("ad_referrals") == []
 
 
 def test_a_conversation_seen_live_keeps_its_own_referral(

@@ -139,6 +139,23 @@ def test_healthcare_is_the_agencys_mark_or_the_profiles_mode(client: FlaskClient
     assert listed(client, secret)["data"][0]["is_healthcare"] is True
 
 
+def test_a_partners_key_carries_no_people_of_a_healthcare_business(
+    client: FlaskClient, url: str, profile: Profile
+) -> None:
+    scopes = [Scope.ANALYTICS_READ, Scope.CUSTOMERS_READ, Scope.VISITORS_READ]
+    partner = accounts.secret(url, profile, scopes=scopes, app_id=people.app(url).app.id)
+    own = accounts.secret(url, profile, scopes=scopes)
+
+    def carried(secret: str) -> list[str]:
+        return list(listed(client, secret)["meta"]["credential"]["scopes"])
+
+    assert carried(partner) == sorted(scopes)
+    with db.transaction(url) as session:
+        session.get_one(Profile, profile.id).privacy_mode = "platform_safe"
+    assert carried(partner) == ["analytics:read"]
+    assert carried(own) == ["analytics:read", "customers:read"]
+
+
 def test_a_token_that_gives_no_reading_and_names_of_others_are_refused(
     caller: Caller, client: FlaskClient, url: str, profile: Profile
 ) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import json
 import re
-import subprocess
-import sys
 from typing import Any
 
 import pytest
@@ -18,7 +16,7 @@ from dbt_common.events.event_manager import EventManager
 from dbt_common.events.types import Formatting, PrintEvent
 from google.protobuf.json_format import ParseDict, ParseError  # type: ignore[import-untyped]
 
-from orchestration import dbt_events, dbt_lookups
+from orchestration import dbt_events
 from orchestration.dbt_events import filled, tell_at_once
 
 NODE = {
@@ -135,15 +133,3 @@ def test_a_query_is_told_without_the_reader(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.delattr(dbt_events, "ParseDict")
     told = msg_from_base_event(of_adapters.SQLQuery(**values))
     assert (told.data, told.info.name, told.info.level) == (read, "SQLQuery", "debug")
-
-
-def test_the_process_of_dbt_tells_so() -> None:
-    of_process = (
-        "from orchestration import dbt_process\n"
-        "from dbt.adapters.base.impl import BaseAdapter\n"
-        "from dbt_common.events import base_types\n"
-        "try: dbt_process._dbt(['--help'])\n"
-        "except SystemExit: print(base_types.ParseDict.__module__, BaseAdapter._make_match.__module__)"
-    )
-    done = subprocess.run([sys.executable, "-c", of_process], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1].split() == [dbt_events.__name__, dbt_lookups.__name__]

@@ -70,16 +70,27 @@ def _compile_once() -> None:
 
 def _wait_for_no_disk() -> None:
     # no test pulls the plug, so what this process writes need not outlive the machine, as with the fixtures' Postgres;
-    # each of an empty lake's 58 renames and each of a test's commits waited for the disk
+    # each of an empty lake's 58 renames, each of a test's commits and each of Dagster's events waited for the disk
+    from sqlalchemy import Engine, event
+    from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+
     from api import db
 
-    pragmas = db._sqlite_pragmas
+    pragmas, created = db._sqlite_pragmas, SQLiteDialect_pysqlite.engine_created
 
-    def hastily(connection: Any, record: Any) -> None:
-        pragmas(connection, record)
+    def hurry(connection: Any, _record: Any) -> None:
         connection.execute("pragma synchronous=off")
 
-    db._sqlite_pragmas = hastily
+    def ours(connection: Any, record: Any) -> None:
+        pragmas(connection, record)
+        hurry(connection, record)
+
+    def of_any(_dialect: type, engine: Engine) -> None:
+        created(engine)
+        event.listen(engine, "connect", hurry)
+
+    db._sqlite_pragmas = ours
+    SQLiteDialect_pysqlite.engine_created = classmethod(of_any)  # type: ignore[assignment]
     os.fsync = lambda _: None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -134,16 +133,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def database_url(request: pytest.FixtureRequest, home: Path) -> Iterator[str]:
     """Address of a migrated, empty operational database; each test that asks runs on SQLite and on Postgres."""
     from api.db import close_engines
-    from tests.fixtures.postgres import create_database, drop_database
 
     if request.param == "sqlite":
         yield request.getfixturevalue("sqlite_url")
         return
-    server, name = request.getfixturevalue("postgres_server"), f"t{uuid.uuid4().hex}"
-    url = create_database(server, name, template=request.getfixturevalue("postgres_template"))
+    databases = request.getfixturevalue("postgres_databases")
+    url = databases.take()
     yield url
     close_engines(url)
-    drop_database(server, name)
+    databases.give_back(url)
 
 
 @pytest.fixture

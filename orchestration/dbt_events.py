@@ -7,6 +7,7 @@ dbt's own code took.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from google.protobuf.json_format import ParseDict  # type: ignore[import-untyped]
@@ -33,10 +34,19 @@ def filled(values: dict[str, Any], message: Any) -> Any:
     given = values
     if "ts" in values.get("info", ()):
         # every event has one, as a text
-        instant = Timestamp()
-        instant.FromJsonString(values["info"]["ts"])
+        instant = _instant(values["info"]["ts"])
         given = {**values, "info": {**values["info"], "ts": instant}}
     try:
         return type(message)(**given)
     except (AttributeError, TypeError, ValueError):
         return ParseDict(values, message)
+
+
+def _instant(text: str) -> Timestamp:
+    # as dbt writes it; protobuf goes through all the forms that a text may have, which takes ten times as long
+    instant = Timestamp()
+    if len(text) == len("2026-11-25T13:00:00.123456Z"):
+        instant.FromDatetime(datetime.fromisoformat(text))
+    else:
+        instant.FromJsonString(text)
+    return instant

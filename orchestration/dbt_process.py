@@ -10,7 +10,7 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 
-from orchestration import dbt_events, dbt_order, templates
+from orchestration import dbt_events, dbt_lookups, dbt_order, templates
 from orchestration.dbt_commands import writes
 from orchestration.dbt_manifest import KEPT, STATE
 from orchestration.garbage import search_seldom
@@ -86,10 +86,12 @@ def make_ready() -> None:
     import_module("dbt.cli.main")
     import_module("dbt.task.build")
     from dbt.adapters.duckdb.credentials import DuckDBCredentials
-    from dbt.contracts.project import Project, ProjectFlags
+    from dbt.contracts.project import Configuration, PackageConfig, ProfileConfig, Project, ProjectFlags
+    from dbt.contracts.selection import SelectorFile
 
-    # by which dbt judges its files: a third of a second
-    for judged in (Project, ProjectFlags, DuckDBCredentials):
+    # by which dbt judges its files: half a second
+    judging = (Project, ProjectFlags, Configuration, PackageConfig, ProfileConfig, SelectorFile, DuckDBCredentials)
+    for judged in judging:
         judged.json_schema()
     _know_nodes()
 
@@ -165,6 +167,7 @@ def _dbt(arguments: list[str]) -> None:
     templates.keep()
     dbt_order.longest_first()
     dbt_events.tell_at_once()
+    dbt_lookups.look_up_at_once()
     cli(arguments)
 
 

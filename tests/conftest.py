@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -34,6 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["TOUCHLEDGER_TOKEN_KEY"] = "of tests"
     _hash_cheaply()
     _compile_once()
+    _wait_for_no_disk()
     # what a worker imports and collects stays to its end; to search it for garbage again and again finds none
     search_seldom()
 
@@ -65,6 +65,32 @@ def _compile_once() -> None:
         dialect.__eq__ = lambda self, other: type(self) is type(other)
         dialect.__hash__ = lambda self: hash(type(self))
         dialect.engine_created = classmethod(share)
+
+
+def _wait_for_no_disk() -> None:
+    # no test pulls the plug, so what this process writes need not outlive the machine, as with the fixtures' Postgres;
+    # each of an empty lake's 58 renames, each of a test's commits and each of Dagster's events waited for the disk
+    from sqlalchemy import Engine, event
+    from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+
+    from api import db
+
+    pragmas, created = db._sqlite_pragmas, SQLiteDialect_pysqlite.engine_created
+
+    def hurry(connection: Any, _record: Any) -> None:
+        connection.execute("pragma synchronous=off")
+
+    def ours(connection: Any, record: Any) -> None:
+        pragmas(connection, record)
+        hurry(connection, record)
+
+    def of_any(_dialect: type, engine: Engine) -> None:
+        created(engine)
+        event.listen(engine, "connect", hurry)
+
+    db._sqlite_pragmas = ours
+    SQLiteDialect_pysqlite.engine_created = classmethod(of_any)  # type: ignore[assignment]
+    os.fsync = lambda _: None
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -107,16 +133,15 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def database_url(request: pytest.FixtureRequest, home: Path) -> Iterator[str]:
     """Address of a migrated, empty operational database; each test that asks runs on SQLite and on Postgres."""
     from api.db import close_engines
-    from tests.fixtures.postgres import create_database, drop_database
 
     if request.param == "sqlite":
         yield request.getfixturevalue("sqlite_url")
         return
-    server, name = request.getfixturevalue("postgres_server"), f"t{uuid.uuid4().hex}"
-    url = create_database(server, name, template=request.getfixturevalue("postgres_template"))
+    databases = request.getfixturevalue("postgres_databases")
+    url = databases.take()
     yield url
     close_engines(url)
-    drop_database(server, name)
+    databases.give_back(url)
 
 
 @pytest.fixture

@@ -133,7 +133,9 @@ def _figures(random: Random, ad: Ad) -> dict[str, Any]:
 
 
 def _part(random: Random, of: int, rate: float) -> int:
-    return sum(random.random() < min(rate, 1) for _ in range(of))
+    # millions of draws, of which each name that is looked up counts
+    draw, below = random.random, min(rate, 1)
+    return sum([draw() < below for _ in range(of)])
 
 
 def _sale(random: Random, ads: tuple[Ad, ...], index: int) -> Sale:

@@ -39,7 +39,7 @@ class Loaded:
         )
         for dataset, file in FILES.items():
             self.import_file(dataset, DATA / file)
-        self.deployment.run("build", "--quiet")
+        self.deployment.run_here("build", "--quiet")
         self.client: FlaskClient = client_of(home)
 
     def import_file(self, dataset: str, path: Path) -> None:

@@ -54,15 +54,28 @@ def test_assets_jobs_and_times_are_those_written_down(defs: dg.Definitions) -> N
     assert found == json.loads(WRITTEN.read_text())
 
 
-def test_dbt_stays_out_of_dagsters_process_and_is_named_there(home: Path) -> None:
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
+    """A process that loads the code location by itself, and what it wrote and said."""
     asked = (
-        "import json, sys, orchestration.definitions, dagster_shared.libraries as known;"
-        "held = [name for name in ('dbt.version', 'dbt.adapters.base', 'networkx') if name in sys.modules];"
-        "import dbt.version;"
+        "import json, sys, orchestration.definitions, structlog, dagster_shared.libraries as known\n"
+        "held = [name for name in ('dbt.version', 'dbt.adapters.base', 'networkx') if name in sys.modules]\n"
+        "log = structlog.get_logger('orchestration.inbox')\n"
+        "log.warning('not imported', file='of ada@example.com.csv', error='access_token=canary-1')\n"
+        "secret = 'canary-2'\n"
+        "try: 1 / 0\n"
+        "except ZeroDivisionError as error: log.exception('failed', token=secret, exc_info=error)\n"
+        "import dbt.version\n"
         "print(json.dumps([held, dbt.version.__version__, known.DagsterLibraryRegistry.get()]))"
     )
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True)
-    held, installed, named = json.loads(done.stdout)
+    home = {**os.environ, "TOUCHLEDGER_HOME": str(tmp_path_factory.mktemp("alone"))}
+    return subprocess.run(
+        [sys.executable, "-c", asked], env=home, capture_output=True, text=True, check=True, timeout=120
+    )
+
+
+def test_dbt_stays_out_of_dagsters_process_and_is_named_there(alone: subprocess.CompletedProcess[str]) -> None:
+    held, installed, named = json.loads(alone.stdout.splitlines()[-1])
     assert held == []
     assert named["dbt-core"] == installed
     assert "dbt-fusion" not in named
@@ -168,16 +181,7 @@ def test_the_ranker_reads_only_what_is_made_here(defs: dg.Definitions) -> None:
     assert not read & graph.external_asset_keys
 
 
-def test_what_dagsters_processes_log_holds_no_address_and_no_token(home: Path) -> None:
-    asked = (
-        "import structlog, orchestration.definitions;"
-        "log = structlog.get_logger('orchestration.inbox');"
-        "log.warning('not imported', file='of ada@example.com.csv', error='access_token=canary-1');"
-        "secret = 'canary-2';"
-        "\ntry: 1 / 0"
-        "\nexcept ZeroDivisionError as error: log.exception('failed', token=secret, exc_info=error)"
-    )
-    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, timeout=120)
-    said = done.stdout + done.stderr
+def test_what_dagsters_processes_log_holds_no_address_and_no_token(alone: subprocess.CompletedProcess[str]) -> None:
+    said = alone.stdout + alone.stderr
     assert ("not imported" in said, "ZeroDivisionError" in said) == (True, True)
     assert [mark for mark in ("ada@", "canary") if mark in said] == []

@@ -69,27 +69,17 @@ def _compile_once() -> None:
 
 def _wait_for_no_disk() -> None:
     # no test pulls the plug, so what this process writes need not outlive the machine, as with the fixtures' Postgres;
-    # each of an empty lake's 58 renames, each of a test's commits and each of Dagster's events waited for the disk
-    from sqlalchemy import Engine, event
-    from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+    # each of an empty lake's 58 renames and each of a test's commits waited for the disk
+    import sqlite3
 
-    from api import db
+    import sqlalchemy as sa
 
-    pragmas, created = db._sqlite_pragmas, SQLiteDialect_pysqlite.engine_created
+    def hastily(connection: Any, *_: Any) -> None:
+        if isinstance(connection, sqlite3.Connection):
+            connection.execute("pragma synchronous=off")
 
-    def hurry(connection: Any, _record: Any) -> None:
-        connection.execute("pragma synchronous=off")
-
-    def ours(connection: Any, record: Any) -> None:
-        pragmas(connection, record)
-        hurry(connection, record)
-
-    def of_any(_dialect: type, engine: Engine) -> None:
-        created(engine)
-        event.listen(engine, "connect", hurry)
-
-    db._sqlite_pragmas = ours
-    SQLiteDialect_pysqlite.engine_created = classmethod(of_any)  # type: ignore[assignment]
+    # behind our own listener of new connections, which asks for the opposite
+    sa.event.listen(sa.Pool, "checkout", hastily)
     os.fsync = lambda _: None
 
 

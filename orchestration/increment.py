@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import uuid_utils
 
@@ -158,8 +158,7 @@ class Builds(NamedTuple):
 
 def builds(settings: Settings) -> Builds:
     """The builds behind the warehouse."""
-    path = _path(settings)
-    told = json.loads(path.read_text()) if path.exists() else {}
+    told = _told(settings)
     return Builds(told.get("whole", ""), told.get("build", ""), told.get("before", ""))
 
 
@@ -172,11 +171,18 @@ def _path(settings: Settings) -> Path:
     return settings.home / "warehouse.base"
 
 
-def _take_base(settings: Settings) -> Base | None:
+def _told(settings: Settings) -> dict[str, Any]:
+    """What the file says; nothing where there is none, or a damaged one, which the next whole build replaces."""
     path = _path(settings)
-    if not path.exists():
-        return None
-    told = json.loads(path.read_text())
+    try:
+        told = json.loads(path.read_text()) if path.exists() else {}
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _take_base(settings: Settings) -> Base | None:
+    told = _told(settings)
     forget(settings)
     try:
         return Base(
@@ -187,7 +193,7 @@ def _take_base(settings: Settings) -> Base | None:
             told.get("build", ""),
             judged=told.get("judged", False),
         )
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, AttributeError):
         # a newer release, which was taken back, told other things of a file
         return None
 

@@ -67,6 +67,17 @@ def test_a_base_of_a_newer_release_counts_for_nothing(settings: Settings) -> Non
     assert "--full-refresh" in arguments and base is not None
 
 
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]", b'{"models": "m", "files": []}'])
+def test_a_damaged_base_counts_for_nothing(settings: Settings, content: bytes) -> None:
+    # a file of zero bytes ended every build from there on, and dbt's log alone said why
+    (settings.home / "warehouse.base").write_bytes(content)
+    assert increment.builds(settings) == ("", "", "")
+    arguments, base = increment.begin(settings, BUILD)
+    assert "--full-refresh" in arguments and base is not None
+    increment.end(settings, base)
+    assert increment.builds(settings).newest == base.build
+
+
 def test_after_many_builds_that_keep_rows_one_is_whole(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(increment, "MOST", 2)
     said = []

@@ -172,9 +172,10 @@ class Lake:
 
     def _next_seq(self) -> int:
         counter = self.root / "_seq"
-        if counter.exists():
+        try:
             last = int(counter.read_text())
-        else:
+        except (FileNotFoundError, ValueError):
+            # not there yet, lost, or damaged
             last = max((facts.seq for dataset in landed() for _, facts in self._landed(dataset)), default=0)
         durable.write_text(counter, str(last + 1))
         return last + 1

@@ -93,10 +93,12 @@ def test_a_warehouse_that_is_no_database_is_told_with_the_way_out(settings: Sett
     assert list(warehouse(settings)) == []
     duckdb.connect(settings.warehouse).close()
     assert [one.verdict for one in warehouse(settings)] == ["ok"]
-    settings.warehouse.write_bytes(b"x" * 9000)
-    (finding,) = warehouse(settings)
-    assert (finding.verdict, finding.found) == ("fail", f"{settings.warehouse} is no DuckDB file")
-    assert "remove it" in finding.way_out
+    # DuckDB opens no empty one either
+    for content in (b"x" * 9000, b""):
+        settings.warehouse.write_bytes(content)
+        (finding,) = warehouse(settings)
+        assert (finding.verdict, finding.found) == ("fail", f"{settings.warehouse} is no DuckDB file")
+        assert "remove it" in finding.way_out
 
 
 def test_a_state_folder_that_cannot_be_reached_is_told_by_the_doctor_itself(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ import uuid_utils
 from orchestration import durable
 from orchestration.dbt_commands import FULL_REFRESH, fully, is_whole, judges, writes
 from orchestration.dbt_manifest import PROJECT, fingerprint
-from orchestration.lake_changes import KEYS, tell_changes
+from orchestration.lake_changes import KEYS, take_over, tell_changes
 from orchestration.landed_facts import DamagedRawFileError, read_facts, withdraws
 from touchledger.settings import Settings
 
@@ -76,7 +76,8 @@ def begin(settings: Settings, arguments: Sequence[str]) -> tuple[list[str], Base
     build = str(uuid_utils.uuid7())
     models = f"{fingerprint(PROJECT, settings)}:{version('duckdb')}"
     now = Base(models, files, whole=build, build=build, judged=judges(arguments))
-    if before is None or FULL_REFRESH in arguments or not _can_follow(settings, now, before):
+    left_by = take_over(settings, build)
+    if before is None or FULL_REFRESH in arguments or not _can_follow(now, before, left_by):
         return fully(arguments), now
     for _ in range(LOOKS):
         _tell(settings, now, before)
@@ -92,8 +93,9 @@ def begin(settings: Settings, arguments: Sequence[str]) -> tuple[list[str], Base
     return fully(arguments), now
 
 
-def _can_follow(settings: Settings, now: Base, before: Base) -> bool:
-    if before.models != now.models or not settings.warehouse.exists() or before.increments >= MOST:
+def _can_follow(now: Base, before: Base, left_by: str) -> bool:
+    # an older warehouse that somebody put back lacks what the base says was read, and no later build would bring it
+    if before.models != now.models or left_by != before.build or before.increments >= MOST:
         return False
     # the tests of a build that keeps rows look at what came with it
     if now.judged and not before.judged:

@@ -25,7 +25,9 @@ from orchestration.instance import SCHEMA
 from orchestration.landed_facts import DamagedRawFileError, read_facts, require_footer
 from orchestration.warehouse_state import DamagedWarehouseError, require_database
 from touchledger.demo import MADE
+from touchledger.lost_key import require_own_key
 from touchledger.output import Output
+from touchledger.own_key import LostKeyError
 from touchledger.settings import REPOSITORY, Settings, unknown_variables
 from touchledger.supervisor import PortTakenError, listener, require_free
 
@@ -164,6 +166,20 @@ def _kept_from(connection: sa.Connection) -> tuple[str, str] | None:
     return None
 
 
+def signing_key(settings: Settings) -> Iterator[Finding]:
+    """The key of the state folder is the one that its database was used with; one from the environment is believed."""
+    if settings.database_url is None and not _is_there(settings.home / "operational.db"):
+        return
+    try:
+        require_own_key(settings)
+    except LostKeyError as error:
+        found, _, way_out = str(error).partition("; ")
+        yield Finding("key", "fail", found, way_out)
+    except (OSError, sa.exc.SQLAlchemyError):
+        # told where the database is looked at
+        return
+
+
 def ports(settings: Settings) -> Iterator[Finding]:
     """The ports of `touchledger up` are free, or ours are answering on them."""
     for name in ("api_port", "dagster_port", "sandbox_port"):
@@ -260,6 +276,7 @@ LOOKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
     variables,
     state_folder,
     database,
+    signing_key,
     ports,
     lake,
     warehouse,

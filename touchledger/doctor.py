@@ -7,10 +7,8 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-from typing import Literal
 
 import sqlalchemy as sa
 from rich.markup import escape
@@ -19,15 +17,11 @@ from api import read_only
 from api.db import engine_for
 from api.migrate import NewerDatabaseError, check
 from api.operations import SPARE_BYTES
-from api.snapshot_files import OpenSnapshot, Unopenable
-from orchestration import pointer
 from orchestration.instance import SCHEMA
-from orchestration.landed_facts import DamagedRawFileError, read_facts, require_footer
-from orchestration.warehouse_state import DamagedWarehouseError, require_database
 from touchledger.demo import MADE
-from touchledger.lost_key import require_own_key
+from touchledger.doctor_files import imports, is_there, lake, signing_key, snapshot, warehouse
+from touchledger.finding import Finding
 from touchledger.output import Output
-from touchledger.own_key import LostKeyError
 from touchledger.settings import REPOSITORY, Settings, unknown_variables
 from touchledger.supervisor import PortTakenError, listener, require_free
 
@@ -36,16 +30,6 @@ ENOUGH_BYTES = 2 * 1024**3
 OWN_DATABASE = "make room, end what locks it, or put the backup in its place: docs/runbook.md"
 GIVEN_DATABASE = "start it, or correct TOUCHLEDGER_DATABASE_URL"
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One line: `verdict` is ok, warn (works, but look) or fail (does not work); `way_out` says what to do."""
-
-    subject: str
-    verdict: Literal["ok", "warn", "fail"]
-    found: str
-    way_out: str = ""
 
 
 def examine(output: Output, settings: Settings) -> int:
@@ -95,7 +79,7 @@ def variables(_: Settings) -> Iterator[Finding]:
 
 def state_folder(settings: Settings) -> Iterator[Finding]:
     """The state folder can be written and has room."""
-    existing = next(path for path in (settings.home, *settings.home.parents) if _is_there(path))
+    existing = next(path for path in (settings.home, *settings.home.parents) if is_there(path))
     probe = existing / ".touchledger-doctor"
     try:
         probe.write_text("")
@@ -109,14 +93,6 @@ def state_folder(settings: Settings) -> Iterator[Finding]:
     yield _disk(shutil.disk_usage(existing).free)
 
 
-def _is_there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:
-        # in a folder that may not be entered, or longer than a name may be
-        return False
-
-
 def _disk(free: int) -> Finding:
     found = f"{free / 1024**3:.1f} GiB free"
     if free >= ENOUGH_BYTES:
@@ -128,7 +104,7 @@ def _disk(free: int) -> Finding:
 def database(settings: Settings) -> Iterator[Finding]:
     """The operational database answers and has this version's schema."""
     address = sa.make_url(settings.operational_url).render_as_string(hide_password=True)
-    if settings.database_url is None and not _is_there(settings.home / "operational.db"):
+    if settings.database_url is None and not is_there(settings.home / "operational.db"):
         yield Finding("database", "warn", "not made yet", "`touchledger up` or any other command makes it")
         return
     try:
@@ -166,20 +142,6 @@ def _kept_from(connection: sa.Connection) -> tuple[str, str] | None:
     return None
 
 
-def signing_key(settings: Settings) -> Iterator[Finding]:
-    """The key of the state folder is the one that its database was used with; one from the environment is believed."""
-    if settings.database_url is None and not _is_there(settings.home / "operational.db"):
-        return
-    try:
-        require_own_key(settings)
-    except LostKeyError as error:
-        found, _, way_out = str(error).partition("; ")
-        yield Finding("key", "fail", found, way_out)
-    except (OSError, sa.exc.SQLAlchemyError):
-        # told where the database is looked at
-        return
-
-
 def ports(settings: Settings) -> Iterator[Finding]:
     """The ports of `touchledger up` are free, or ours are answering on them."""
     for name in ("api_port", "dagster_port", "sandbox_port"):
@@ -205,61 +167,9 @@ def _answers(host: str, port: int) -> bool:
     return True
 
 
-def lake(settings: Settings) -> Iterator[Finding]:
-    """Every landed file tells of itself, and what it names of the quarantine is whole; nothing makes one anew."""
-    raw, quarantine = settings.lake / "raw", settings.lake / "quarantine"
-    landed = sorted(raw.glob("*/*/*/*.parquet")) if _is_there(settings.lake) else []
-    damaged = []
-    for path in landed:
-        try:
-            if beside := read_facts(path).quarantine:
-                require_footer(quarantine / path.parent.relative_to(raw) / beside)
-        except DamagedRawFileError as error:
-            damaged.append(str(error).partition("; ")[::2])
-        except OSError as error:
-            damaged.append((f"{path}: {error.strerror}", "make it readable"))
-    for found, way_out in damaged:
-        yield Finding("lake", "fail", found, way_out)
-    if landed and not damaged:
-        yield Finding("lake", "ok", f"{len(landed):,} landed files tell what they hold")
-
-
-def warehouse(settings: Settings) -> Iterator[Finding]:
-    """The file of the warehouse is one of DuckDB's; it is not opened, for a build may be writing it."""
-    try:
-        require_database(settings)
-    except DamagedWarehouseError as error:
-        found, _, way_out = str(error).partition("; ")
-        yield Finding("warehouse", "fail", found, way_out)
-    except OSError as error:
-        yield Finding("warehouse", "fail", f"{settings.warehouse}: {error.strerror}", "make it readable")
-    else:
-        if settings.warehouse.exists():
-            yield Finding("warehouse", "ok", f"{settings.warehouse} is there")
-
-
-def snapshot(settings: Settings) -> Iterator[Finding]:
-    """The pointer can be read, and names a file that the API opens: whole, and with all that this version reads."""
-    try:
-        current = pointer.read(settings.published)
-        if current is None:
-            yield Finding("snapshot", "warn", "nothing is published yet", "run `touchledger build`")
-            return
-        OpenSnapshot(settings.published / current.file, settings).connection.close()
-    except (OSError, ValueError, TypeError, Unopenable) as error:
-        yield Finding(
-            "snapshot",
-            "fail",
-            str(error).splitlines()[0],
-            "run `touchledger build`; older snapshots are kept beside it",
-        )
-    else:
-        yield Finding("snapshot", "ok", f"{current.snapshot_id} of {current.built_at}")
-
-
 def sandbox(settings: Settings) -> Iterator[Finding]:
     """A demo's sandbox answers; only asked where there is a demo."""
-    if not _is_there(settings.home / MADE):
+    if not is_there(settings.home / MADE):
         return
     with socket.socket() as probe:
         probe.settimeout(1)
@@ -279,6 +189,7 @@ LOOKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
     signing_key,
     ports,
     lake,
+    imports,
     warehouse,
     snapshot,
     sandbox,

@@ -12,13 +12,16 @@ import pytest
 from click.testing import CliRunner
 from pydantic import SecretStr
 
-from api.db import close_engines
+from api.db import close_engines, transaction
+from api.migrate import upgrade
+from api.models import Import
 from api.operations import SPARE_BYTES
 from orchestration import pointer
 from tests.end_to_end.command import Deployment, free_port
 from tests.factories import served
 from touchledger.cli import main
-from touchledger.doctor import database, ports, snapshot, state_folder, warehouse
+from touchledger.doctor import database, ports, state_folder
+from touchledger.doctor_files import imports, snapshot, warehouse
 from touchledger.settings import Settings, load
 
 
@@ -99,6 +102,20 @@ def test_a_warehouse_that_is_no_database_is_told_with_the_way_out(settings: Sett
         (finding,) = warehouse(settings)
         assert (finding.verdict, finding.found) == ("fail", f"{settings.warehouse} is no DuckDB file")
         assert "remove it" in finding.way_out
+
+
+def test_imported_rows_that_the_lake_has_lost_are_told(settings: Settings) -> None:
+    assert list(imports(settings)) == []
+    upgrade(settings.operational_url)
+    assert list(imports(settings)) == []
+    names = {"scope": "_shared", "dataset": "fx_rates", "file_name": "rates.csv", "sha256": "0" * 64}
+    with transaction(settings.operational_url) as session:
+        session.add(Import(**names, status="loaded", rows_in=1, rows_loaded=1, rows_quarantined=0))
+    (finding,) = imports(settings)
+    assert (finding.verdict, finding.found) == (
+        "fail",
+        "of 1 imported files the rows are gone from the lake: rates.csv first",
+    )
 
 
 def test_a_state_folder_that_cannot_be_reached_is_told_by_the_doctor_itself(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,8 @@ from api.models import ErasedIdentifier, Erasure
 from orchestration.locks import WriterBusyError, only_writer
 from touchledger.accounts import create_profile
 from touchledger.cli import main
-from touchledger.doctor import database, signing_key
+from touchledger.doctor import database
+from touchledger.doctor_files import signing_key
 from touchledger.ends import told_in_a_line
 from touchledger.output import Output
 from touchledger.settings import Settings, load

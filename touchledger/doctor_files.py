@@ -1,0 +1,109 @@
+"""What the doctor looks at in the state folder: whether what lies there is whole, and belongs together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from api.snapshot_files import OpenSnapshot, Unopenable
+from orchestration import pointer
+from orchestration.importer import lost_imports
+from orchestration.lake import Lake
+from orchestration.landed_facts import DamagedRawFileError, read_facts, require_footer
+from orchestration.warehouse_state import DamagedWarehouseError, require_database
+from touchledger.finding import Finding
+from touchledger.lost_key import require_own_key
+from touchledger.output import spelt
+from touchledger.own_key import LostKeyError
+from touchledger.settings import Settings
+
+
+def is_there(path: Path) -> bool:
+    """Whether something is there and may be asked for."""
+    try:
+        return path.exists()
+    except OSError:
+        # in a folder that may not be entered, or longer than a name may be
+        return False
+
+
+def signing_key(settings: Settings) -> Iterator[Finding]:
+    """The key of the state folder is the one that its database was used with; one from the environment is believed."""
+    if settings.database_url is None and not is_there(settings.home / "operational.db"):
+        return
+    try:
+        require_own_key(settings)
+    except LostKeyError as error:
+        found, _, way_out = str(error).partition("; ")
+        yield Finding("key", "fail", found, way_out)
+    except (OSError, sa.exc.SQLAlchemyError):
+        # told where the database is looked at
+        return
+
+
+def lake(settings: Settings) -> Iterator[Finding]:
+    """Every landed file tells of itself, and what it names of the quarantine is whole; nothing makes one anew."""
+    raw, quarantine = settings.lake / "raw", settings.lake / "quarantine"
+    landed = sorted(raw.glob("*/*/*/*.parquet")) if is_there(settings.lake) else []
+    damaged = []
+    for path in landed:
+        try:
+            if beside := read_facts(path).quarantine:
+                require_footer(quarantine / path.parent.relative_to(raw) / beside)
+        except DamagedRawFileError as error:
+            damaged.append(str(error).partition("; ")[::2])
+        except OSError as error:
+            damaged.append((f"{path}: {error.strerror}", "make it readable"))
+    for found, way_out in damaged:
+        yield Finding("lake", "fail", found, way_out)
+    if landed and not damaged:
+        yield Finding("lake", "ok", f"{len(landed):,} landed files tell what they hold")
+
+
+def imports(settings: Settings) -> Iterator[Finding]:
+    """The rows of every file that was imported are in the lake: no build says so, and none brings them back."""
+    if settings.database_url is None and not is_there(settings.home / "operational.db"):
+        return
+    try:
+        lost = lost_imports(settings.operational_url, Lake(settings.lake))
+    except sa.exc.SQLAlchemyError:
+        # told where the database is looked at
+        return
+    if lost:
+        found = f"of {len(lost):,} imported files the rows are gone from the lake: {spelt(lost[0].file_name)} first"
+        yield Finding("imports", "fail", found, "put the lake's files back from the backup, or import the files again")
+
+
+def warehouse(settings: Settings) -> Iterator[Finding]:
+    """The file of the warehouse is one of DuckDB's; it is not opened, for a build may be writing it."""
+    try:
+        require_database(settings)
+    except DamagedWarehouseError as error:
+        found, _, way_out = str(error).partition("; ")
+        yield Finding("warehouse", "fail", found, way_out)
+    except OSError as error:
+        yield Finding("warehouse", "fail", f"{settings.warehouse}: {error.strerror}", "make it readable")
+    else:
+        if settings.warehouse.exists():
+            yield Finding("warehouse", "ok", f"{settings.warehouse} is there")
+
+
+def snapshot(settings: Settings) -> Iterator[Finding]:
+    """The pointer can be read, and names a file that the API opens: whole, and with all that this version reads."""
+    try:
+        current = pointer.read(settings.published)
+        if current is None:
+            yield Finding("snapshot", "warn", "nothing is published yet", "run `touchledger build`")
+            return
+        OpenSnapshot(settings.published / current.file, settings).connection.close()
+    except (OSError, ValueError, TypeError, Unopenable) as error:
+        yield Finding(
+            "snapshot",
+            "fail",
+            str(error).splitlines()[0],
+            "run `touchledger build`; older snapshots are kept beside it",
+        )
+    else:
+        yield Finding("snapshot", "ok", f"{current.snapshot_id} of {current.built_at}")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import sqlalchemy as sa
 
-from api.snapshot_files import OpenSnapshot, Unopenable
-from orchestration import pointer
+from api.snapshot_files import OpenSnapshot, Unopenable, connect, names_file
+from orchestration import durable, pointer
 from orchestration.importer import lost_imports
 from orchestration.lake import Lake
 from orchestration.landed_facts import DamagedRawFileError, read_facts, require_footer
@@ -91,14 +92,14 @@ def warehouse(settings: Settings) -> Iterator[Finding]:
 
 
 def snapshot(settings: Settings) -> Iterator[Finding]:
-    """The pointer can be read, and names a file that the API opens: whole, and with all that this version reads."""
+    """The pointer can be read, and names files that the API opens: whole, and with all that this version reads."""
     try:
         current = pointer.read(settings.published)
         if current is None:
             yield Finding("snapshot", "warn", "nothing is published yet", "run `touchledger build`")
             return
-        OpenSnapshot(settings.published / current.file, settings).connection.close()
-    except (OSError, ValueError, TypeError, Unopenable) as error:
+        _require_whole(settings, current)
+    except (OSError, ValueError, TypeError, Unopenable, duckdb.Error) as error:
         yield Finding(
             "snapshot",
             "fail",
@@ -107,3 +108,14 @@ def snapshot(settings: Settings) -> Iterator[Finding]:
         )
     else:
         yield Finding("snapshot", "ok", f"{current.snapshot_id} of {current.built_at}")
+
+
+def _require_whole(settings: Settings, current: pointer.Pointer) -> None:
+    """Raise where the API would refuse the current snapshot, or answers of people, or come upon damage in a query."""
+    path = settings.published / current.file
+    with OpenSnapshot(path, settings).connection:
+        # where a block is damaged that only some queries read, no other look finds it
+        if current.checksum and durable.checksum(path) != current.checksum:
+            raise Unopenable(f"{current.file} is not what was published")
+    with connect(settings.published / names_file(current.snapshot_id), settings) as names:
+        names.execute("select count(*) from person_names")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import socket
+from dataclasses import replace
 from types import SimpleNamespace
 
 import duckdb
@@ -16,7 +17,7 @@ from api.db import close_engines, transaction
 from api.migrate import upgrade
 from api.models import Import
 from api.operations import SPARE_BYTES
-from orchestration import pointer
+from orchestration import durable, pointer
 from tests.end_to_end.command import Deployment, free_port
 from tests.factories import served
 from touchledger.cli import main
@@ -128,8 +129,27 @@ def test_a_state_folder_that_cannot_be_reached_is_told_by_the_doctor_itself(monk
     }
 
 
+def test_a_snapshot_that_is_damaged_within_or_lacks_its_names_is_told(settings: Settings) -> None:
+    # both were called well, while the API answered 503 to whoever read that block, or asked for people
+    snapshot_id = served.publish(settings.published, {"person_names": []})
+    path = settings.published / f"served-{snapshot_id}.duckdb"
+    published = pointer.read(settings.published)
+    assert published is not None
+    current = replace(published, checksum=durable.checksum(path))
+    pointer.move(settings.published, current)
+    assert [one.verdict for one in snapshot(settings)] == ["ok"]
+    # as if a block had changed that is not read when the file is opened
+    pointer.move(settings.published, replace(current, checksum="00000000"))
+    (finding,) = snapshot(settings)
+    assert (finding.verdict, finding.found) == ("fail", f"{path.name} is not what was published")
+    pointer.move(settings.published, replace(current, checksum=""))
+    (settings.published / f"names-{snapshot_id}.duckdb").unlink()
+    (finding,) = snapshot(settings)
+    assert (finding.verdict, finding.found) == ("fail", f"names-{snapshot_id}.duckdb cannot be opened")
+
+
 def test_a_snapshot_of_an_older_version_that_the_api_refuses_is_told_with_what_it_lacks(settings: Settings) -> None:
-    served.publish(settings.published, {})
+    served.publish(settings.published, {"person_names": []})
     assert [one.verdict for one in snapshot(settings)] == ["ok"]
     current = pointer.read(settings.published)
     assert current is not None

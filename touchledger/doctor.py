@@ -102,10 +102,10 @@ def _disk(free: int) -> Finding:
 
 
 def database(settings: Settings) -> Iterator[Finding]:
-    """The operational database answers and has this version's schema."""
+    """The operational database answers, is whole, and has this version's schema."""
     address = sa.make_url(settings.operational_url).render_as_string(hide_password=True)
     if settings.database_url is None and not is_there(settings.home / "operational.db"):
-        yield Finding("database", "warn", "not made yet", "`touchledger up` or any other command makes it")
+        yield _not_made(settings)
         return
     try:
         with engine_for(settings.operational_url).connect() as connection:
@@ -126,6 +126,13 @@ def database(settings: Settings) -> Iterator[Finding]:
         )
     else:
         yield Finding("database", "ok", f"{address} is migrated")
+
+
+def _not_made(settings: Settings) -> Finding:
+    if any((settings.lake / "raw").glob("*/*/*/*.parquet")):
+        # any other command would make an empty one, which knows none of the profiles whose rows these are
+        return Finding("database", "fail", f"{settings.home / 'operational.db'} is gone", "put its backup in its place")
+    return Finding("database", "warn", "not made yet", "`touchledger up` or any other command makes it")
 
 
 def _kept_from(connection: sa.Connection) -> tuple[str, str] | None:

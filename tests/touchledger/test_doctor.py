@@ -6,6 +6,7 @@ import json
 import shutil
 import socket
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import duckdb
@@ -103,6 +104,18 @@ def test_a_warehouse_that_is_no_database_is_told_with_the_way_out(settings: Sett
         (finding,) = warehouse(settings)
         assert (finding.verdict, finding.found) == ("fail", f"{settings.warehouse} is no DuckDB file")
         assert "remove it" in finding.way_out
+
+
+def test_a_database_that_is_gone_beside_rows_of_the_lake_is_told(home: Path) -> None:
+    settings = Settings(home=home)
+    # it was "not made yet", and the way out was to have an empty one made
+    assert [one.verdict for one in database(settings)] == ["warn"]
+    landed = settings.lake / "raw" / "touches" / "p" / "app" / "b.parquet"
+    landed.parent.mkdir(parents=True)
+    landed.write_bytes(b"")
+    (finding,) = database(settings)
+    assert (finding.verdict, finding.found) == ("fail", f"{settings.home}/operational.db is gone")
+    assert finding.way_out == "put its backup in its place"
 
 
 def test_imported_rows_that_the_lake_has_lost_are_told(settings: Settings) -> None:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import sqlalchemy as sa
 from rich.markup import escape
@@ -109,7 +110,7 @@ def database(settings: Settings) -> Iterator[Finding]:
         return
     try:
         with engine_for(settings.operational_url).connect() as connection:
-            kept_from = _kept_from(connection)
+            kept_from = _kept_from(connection) or _damage(connection)
         if kept_from is not None:
             yield Finding("database", "fail", f"{address}: {kept_from[0]}", kept_from[1])
             return
@@ -128,8 +129,18 @@ def database(settings: Settings) -> Iterator[Finding]:
         yield Finding("database", "ok", f"{address} is migrated")
 
 
+def _damage(connection: sa.Connection) -> tuple[str, str] | None:
+    """What is wrong within an SQLite file, though it can be opened, and the way out."""
+    if connection.dialect.name != "sqlite":
+        return None
+    # on the driver's connection, since a transaction of ours would keep others from writing meanwhile
+    driver: Any = connection.connection.driver_connection
+    ((found,),) = driver.execute("pragma quick_check(1)").fetchall()
+    return None if found == "ok" else (f"is damaged: {found.splitlines()[-1]}", OWN_DATABASE)
+
+
 def _not_made(settings: Settings) -> Finding:
-    if any((settings.lake / "raw").glob("*/*/*/*.parquet")):
+    if is_there(settings.lake) and any((settings.lake / "raw").glob("*/*/*/*.parquet")):
         # any other command would make an empty one, which knows none of the profiles whose rows these are
         return Finding("database", "fail", f"{settings.home / 'operational.db'} is gone", "put its backup in its place")
     return Finding("database", "warn", "not made yet", "`touchledger up` or any other command makes it")

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import duckdb
 import pytest
+import sqlalchemy as sa
 from click.testing import CliRunner
 from pydantic import SecretStr
 
@@ -116,6 +117,20 @@ def test_a_database_that_is_gone_beside_rows_of_the_lake_is_told(home: Path) -> 
     (finding,) = database(settings)
     assert (finding.verdict, finding.found) == ("fail", f"{settings.home}/operational.db is gone")
     assert finding.way_out == "put its backup in its place"
+
+
+def test_a_page_of_the_database_that_was_overwritten_is_told(settings: Settings) -> None:
+    # each command said that the doctor says more, and the doctor called it migrated
+    upgrade(settings.operational_url)
+    with transaction(settings.operational_url) as session:
+        page = session.scalar(sa.text("select rootpage from sqlite_master where name = 'connections'"))
+        size = session.scalar(sa.text("pragma page_size"))
+    close_engines(settings.operational_url)
+    with (settings.home / "operational.db").open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"x" * size)
+    (finding,) = database(settings)
+    assert (finding.verdict, "is damaged: " in finding.found, "backup" in finding.way_out) == ("fail", True, True)
 
 
 def test_imported_rows_that_the_lake_has_lost_are_told(settings: Settings) -> None:

@@ -20,7 +20,7 @@ from api.migrate import NewerDatabaseError, check
 from api.operations import SPARE_BYTES
 from orchestration.instance import SCHEMA
 from touchledger.demo import MADE
-from touchledger.doctor_files import imports, is_there, lake, signing_key, snapshot, warehouse
+from touchledger.doctor_files import history, imports, is_there, lake, signing_key, snapshot, warehouse
 from touchledger.finding import Finding
 from touchledger.output import Output
 from touchledger.settings import REPOSITORY, Settings, unknown_variables
@@ -205,6 +205,7 @@ LOOKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
     state_folder,
     database,
     signing_key,
+    history,
     ports,
     lake,
     imports,

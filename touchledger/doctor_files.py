@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -42,6 +44,27 @@ def signing_key(settings: Settings) -> Iterator[Finding]:
     except (OSError, sa.exc.SQLAlchemyError):
         # told where the database is looked at
         return
+
+
+def history(settings: Settings) -> Iterator[Finding]:
+    """Dagster's own databases in the state folder can be read; without them nothing runs."""
+    for name in ("history/runs.db", "history/runs/index.db", "schedules/schedules.db"):
+        path = settings.dagster_home / name
+        if not is_there(path):
+            continue
+        try:
+            # of one that may only read, SQLite would leave its log behind
+            with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection:
+                ((found,),) = connection.execute("pragma quick_check(1)").fetchall()
+        except sqlite3.OperationalError:
+            # a full disk or a right that lacks is no damage, and told by another look
+            continue
+        except sqlite3.DatabaseError as error:
+            found = str(error)
+        if found != "ok":
+            gone = "history and storage" if name.startswith("history") else "schedules"
+            way_out = f"remove {gone} in {settings.dagster_home} while nothing runs: docs/runbook.md"
+            yield Finding("Dagster", "fail", f"{path}: {found.splitlines()[-1]}", way_out)
 
 
 def lake(settings: Settings) -> Iterator[Finding]:

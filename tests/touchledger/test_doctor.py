@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import shutil
 import socket
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,7 +26,7 @@ from tests.end_to_end.command import Deployment, free_port
 from tests.factories import served
 from touchledger.cli import main
 from touchledger.doctor import database, ports, state_folder
-from touchledger.doctor_files import imports, snapshot, warehouse
+from touchledger.doctor_files import history, imports, snapshot, warehouse
 from touchledger.settings import Settings, load
 
 
@@ -131,6 +133,27 @@ def test_a_page_of_the_database_that_was_overwritten_is_told(settings: Settings)
         file.write(b"x" * size)
     (finding,) = database(settings)
     assert (finding.verdict, "is damaged: " in finding.found, "backup" in finding.way_out) == ("fail", True, True)
+
+
+def test_damaged_books_of_dagster_are_told(settings: Settings) -> None:
+    # a build ended with "file is not a database" and sent to the doctor, which found all well
+    assert list(history(settings)) == []
+    for name, way_out in (("schedules/schedules.db", "schedules"), ("history/runs.db", "history and storage")):
+        path = settings.dagster_home / name
+        path.parent.mkdir(parents=True)
+        # what cannot be opened, as on a full disk, need not be damaged
+        path.mkdir()
+        assert list(history(settings)) == []
+        path.rmdir()
+        with closing(sqlite3.connect(path)) as books:
+            books.execute("pragma journal_mode=wal")
+        assert list(history(settings)) == []
+        assert list(path.parent.iterdir()) == [path], "whoever looks leaves nothing behind"
+        path.write_bytes(b"no database" * 1000)
+        (finding,) = history(settings)
+        assert (finding.verdict, finding.found) == ("fail", f"{path}: file is not a database")
+        assert finding.way_out.startswith(f"remove {way_out} in {settings.dagster_home} while nothing runs")
+        path.unlink()
 
 
 def test_imported_rows_that_the_lake_has_lost_are_told(settings: Settings) -> None:

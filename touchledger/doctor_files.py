@@ -14,6 +14,7 @@ from api.snapshot_files import OpenSnapshot, Unopenable, connect, names_file
 from orchestration import durable, pointer
 from orchestration.importer import lost_imports
 from orchestration.lake import Lake
+from orchestration.lake_owners import LostLakeError, require_its_lake
 from orchestration.landed_facts import DamagedRawFileError, read_facts, require_footer
 from orchestration.warehouse_state import DamagedWarehouseError, require_database
 from touchledger.finding import Finding
@@ -91,7 +92,12 @@ def imports(settings: Settings) -> Iterator[Finding]:
     if settings.database_url is None and not is_there(settings.home / "operational.db"):
         return
     try:
+        require_its_lake(settings.operational_url, Lake(settings.lake))
         lost = lost_imports(settings.operational_url, Lake(settings.lake))
+    except LostLakeError as error:
+        found, _, way_out = str(error).partition(": ")
+        yield Finding("lake", "fail", found, way_out)
+        return
     except sa.exc.SQLAlchemyError:
         # told where the database is looked at
         return

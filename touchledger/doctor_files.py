@@ -74,13 +74,17 @@ def lake(settings: Settings) -> Iterator[Finding]:
     landed = sorted(raw.glob("*/*/*/*.parquet")) if is_there(settings.lake) else []
     damaged = []
     for path in landed:
+        looked_at = path
         try:
             if beside := read_facts(path).quarantine:
-                require_footer(quarantine / path.parent.relative_to(raw) / beside)
+                looked_at = quarantine / path.parent.relative_to(raw) / beside
+                require_footer(looked_at)
         except DamagedRawFileError as error:
             damaged.append(str(error).partition("; ")[::2])
+        except FileNotFoundError:
+            damaged.append((f"{looked_at} is gone", "put it back from the backup (docs/runbook.md)"))
         except OSError as error:
-            damaged.append((f"{path}: {error.strerror}", "make it readable"))
+            damaged.append((f"{looked_at}: {error.strerror}", "make it readable"))
     for found, way_out in damaged:
         yield Finding("lake", "fail", found, way_out)
     if landed and not damaged:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -42,7 +43,9 @@ def signing_key(settings: Settings) -> Iterator[Finding]:
     except LostKeyError as error:
         found, _, way_out = str(error).partition("; ")
         yield Finding("key", "fail", found, way_out)
-    except (OSError, sa.exc.SQLAlchemyError):
+    except OSError as error:
+        yield Finding("key", "fail", f"{error.filename}: {error.strerror}", "make it readable")
+    except sa.exc.SQLAlchemyError:
         # told where the database is looked at
         return
 
@@ -51,14 +54,18 @@ def history(settings: Settings) -> Iterator[Finding]:
     """Dagster's own databases in the state folder can be read; without them nothing runs."""
     for name in ("history/runs.db", "history/runs/index.db", "schedules/schedules.db"):
         path = settings.dagster_home / name
-        if not is_there(path):
+        # a file system that lets nobody write is told where the state folder is looked at
+        if not is_there(path) or os.statvfs(path).f_flag & os.ST_RDONLY:
+            continue
+        if not os.access(path, os.R_OK | os.W_OK):
+            yield Finding("Dagster", "fail", f"{path} may not be read or written", "give it to the user who runs this")
             continue
         try:
             # of one that may only read, SQLite would leave its log behind
             with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection:
                 ((found,),) = connection.execute("pragma quick_check(1)").fetchall()
         except sqlite3.OperationalError:
-            # a full disk or a right that lacks is no damage, and told by another look
+            # a full disk is no damage, and told by another look
             continue
         except sqlite3.DatabaseError as error:
             found = str(error)

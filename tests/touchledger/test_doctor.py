@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
 import sqlite3
@@ -26,7 +27,7 @@ from tests.end_to_end.command import Deployment, free_port
 from tests.factories import served
 from touchledger.cli import main
 from touchledger.doctor import database, ports, state_folder
-from touchledger.doctor_files import history, imports, snapshot, warehouse
+from touchledger.doctor_files import history, imports, signing_key, snapshot, warehouse
 from touchledger.settings import Settings, load
 
 
@@ -154,6 +155,18 @@ def test_damaged_books_of_dagster_are_told(settings: Settings) -> None:
         assert (finding.verdict, finding.found) == ("fail", f"{path}: file is not a database")
         assert finding.way_out.startswith(f"remove {way_out} in {settings.dagster_home} while nothing runs")
         path.unlink()
+
+
+def test_a_key_and_books_that_may_not_be_read_are_told(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    # commands named them and sent to the doctor, which found all well
+    key, books = settings.home / "secret.key", settings.dagster_home / "history" / "runs.db"
+    # reading a folder fails for whoever runs the tests
+    key.mkdir()
+    assert [(one.verdict, one.found) for one in signing_key(settings)] == [("fail", f"{key}: Is a directory")]
+    books.parent.mkdir(parents=True)
+    sqlite3.connect(books).close()
+    monkeypatch.setattr(os, "access", lambda path, _: path != books)
+    assert [(one.verdict, one.found) for one in history(settings)] == [("fail", f"{books} may not be read or written")]
 
 
 def test_imported_rows_that_the_lake_has_lost_are_told(settings: Settings) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -27,6 +28,14 @@ def make_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for path in missing:
         _sync(path.parent)
+
+
+def require_open(root: Path, *, depth: int) -> None:
+    """Raise PermissionError for a folder under `root`, at most so deep, that may not be read: a glob passes it over."""
+    for level in range(1, depth + 1):
+        for path in root.glob("/".join("*" * level)):
+            if os.path.isdir(path) and not os.access(path, os.R_OK | os.X_OK):  # noqa: PTH112 - a Path may raise
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
 
 
 def put_in_place(temporary: Path, final: Path) -> None:

@@ -22,6 +22,8 @@ from orchestration.chunks import chunks
 from orchestration.landed_facts import SCHEMA, Facts, read_facts
 from orchestration.replay import parts_of, refill, rejudged
 
+# raw or quarantine, then data set, profile and source
+FOLDERS = 4
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,149}")
 
 
@@ -60,7 +62,9 @@ class Lake:
         """Make the folders and one empty file per data set, and clear what a killed writer left.
 
         Beside a writer, which may take hours, a lake that has them all is left as it is: whoever only looks goes on.
+        Raises PermissionError for a folder that may not be read, whose files nobody would miss.
         """
+        durable.require_open(self.root, depth=FOLDERS)
         lacks_one = any(not self._has_schema(*one) for one in landed().items())
         with self._writing(wait=lacks_one) as is_ours:
             if not is_ours:

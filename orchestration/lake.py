@@ -22,8 +22,6 @@ from orchestration.chunks import chunks
 from orchestration.landed_facts import SCHEMA, Facts, read_facts
 from orchestration.replay import parts_of, refill, rejudged
 
-# raw or quarantine, then data set, profile and source
-FOLDERS = 4
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,149}")
 
 
@@ -62,9 +60,9 @@ class Lake:
         """Make the folders and one empty file per data set, and clear what a killed writer left.
 
         Beside a writer, which may take hours, a lake that has them all is left as it is: whoever only looks goes on.
-        Raises PermissionError for a folder that may not be read, whose files nobody would miss.
+        Raises OSError for a folder whose files nobody would miss: one that may not be read, or a link.
         """
-        durable.require_open(self.root, depth=FOLDERS)
+        self.require_open()
         lacks_one = any(not self._has_schema(*one) for one in landed().items())
         with self._writing(wait=lacks_one) as is_ours:
             if not is_ours:
@@ -74,6 +72,11 @@ class Lake:
             for left in self.root.rglob("*.tmp"):
                 left.unlink()
             self._drop_orphans()
+
+    def require_open(self) -> None:
+        """Raise OSError for a folder that the database passes over."""
+        # raw or quarantine, data set, profile and source; below a data set DuckDB follows no link
+        durable.require_open(self.root, depth=4, linked=2)
 
     def land(
         self,

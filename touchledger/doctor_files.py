@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from api.snapshot_files import OpenSnapshot, Unopenable, connect, names_file
 from orchestration import durable, pointer
 from orchestration.importer import lost_imports
-from orchestration.lake import FOLDERS, Lake
+from orchestration.lake import Lake
 from orchestration.lake_owners import LostLakeError, require_its_lake
 from orchestration.landed_facts import DamagedRawFileError, read_facts, require_footer
 from orchestration.warehouse_state import DamagedWarehouseError, require_database
@@ -81,9 +81,11 @@ def lake(settings: Settings) -> Iterator[Finding]:
     landed = sorted(raw.glob("*/*/*/*.parquet")) if is_there(settings.lake) else []
     damaged = []
     try:
-        durable.require_open(settings.lake, depth=FOLDERS)
+        Lake(settings.lake).require_open()
     except PermissionError as error:
         damaged.append((f"{error.filename} may not be read", "give it to the user who runs this"))
+    except OSError as error:
+        damaged.append((f"{error.filename} {error.strerror}", "move it back; a data set or all of lake/ may be a link"))
     for path in landed:
         looked_at = path
         try:

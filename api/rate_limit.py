@@ -84,10 +84,12 @@ def settle(
     """Decide one request against the accepted (moment, units) pairs; all times in microseconds.
 
     Accepted when the units of the last `window` and the new ones stay within `limit`. Returns the pairs to keep and
-    the allowance. A clock that steps back is held at the latest accepted moment, so no window ever holds more.
+    the allowance. A clock that steps back is held at the latest accepted moment, so no window ever holds more; one set
+    back by more than the longest window was wrong before, and what it accepted ahead of that counts no more.
     Units of one `grain` are kept as one pair at its latest moment: a large allowance has a short list, and its units
     come free up to one grain later.
     """
+    uses = [(at, spent) for at, spent in uses if at <= moment + LONGEST_WINDOW]
     moment = max([moment, *(at for at, _ in uses)])
     live = [(at, spent) for at, spent in uses if moment - at < window]
     used = sum(spent for _, spent in live)
@@ -176,13 +178,18 @@ def forget_unused(settings: Settings) -> int:
         with db.transaction(settings.operational_url) as session:
             connection = session.connection()
             rows = connection.execute(PAGE, {"after": after}).all()
-            oldest = _now(connection) - LONGEST_WINDOW
-            unused = [bucket for bucket, uses in rows if not uses or max(at for at, _ in uses) < oldest]
+            now = _now(connection)
+            unused = [bucket for bucket, uses in rows if not uses or not _counts(max(at for at, _ in uses), now)]
             connection.execute(FORGET, {"names": unused})
         forgotten += len(unused)
         if not rows:
             return forgotten
         after = rows[-1].bucket
+
+
+def _counts(at: int, now: int) -> bool:
+    """Whether what was used last at that moment may still count, in whichever window."""
+    return abs(now - at) <= LONGEST_WINDOW
 
 
 def _with(live: Uses, moment: int, units: int, grain: int) -> Uses:

@@ -92,8 +92,9 @@ def _files(lake: Path, contract: Contract) -> Files:
 
 
 def _kept(verdicts: Path, by: str) -> Files:
-    """The files that kept the contract when they were last judged by the same rules."""
-    if not verdicts.exists():
+    """The files that kept the contract when they were last judged by the same rules; none where that is damaged."""
+    try:
+        told = json.loads(verdicts.read_text())
+        return {path: (size, at) for path, (size, at) in told["files"].items()} if told["by"] == by else {}
+    except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
         return {}
-    told = json.loads(verdicts.read_text())
-    return {path: (size, at) for path, (size, at) in told["files"].items()} if told["by"] == by else {}

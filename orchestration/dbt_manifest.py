@@ -86,14 +86,27 @@ def ensure_manifest(settings: Settings) -> Path:
     key = fingerprint(PROJECT, settings)
     # under a name of its own: every dbt command writes manifest.json anew, and one that is killed leaves half of it
     manifest = target(settings) / f"parsed-{key}.json"
-    if not manifest.exists():
+    if not _is_whole(manifest):
         drop_others(manifest)
+        if not _is_whole(KEPT / key / "manifest.json"):
+            # a folder that is there could not be replaced by a new one
+            shutil.rmtree(KEPT / key, ignore_errors=True)
         try:
             _take(KEPT / key, manifest)
         except OSError:
             with _parsed(settings, KEPT / key) as folder:
                 _take(folder, manifest)
     return manifest
+
+
+def _is_whole(manifest: Path) -> bool:
+    """Whether it is there to its end: of what was written before a power cut, only the name may be."""
+    try:
+        with manifest.open("rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read() == b"}"
+    except OSError:
+        return False
 
 
 def drop_others(manifest: Path) -> None:

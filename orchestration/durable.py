@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import shutil
@@ -27,6 +28,21 @@ def make_folder(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for path in missing:
         _sync(path.parent)
+
+
+def require_open(root: Path, *, depth: int, linked: int) -> None:
+    """Raise OSError for a folder under `root`, at most so deep, whose files a glob passes over.
+
+    That is one which may not be read, and a link to a folder that lies deeper than `linked`.
+    """
+    for level in range(1, depth + 1):
+        for path in root.glob("/".join("*" * level)):
+            if not os.path.isdir(path):  # noqa: PTH112 - a Path may raise
+                continue
+            if not os.access(path, os.R_OK | os.X_OK):
+                raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+            if level > linked and path.is_symlink():
+                raise OSError(errno.ELOOP, "is a link, which is not followed so deep", str(path))
 
 
 def put_in_place(temporary: Path, final: Path) -> None:

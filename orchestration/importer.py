@@ -41,9 +41,9 @@ def import_file(url: str, lake: Lake, *, dataset: str, path: Path, profile_id: s
     """Land one file and record it; `profile_id` is None for deployment-wide sets.
 
     The same bytes for the same set and profile are the earlier import, unless that was rejected: then the file is
-    tried again. What was judged by another contract than that of today is judged anew, at its place among the files. A
-    rejected file lands nothing and has its reason, also where reading it failed in a way of its own. Raises
-    CannotImportError and OSError.
+    tried again. What was judged by another contract than that of today is judged anew, at its place among the files,
+    and what the lake has lost is landed again, as the newest of them. A rejected file lands nothing and has its reason,
+    also where reading it failed in a way of its own. Raises CannotImportError and OSError.
     """
     scope, digest = profile_id or SHARED, digest_of(path)
     with transaction(url) as session:
@@ -53,7 +53,7 @@ def import_file(url: str, lake: Lake, *, dataset: str, path: Path, profile_id: s
             earlier.status = "loading"
     if earlier is not None and earlier.status == "loaded":
         judge = lake.judged_by(dataset=dataset, profile_id=profile_id, source=SOURCE, batch=digest)
-        if judge in (None, contract.fingerprint):
+        if judge == contract.fingerprint:
             return earlier
     # landed before it is recorded: a crash in between lands the same batch again, which changes nothing
     outcome = Import(
@@ -64,6 +64,20 @@ def import_file(url: str, lake: Lake, *, dataset: str, path: Path, profile_id: s
         recorded = _record(session, outcome)
         import_finished(session, recorded)
         return recorded
+
+
+def lost_imports(url: str, lake: Lake) -> list[Import]:
+    """What was loaded and is in the lake no more, oldest first; of profiles that live, for a purge takes the rest."""
+    lives = sa.or_(
+        Import.profile_id.is_(None), Import.profile_id.in_(sa.select(Profile.id).filter_by(archived_at=None))
+    )
+    with transaction(url) as session:
+        loaded = session.scalars(sa.select(Import).where(Import.status == "loaded", lives).order_by(Import.created_at))
+        return [one for one in loaded if not _is_landed(lake, one)]
+
+
+def _is_landed(lake: Lake, one: Import) -> bool:
+    return lake.holds(dataset=one.dataset, profile_id=one.profile_id, source=SOURCE, batch=one.sha256)
 
 
 def replay_quarantine(url: str, lake: Lake) -> list[Landing]:

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import uuid_utils
 
 from orchestration import durable
 from orchestration.dbt_commands import FULL_REFRESH, fully, is_whole, judges, writes
 from orchestration.dbt_manifest import PROJECT, fingerprint
-from orchestration.lake_changes import KEYS, tell_changes
+from orchestration.lake_changes import KEYS, take_over, tell_changes
 from orchestration.landed_facts import DamagedRawFileError, read_facts, withdraws
 from touchledger.settings import Settings
 
@@ -76,7 +76,8 @@ def begin(settings: Settings, arguments: Sequence[str]) -> tuple[list[str], Base
     build = str(uuid_utils.uuid7())
     models = f"{fingerprint(PROJECT, settings)}:{version('duckdb')}"
     now = Base(models, files, whole=build, build=build, judged=judges(arguments))
-    if before is None or FULL_REFRESH in arguments or not _can_follow(settings, now, before):
+    left_by = take_over(settings, build)
+    if before is None or FULL_REFRESH in arguments or not _can_follow(now, before, left_by):
         return fully(arguments), now
     for _ in range(LOOKS):
         _tell(settings, now, before)
@@ -92,8 +93,9 @@ def begin(settings: Settings, arguments: Sequence[str]) -> tuple[list[str], Base
     return fully(arguments), now
 
 
-def _can_follow(settings: Settings, now: Base, before: Base) -> bool:
-    if before.models != now.models or not settings.warehouse.exists() or before.increments >= MOST:
+def _can_follow(now: Base, before: Base, left_by: str) -> bool:
+    # an older warehouse that somebody put back lacks what the base says was read, and no later build would bring it
+    if before.models != now.models or left_by != before.build or before.increments >= MOST:
         return False
     # the tests of a build that keeps rows look at what came with it
     if now.judged and not before.judged:
@@ -158,8 +160,7 @@ class Builds(NamedTuple):
 
 def builds(settings: Settings) -> Builds:
     """The builds behind the warehouse."""
-    path = _path(settings)
-    told = json.loads(path.read_text()) if path.exists() else {}
+    told = _told(settings)
     return Builds(told.get("whole", ""), told.get("build", ""), told.get("before", ""))
 
 
@@ -172,11 +173,18 @@ def _path(settings: Settings) -> Path:
     return settings.home / "warehouse.base"
 
 
-def _take_base(settings: Settings) -> Base | None:
+def _told(settings: Settings) -> dict[str, Any]:
+    """What the file says; nothing where there is none, or a damaged one, which the next whole build replaces."""
     path = _path(settings)
-    if not path.exists():
-        return None
-    told = json.loads(path.read_text())
+    try:
+        told = json.loads(path.read_text()) if path.exists() else {}
+    except ValueError:
+        return {}
+    return told if isinstance(told, dict) else {}
+
+
+def _take_base(settings: Settings) -> Base | None:
+    told = _told(settings)
     forget(settings)
     try:
         return Base(
@@ -187,7 +195,7 @@ def _take_base(settings: Settings) -> Base | None:
             told.get("build", ""),
             judged=told.get("judged", False),
         )
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, AttributeError):
         # a newer release, which was taken back, told other things of a file
         return None
 

@@ -60,7 +60,9 @@ class Lake:
         """Make the folders and one empty file per data set, and clear what a killed writer left.
 
         Beside a writer, which may take hours, a lake that has them all is left as it is: whoever only looks goes on.
+        Raises OSError for a folder whose files nobody would miss: one that may not be read, or a link.
         """
+        self.require_open()
         lacks_one = any(not self._has_schema(*one) for one in landed().items())
         with self._writing(wait=lacks_one) as is_ours:
             if not is_ours:
@@ -70,6 +72,11 @@ class Lake:
             for left in self.root.rglob("*.tmp"):
                 left.unlink()
             self._drop_orphans()
+
+    def require_open(self) -> None:
+        """Raise OSError for a folder that the database passes over."""
+        # raw or quarantine, data set, profile and source; below a data set DuckDB follows no link
+        durable.require_open(self.root, depth=4, linked=2)
 
     def land(
         self,
@@ -172,9 +179,10 @@ class Lake:
 
     def _next_seq(self) -> int:
         counter = self.root / "_seq"
-        if counter.exists():
+        try:
             last = int(counter.read_text())
-        else:
+        except (FileNotFoundError, ValueError):
+            # not there yet, lost, or damaged
             last = max((facts.seq for dataset in landed() for _, facts in self._landed(dataset)), default=0)
         durable.write_text(counter, str(last + 1))
         return last + 1

@@ -33,6 +33,16 @@ def tell_changes(settings: Settings, new: Sequence[str], gone: Sequence[int], *,
             told.tell(withdrawn=dataset in withdrew)
 
 
+def take_over(settings: Settings, build: str) -> str:
+    """Write into the warehouse which build goes on with it, and give which one left it; "" where nobody knows."""
+    with duckdb.connect(str(settings.warehouse), config=limits(settings)) as connection:
+        connection.execute("create schema if not exists changes")
+        connection.execute("create table if not exists changes.build (id varchar)")
+        left = connection.execute("select id from changes.build").fetchone()
+        connection.execute("create or replace table changes.build as select ? as id", [build])
+    return str(left[0]) if left else ""
+
+
 @dataclass(frozen=True)
 class Changes:
     """What `new` files or `gone` landings hold of one data set, whose records are told apart by `key`."""

@@ -53,6 +53,13 @@ class Looks:
     tried: date | None = None
 
 
+class DamagedRankingError(RuntimeError):
+    """A file of the ranker is damaged; the message says what to do."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} is damaged; put it back from the backup (docs/runbook.md)")
+
+
 class RankingStore:
     """Reads and writes the files; one run at a time."""
 
@@ -118,7 +125,7 @@ class RankingStore:
         return self._home / "models" / str(version)
 
     def _read(self, version: int) -> Model:
-        content = json.loads((self._folder(version) / FIT).read_text())
+        content = _read(self._folder(version) / FIT)
         return Model(
             version=version,
             day=date.fromisoformat(content["day"]),
@@ -137,12 +144,24 @@ class RankingStore:
         import lightgbm
 
         curve = Calibration.from_json(calibration) if calibration else None
-        return Ranker(lightgbm.Booster(model_str=trees.read_text()), curve)
+        try:
+            return Ranker(lightgbm.Booster(model_str=trees.read_text()), curve)
+        except (lightgbm.basic.LightGBMError, ValueError):
+            raise DamagedRankingError(trees) from None
 
     def _looks(self, measure: str) -> dict[str, Any]:
         path = self._home / "looks" / f"{measure}.json"
-        content: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"tried": None, "looks": []}
-        return content
+        return _read(path) if path.exists() else {"tried": None, "looks": []}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text())
+    except ValueError:
+        raise DamagedRankingError(path) from None
+    if not isinstance(content, dict):
+        raise DamagedRankingError(path)
+    return content
 
 
 def _as_json(model: Model) -> dict[str, Any]:

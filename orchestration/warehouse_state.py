@@ -11,6 +11,8 @@ from touchledger.settings import Settings
 
 # where a file of DuckDB says that it is one, behind a checksum
 MARK = slice(8, 12)
+# what DuckDB says of a file that ends before what it promises does; other faults of reading it are not its own
+CUT_OFF = "Could not read enough bytes"
 WAY_OUT = "remove it, and `touchledger build` makes it anew from what has landed"
 
 
@@ -33,8 +35,7 @@ def require_database(settings: Settings) -> None:
             head = file.read(MARK.stop)
     except FileNotFoundError:
         return
-    # an empty one becomes a database when it is opened
-    if head and head[MARK] != b"DUCK":
+    if head[MARK] != b"DUCK":
         raise DamagedWarehouseError(f"{settings.warehouse} is no DuckDB file; {WAY_OUT}")
 
 
@@ -51,10 +52,10 @@ def require_usable(settings: Settings) -> None:
         return
     try:
         duckdb.connect(str(settings.warehouse)).close()
-    except duckdb.IOException:
-        raise
     except duckdb.Error as error:
         told = str(error).partition("\n")[0]
+        if isinstance(error, duckdb.IOException) and CUT_OFF not in told:
+            raise
         raise DamagedWarehouseError(f"{settings.warehouse} is damaged ({told}); {WAY_OUT}") from None
 
 

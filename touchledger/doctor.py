@@ -7,10 +7,9 @@ import shutil
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
-from typing import Literal
+from typing import Any
 
 import sqlalchemy as sa
 from rich.markup import escape
@@ -19,12 +18,10 @@ from api import read_only
 from api.db import engine_for
 from api.migrate import NewerDatabaseError, check
 from api.operations import SPARE_BYTES
-from api.snapshot_files import OpenSnapshot, Unopenable
-from orchestration import pointer
 from orchestration.instance import SCHEMA
-from orchestration.landed_facts import DamagedRawFileError, read_facts, require_footer
-from orchestration.warehouse_state import DamagedWarehouseError, require_database
 from touchledger.demo import MADE
+from touchledger.doctor_files import history, imports, is_there, lake, signing_key, snapshot, warehouse
+from touchledger.finding import Finding
 from touchledger.output import Output
 from touchledger.settings import REPOSITORY, Settings, unknown_variables
 from touchledger.supervisor import PortTakenError, listener, require_free
@@ -34,16 +31,6 @@ ENOUGH_BYTES = 2 * 1024**3
 OWN_DATABASE = "make room, end what locks it, or put the backup in its place: docs/runbook.md"
 GIVEN_DATABASE = "start it, or correct TOUCHLEDGER_DATABASE_URL"
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One line: `verdict` is ok, warn (works, but look) or fail (does not work); `way_out` says what to do."""
-
-    subject: str
-    verdict: Literal["ok", "warn", "fail"]
-    found: str
-    way_out: str = ""
 
 
 def examine(output: Output, settings: Settings) -> int:
@@ -93,7 +80,7 @@ def variables(_: Settings) -> Iterator[Finding]:
 
 def state_folder(settings: Settings) -> Iterator[Finding]:
     """The state folder can be written and has room."""
-    existing = next(path for path in (settings.home, *settings.home.parents) if _is_there(path))
+    existing = next(path for path in (settings.home, *settings.home.parents) if is_there(path))
     probe = existing / ".touchledger-doctor"
     try:
         probe.write_text("")
@@ -107,14 +94,6 @@ def state_folder(settings: Settings) -> Iterator[Finding]:
     yield _disk(shutil.disk_usage(existing).free)
 
 
-def _is_there(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:
-        # in a folder that may not be entered, or longer than a name may be
-        return False
-
-
 def _disk(free: int) -> Finding:
     found = f"{free / 1024**3:.1f} GiB free"
     if free >= ENOUGH_BYTES:
@@ -124,14 +103,14 @@ def _disk(free: int) -> Finding:
 
 
 def database(settings: Settings) -> Iterator[Finding]:
-    """The operational database answers and has this version's schema."""
+    """The operational database answers, is whole, and has this version's schema."""
     address = sa.make_url(settings.operational_url).render_as_string(hide_password=True)
-    if settings.database_url is None and not _is_there(settings.home / "operational.db"):
-        yield Finding("database", "warn", "not made yet", "`touchledger up` or any other command makes it")
+    if settings.database_url is None and not is_there(settings.home / "operational.db"):
+        yield _not_made(settings)
         return
     try:
         with engine_for(settings.operational_url).connect() as connection:
-            kept_from = _kept_from(connection)
+            kept_from = _kept_from(connection) or _damage(connection)
         if kept_from is not None:
             yield Finding("database", "fail", f"{address}: {kept_from[0]}", kept_from[1])
             return
@@ -148,6 +127,23 @@ def database(settings: Settings) -> Iterator[Finding]:
         )
     else:
         yield Finding("database", "ok", f"{address} is migrated")
+
+
+def _damage(connection: sa.Connection) -> tuple[str, str] | None:
+    """What is wrong within an SQLite file, though it can be opened, and the way out."""
+    if connection.dialect.name != "sqlite":
+        return None
+    # on the driver's connection, since a transaction of ours would keep others from writing meanwhile
+    driver: Any = connection.connection.driver_connection
+    ((found,),) = driver.execute("pragma quick_check(1)").fetchall()
+    return None if found == "ok" else (f"is damaged: {found.splitlines()[-1]}", OWN_DATABASE)
+
+
+def _not_made(settings: Settings) -> Finding:
+    if is_there(settings.lake) and any((settings.lake / "raw").glob("*/*/*/*.parquet")):
+        # any other command would make an empty one, which knows none of the profiles whose rows these are
+        return Finding("database", "fail", f"{settings.home / 'operational.db'} is gone", "put its backup in its place")
+    return Finding("database", "warn", "not made yet", "`touchledger up` or any other command makes it")
 
 
 def _kept_from(connection: sa.Connection) -> tuple[str, str] | None:
@@ -189,61 +185,9 @@ def _answers(host: str, port: int) -> bool:
     return True
 
 
-def lake(settings: Settings) -> Iterator[Finding]:
-    """Every landed file tells of itself, and what it names of the quarantine is whole; nothing makes one anew."""
-    raw, quarantine = settings.lake / "raw", settings.lake / "quarantine"
-    landed = sorted(raw.glob("*/*/*/*.parquet")) if _is_there(settings.lake) else []
-    damaged = []
-    for path in landed:
-        try:
-            if beside := read_facts(path).quarantine:
-                require_footer(quarantine / path.parent.relative_to(raw) / beside)
-        except DamagedRawFileError as error:
-            damaged.append(str(error).partition("; ")[::2])
-        except OSError as error:
-            damaged.append((f"{path}: {error.strerror}", "make it readable"))
-    for found, way_out in damaged:
-        yield Finding("lake", "fail", found, way_out)
-    if landed and not damaged:
-        yield Finding("lake", "ok", f"{len(landed):,} landed files tell what they hold")
-
-
-def warehouse(settings: Settings) -> Iterator[Finding]:
-    """The file of the warehouse is one of DuckDB's; it is not opened, for a build may be writing it."""
-    try:
-        require_database(settings)
-    except DamagedWarehouseError as error:
-        found, _, way_out = str(error).partition("; ")
-        yield Finding("warehouse", "fail", found, way_out)
-    except OSError as error:
-        yield Finding("warehouse", "fail", f"{settings.warehouse}: {error.strerror}", "make it readable")
-    else:
-        if settings.warehouse.exists():
-            yield Finding("warehouse", "ok", f"{settings.warehouse} is there")
-
-
-def snapshot(settings: Settings) -> Iterator[Finding]:
-    """The pointer can be read, and names a file that the API opens: whole, and with all that this version reads."""
-    try:
-        current = pointer.read(settings.published)
-        if current is None:
-            yield Finding("snapshot", "warn", "nothing is published yet", "run `touchledger build`")
-            return
-        OpenSnapshot(settings.published / current.file, settings).connection.close()
-    except (OSError, ValueError, TypeError, Unopenable) as error:
-        yield Finding(
-            "snapshot",
-            "fail",
-            str(error).splitlines()[0],
-            "run `touchledger build`; older snapshots are kept beside it",
-        )
-    else:
-        yield Finding("snapshot", "ok", f"{current.snapshot_id} of {current.built_at}")
-
-
 def sandbox(settings: Settings) -> Iterator[Finding]:
     """A demo's sandbox answers; only asked where there is a demo."""
-    if not _is_there(settings.home / MADE):
+    if not is_there(settings.home / MADE):
         return
     with socket.socket() as probe:
         probe.settimeout(1)
@@ -260,8 +204,11 @@ LOOKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
     variables,
     state_folder,
     database,
+    signing_key,
+    history,
     ports,
     lake,
+    imports,
     warehouse,
     snapshot,
     sandbox,

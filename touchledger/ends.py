@@ -12,6 +12,7 @@ import click
 
 from touchledger.entry import STOPPED
 from touchledger.output import spelt
+from touchledger.own_key import LostKeyError
 from touchledger.settings import REPOSITORY
 
 # what is read of the repository beside Python's own files, which a wheel has not
@@ -59,7 +60,8 @@ def told_in_a_line(error: Exception) -> str | None:
 
     if isinstance(error, DamagedPointerError):
         return f"{error}; `touchledger build` publishes a new one over it"
-    if isinstance(error, (NewerDatabaseError, WriterBusyError, DamagedWarehouseError, DamagedRawFileError)):
+    told = (NewerDatabaseError, LostKeyError, WriterBusyError, DamagedWarehouseError, DamagedRawFileError)
+    if isinstance(error, told):
         return str(error)
     if _is_dagsters_database(error):
         # wrapped there, after some more tries

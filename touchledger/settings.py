@@ -6,14 +6,14 @@ import difflib
 import hashlib
 import os
 import re
-import secrets
-from contextlib import suppress
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
+
+from touchledger import own_key
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 # how often the pipeline looks for new input, and so how long input may lie before its build begins
@@ -221,10 +221,10 @@ class Settings(BaseSettings):
         )
 
     def signing_key(self) -> bytes:
-        """Key that signs cursors: the environment's, else one made once per state folder (mode 0600)."""
+        """Key that signs cursors: the environment's, else the state folder's own, which raises LostKeyError."""
         if self.secret_key is not None:
             return self.secret_key.get_secret_value().encode()
-        return _own_key(self.home / "secret.key")
+        return own_key.of(self.home)
 
     def token_keys(self) -> list[bytes]:
         """Keys of providers' tokens at rest: the first seals, each opens; `token_key` lists them, newest first.
@@ -252,20 +252,6 @@ def unknown_variables() -> dict[str, str | None]:
 @lru_cache(maxsize=8)
 def _own_database(home: Path) -> str:
     return f"sqlite:///{home / 'operational.db'}"
-
-
-@lru_cache(maxsize=8)
-def _own_key(path: Path) -> bytes:
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(f".{secrets.token_hex(4)}")
-        temporary.touch(mode=0o600)
-        temporary.write_text(secrets.token_hex(32))
-        # a link never replaces: of two processes starting at once, the first one's key stands
-        with suppress(FileExistsError):
-            path.hardlink_to(temporary)
-        temporary.unlink()
-    return path.read_text().encode()
 
 
 @lru_cache(maxsize=1)

@@ -11,17 +11,20 @@ from api.migrate import upgrade
 from orchestration.instance import prepare_instance
 from orchestration.lake import Lake
 from orchestration.log_files import put_aside
+from touchledger.lost_key import require_own_key
 from touchledger.settings import Settings
 
 
 def prepare(settings: Settings) -> None:
     """Make the state folder, bring the database to this version's schema, and make the lake's and Dagster's folders.
 
-    Raises OSError, NewerDatabaseError or SQLAlchemy's errors where the disk or the database does not let it.
+    Raises OSError, NewerDatabaseError or SQLAlchemy's errors where the disk or the database does not let it, and
+    LostKeyError where the folder has lost the key that the database was used with.
     """
     for folder in (settings.home, settings.inbox, settings.published, settings.home / "logs"):
         folder.mkdir(parents=True, exist_ok=True)
     upgrade(settings.operational_url)
+    require_own_key(settings)
     prepare_instance(settings)
     Lake(settings.lake).prepare()
 

@@ -10,6 +10,7 @@ from connectors.ad_platform import days_of
 from orchestration.assets.connections_check import connections_check, connections_check_spec
 from orchestration.assets.landing_metadata import sync_metadata
 from orchestration.assets.tried_again import tried_again
+from orchestration.lake_owners import require_its_lake
 from orchestration.partitions import DAYS, DayRange
 from orchestration.resources import Deployment
 from orchestration.sync import pull_range, sync_kind
@@ -34,6 +35,7 @@ def landing_ad_platform(
     from no account; a run that goes on with other assets does not.
     """
     started = time.monotonic()
+    require_its_lake(deployment.settings.operational_url, deployment.lake)
     named = _named(context)
     days = named or pull_range(deployment.settings)
     with tried_again():

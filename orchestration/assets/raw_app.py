@@ -9,7 +9,7 @@ from orchestration.app_sets import land_app_sets
 from orchestration.assets.landing_metadata import landing_metadata
 from orchestration.collected import land_collected
 from orchestration.ingested import land_ingested
-from orchestration.lake_owners import require_its_database
+from orchestration.lake_owners import require_its_database, require_its_lake
 from orchestration.recomputes import begin, build_of
 from orchestration.resources import Deployment
 
@@ -30,6 +30,7 @@ def landing_app(context: dg.AssetExecutionContext, deployment: Deployment) -> dg
     settings, lake = deployment.settings, deployment.lake
     lake.prepare()
     require_its_database(settings.operational_url, lake)
+    require_its_lake(settings.operational_url, lake)
     # what is asked for from here on may come too late for this build
     begin(settings.operational_url, build_of(context.run))
     url = settings.operational_url

@@ -102,6 +102,14 @@ def test_a_clock_that_steps_back_opens_no_second_window() -> None:
     assert kept == uses
 
 
+def test_a_clock_that_was_a_year_ahead_locks_nobody_out_once_it_is_right() -> None:
+    # a key that was used meanwhile answered 429 until the year was over
+    year = 365 * 24 * LONGEST_WINDOW
+    uses, _ = settle([(1, 20)], year, units=60, limit=60)
+    kept, allowance = settle(uses, 2 * SECOND, units=60, limit=60)
+    assert (kept, allowance.retry_after) == ([(2 * SECOND, 60)], None)
+
+
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.lists(st.tuples(st.integers(0, SECOND), st.integers(1, 3)), max_size=60), st.integers(1, 40 * SECOND))
 def test_a_coarse_grain_keeps_few_numbers_and_lets_no_window_hold_more(steps: list[Request], grain: int) -> None:
@@ -137,8 +145,9 @@ def test_buckets_that_nobody_uses_are_forgotten(database_url: str, home: Path, m
             charge(session, f"from:{number}", units=1, limit=3, moment=moment)
         charge(session, "from:4", units=1, limit=3, moment=LONGEST_WINDOW + 1)
         charge(session, "from:5", units=0, limit=3, moment=0)
+        charge(session, "from:6", units=1, limit=3, moment=3 * LONGEST_WINDOW + 1)
     deployment = Settings(home=home, database_url=SecretStr(database_url))
-    assert forget_unused(deployment) == 3
+    assert forget_unused(deployment) == 4
     with db.transaction(database_url) as session:
         left = session.scalars(sa.select(RateUse.bucket).order_by(RateUse.bucket)).all()
     assert left == ["from:2", "from:3", "from:4"]

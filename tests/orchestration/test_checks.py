@@ -51,6 +51,17 @@ def spoil(path: Path) -> None:
     pq.write_table(table.set_column(at, "channel", pa.nulls(len(table), pa.string())), path)
 
 
+@pytest.mark.parametrize("content", [b"", b"\xff", b"[]", b'{"by": 1}'])
+def test_damaged_verdicts_count_for_nothing(lake: Lake, content: bytes) -> None:
+    # every build failed with "Expecting value" over a file of zero bytes
+    land(lake, "one", "a", "b")
+    assert judged(lake) == (True, 1, 2)
+    verdicts = lake.root.parent / "checked" / "touches.json"
+    verdicts.write_bytes(content)
+    assert judged(lake) == (True, 1, 2)
+    assert judged(lake) == (True, 0, 0)
+
+
 def test_only_files_that_were_not_judged_yet_are_and_only_their_rows_are_read(lake: Lake) -> None:
     assert judged(lake) == (True, 0, 0)
     land(lake, "one", "a", "b")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from orchestration import dbt_manifest
-from orchestration.dbt_manifest import DbtParseError, drop_others, ensure_manifest, fingerprint, target
+from orchestration.dbt_manifest import PROJECT, DbtParseError, drop_others, ensure_manifest, fingerprint, target
 from orchestration.dbt_process import environment
 from touchledger.settings import Settings
 
@@ -51,6 +51,25 @@ def test_a_dbt_that_was_killed_is_told_as_such(home: Path, monkeypatch: pytest.M
     with pytest.raises(DbtParseError, match="signal 9 ended dbt before it told anything"):
         # whose project nobody parsed before
         ensure_manifest(Settings(home=home, warehouse_threads=613))
+
+
+def test_an_emptied_manifest_is_made_anew_wherever_it_lies(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # as after a power cut; every command of that folder, or of every new one, ended with a JSON error
+    settings = Settings(home=home)
+    manifest = ensure_manifest(settings)
+    manifest.write_bytes(b"")
+    assert json.loads(ensure_manifest(settings).read_text())["nodes"]
+    kept = home / "kept"
+    monkeypatch.setattr(dbt_manifest, "KEPT", kept)
+    folder = kept / fingerprint(PROJECT, settings)
+    folder.mkdir(parents=True)
+    for path in (manifest, folder / "manifest.json", folder / dbt_manifest.STATE):
+        path.write_bytes(b"")
+    # dbt is asked again, and here ended before it has parsed
+    monkeypatch.setattr(os, "getpid", os.getppid)
+    with pytest.raises(DbtParseError):
+        ensure_manifest(settings)
+    assert list(kept.iterdir()) == []
 
 
 def test_any_changed_file_and_any_setting_of_the_profile_lead_to_a_new_parse(tmp_path: Path) -> None:

@@ -122,6 +122,8 @@ def test_days_that_an_account_brings_beside_a_runs_own_are_told_as_partitions(
     settings: Settings, sandbox: RunningSandbox, lake: Lake
 ) -> None:
     connect(settings, sandbox)
+    # without any file the lake would count as lost
+    lake.land(dataset="campaigns", profile_id="p", source="meta", batch="before", records=[])
     with dg.DagsterInstance.ephemeral() as instance:
         run = dg.materialize(
             [landing_ad_platform],

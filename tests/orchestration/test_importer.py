@@ -14,10 +14,10 @@ import pytest
 import sqlalchemy as sa
 import time_machine
 
-from api.db import transaction
+from api.db import now, transaction
 from api.models import Import, Profile, Workspace
 from orchestration import importer
-from orchestration.importer import CannotImportError, import_file, replay_quarantine
+from orchestration.importer import CannotImportError, import_file, lost_imports, replay_quarantine
 from orchestration.lake import Lake, Landing
 from orchestration.landed_facts import META_KEY, read_facts
 from tests.orchestration.test_readers import HEADER, ROW, written
@@ -172,6 +172,24 @@ def test_a_file_that_an_older_contract_let_in_is_judged_anew_at_its_place(url: s
     assert pq.read_table(judged.path)["_seq"].to_pylist() == [first.seq]
     landed_at = judged.path.stat().st_mtime_ns
     assert imported(url, lake, path).rows_loaded == 1 and judged.path.stat().st_mtime_ns == landed_at
+
+
+def test_a_file_whose_rows_the_lake_has_lost_is_told_and_loaded_again(url: str, lake: Lake, tmp_path: Path) -> None:
+    path = written(tmp_path, "t.csv", f"{HEADER}\n{ROW}\n")
+    first = imported(url, lake, path)
+    (landed,) = lake.batches("touches")
+    assert lost_imports(url, lake) == []
+    landed.path.unlink()
+    assert [one.file_name for one in lost_imports(url, lake)] == ["t.csv"]
+    # it was called loaded, with its rows counted, and no row of it was anywhere
+    again = imported(url, lake, path)
+    assert (again.id, again.status, again.rows_loaded) == (first.id, "loaded", 1)
+    assert [batch.rows_loaded for batch in lake.batches("touches")] == [1]
+    assert lost_imports(url, lake) == []
+    with transaction(url) as session:
+        session.get_one(Profile, PROFILE).archived_at = now()
+    lake.batches("touches")[0].path.unlink()
+    assert lost_imports(url, lake) == [], "an archived profile leaves the lake"
 
 
 def _let_in_by_an_older_contract(landing: Landing) -> None:

@@ -51,6 +51,8 @@ def test_a_base_of_an_older_release_gets_an_id_with_the_next_increment(settings:
     told = json.loads(path.read_text())
     del told["whole"], told["increments"], told["build"], told["before"]
     path.write_text(json.dumps(told))
+    with duckdb.connect(str(settings.warehouse)) as connection:
+        connection.execute("drop table changes.build")
     assert increment.builds(settings) == ("", "", "")
     arguments, base = increment.begin(settings, BUILD)
     assert arguments == BUILD and base is not None
@@ -65,6 +67,33 @@ def test_a_base_of_a_newer_release_counts_for_nothing(settings: Settings) -> Non
     path.write_text(json.dumps({**told, "files": {name: [*facts, "more"] for name, facts in told["files"].items()}}))
     arguments, base = increment.begin(settings, BUILD)
     assert "--full-refresh" in arguments and base is not None
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]", b'{"models": "m", "files": []}'])
+def test_a_damaged_base_counts_for_nothing(settings: Settings, content: bytes) -> None:
+    # a file of zero bytes ended every build from there on, and dbt's log alone said why
+    (settings.home / "warehouse.base").write_bytes(content)
+    assert increment.builds(settings) == ("", "", "")
+    arguments, base = increment.begin(settings, BUILD)
+    assert "--full-refresh" in arguments and base is not None
+    increment.end(settings, base)
+    assert increment.builds(settings).newest == base.build
+
+
+def test_a_warehouse_that_another_build_left_is_made_anew(settings: Settings) -> None:
+    # an older one that was put back lacked the rows of what came since, and no later build brought them
+    older = settings.warehouse.read_bytes()
+    _, base = increment.begin(settings, BUILD)
+    assert base is not None
+    increment.end(settings, base)
+    settings.warehouse.write_bytes(older)
+    arguments, base = increment.begin(settings, BUILD)
+    assert FULL_REFRESH in arguments and base is not None
+    increment.end(settings, base)
+    # one that was removed and is made by whoever only asks for its documentation
+    settings.warehouse.unlink()
+    duckdb.connect(str(settings.warehouse)).close()
+    assert FULL_REFRESH in increment.begin(settings, BUILD)[0]
 
 
 def test_after_many_builds_that_keep_rows_one_is_whole(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

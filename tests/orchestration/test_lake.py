@@ -116,12 +116,16 @@ def test_a_batch_may_become_empty(lake: Lake) -> None:
     assert rows(lake) == []
 
 
-def test_numbers_of_landings_only_grow_also_when_the_counter_is_lost(lake: Lake) -> None:
+def test_numbers_of_landings_only_grow_also_when_the_counter_is_lost_or_damaged(lake: Lake) -> None:
     seqs = [land(lake, touches("a"), "b1").seq, land(lake, touches("a"), "b2").seq]
     (lake.root / "_seq").unlink()
     seqs.append(land(lake, touches("a"), "b3").seq)
+    for number, content in enumerate((b"", b"\0\0", b"\xff"), start=4):
+        # nothing landed any more
+        (lake.root / "_seq").write_bytes(content)
+        seqs.append(land(lake, touches("a"), f"b{number}").seq)
     assert seqs == sorted(set(seqs))
-    assert [landing.batch for landing in lake.batches("touches")] == ["b1", "b2", "b3"]
+    assert [landing.batch for landing in lake.batches("touches")] == [f"b{number}" for number in range(1, 7)]
 
 
 def test_records_that_fail_on_the_way_land_nothing(lake: Lake) -> None:

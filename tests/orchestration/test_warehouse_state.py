@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -38,6 +39,14 @@ def test_a_warehouse_that_is_damaged_within_is_told_with_the_way_out(built: Sett
     assert re.fullmatch(
         r"/.*warehouse\.duckdb is damaged \(.*\); remove it, and `touchledger build`.*", str(told.value)
     )
+    assert begin(built) == "1"
+
+
+def test_a_warehouse_that_was_cut_off_is_told_with_the_way_out(built: Settings) -> None:
+    # each build ended with "attempted to read 262144 bytes", and the next one too
+    os.truncate(built.warehouse, built.warehouse.stat().st_size // 2)
+    with pytest.raises(DamagedWarehouseError, match="is damaged"), rebuilding(built, token=2, whole=True):
+        pass
     assert begin(built) == "1"
 
 

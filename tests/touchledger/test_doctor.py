@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import duckdb
 import pytest
+import sqlalchemy as sa
 from click.testing import CliRunner
 from pydantic import SecretStr
 
-from api.db import close_engines
+from api.db import close_engines, transaction
+from api.migrate import upgrade
+from api.models import Import
 from api.operations import SPARE_BYTES
-from orchestration import pointer
+from orchestration import durable, pointer
 from tests.end_to_end.command import Deployment, free_port
 from tests.factories import served
 from touchledger.cli import main
-from touchledger.doctor import database, ports, snapshot, state_folder, warehouse
+from touchledger.doctor import database, ports, state_folder
+from touchledger.doctor_files import history, imports, signing_key, snapshot, warehouse
 from touchledger.settings import Settings, load
 
 
@@ -93,10 +102,85 @@ def test_a_warehouse_that_is_no_database_is_told_with_the_way_out(settings: Sett
     assert list(warehouse(settings)) == []
     duckdb.connect(settings.warehouse).close()
     assert [one.verdict for one in warehouse(settings)] == ["ok"]
-    settings.warehouse.write_bytes(b"x" * 9000)
-    (finding,) = warehouse(settings)
-    assert (finding.verdict, finding.found) == ("fail", f"{settings.warehouse} is no DuckDB file")
-    assert "remove it" in finding.way_out
+    # DuckDB opens no empty one either
+    for content in (b"x" * 9000, b""):
+        settings.warehouse.write_bytes(content)
+        (finding,) = warehouse(settings)
+        assert (finding.verdict, finding.found) == ("fail", f"{settings.warehouse} is no DuckDB file")
+        assert "remove it" in finding.way_out
+
+
+def test_a_database_that_is_gone_beside_rows_of_the_lake_is_told(home: Path) -> None:
+    settings = Settings(home=home)
+    # it was "not made yet", and the way out was to have an empty one made
+    assert [one.verdict for one in database(settings)] == ["warn"]
+    landed = settings.lake / "raw" / "touches" / "p" / "app" / "b.parquet"
+    landed.parent.mkdir(parents=True)
+    landed.write_bytes(b"")
+    (finding,) = database(settings)
+    assert (finding.verdict, finding.found) == ("fail", f"{settings.home}/operational.db is gone")
+    assert finding.way_out == "put its backup in its place"
+
+
+def test_a_page_of_the_database_that_was_overwritten_is_told(settings: Settings) -> None:
+    # each command said that the doctor says more, and the doctor called it migrated
+    upgrade(settings.operational_url)
+    with transaction(settings.operational_url) as session:
+        page = session.scalar(sa.text("select rootpage from sqlite_master where name = 'connections'"))
+        size = session.scalar(sa.text("pragma page_size"))
+    close_engines(settings.operational_url)
+    with (settings.home / "operational.db").open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"x" * size)
+    (finding,) = database(settings)
+    assert (finding.verdict, "is damaged: " in finding.found, "backup" in finding.way_out) == ("fail", True, True)
+
+
+def test_damaged_books_of_dagster_are_told(settings: Settings) -> None:
+    # a build ended with "file is not a database" and sent to the doctor, which found all well
+    assert list(history(settings)) == []
+    for name, way_out in (("schedules/schedules.db", "schedules"), ("history/runs.db", "history and storage")):
+        path = settings.dagster_home / name
+        path.parent.mkdir(parents=True)
+        # what cannot be opened, as on a full disk, need not be damaged
+        path.mkdir()
+        assert list(history(settings)) == []
+        path.rmdir()
+        with closing(sqlite3.connect(path)) as books:
+            books.execute("pragma journal_mode=wal")
+        assert list(history(settings)) == []
+        assert list(path.parent.iterdir()) == [path], "whoever looks leaves nothing behind"
+        path.write_bytes(b"no database" * 1000)
+        (finding,) = history(settings)
+        assert (finding.verdict, finding.found) == ("fail", f"{path}: file is not a database")
+        assert finding.way_out.startswith(f"remove {way_out} in {settings.dagster_home} while nothing runs")
+        path.unlink()
+
+
+def test_a_key_and_books_that_may_not_be_read_are_told(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    # commands named them and sent to the doctor, which found all well
+    key, books = settings.home / "secret.key", settings.dagster_home / "history" / "runs.db"
+    # reading a folder fails for whoever runs the tests
+    key.mkdir()
+    assert [(one.verdict, one.found) for one in signing_key(settings)] == [("fail", f"{key}: Is a directory")]
+    books.parent.mkdir(parents=True)
+    sqlite3.connect(books).close()
+    monkeypatch.setattr(os, "access", lambda path, _: path != books)
+    assert [(one.verdict, one.found) for one in history(settings)] == [("fail", f"{books} may not be read or written")]
+
+
+def test_imported_rows_that_the_lake_has_lost_are_told(settings: Settings) -> None:
+    assert list(imports(settings)) == []
+    upgrade(settings.operational_url)
+    assert list(imports(settings)) == []
+    names = {"scope": "_shared", "dataset": "fx_rates", "file_name": "rates.csv", "sha256": "0" * 64}
+    with transaction(settings.operational_url) as session:
+        session.add(Import(**names, status="loaded", rows_in=1, rows_loaded=1, rows_quarantined=0))
+    (finding,) = imports(settings)
+    assert (finding.verdict, finding.found) == (
+        "fail",
+        "of 1 imported files the rows are gone from the lake: rates.csv first",
+    )
 
 
 def test_a_state_folder_that_cannot_be_reached_is_told_by_the_doctor_itself(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,8 +193,27 @@ def test_a_state_folder_that_cannot_be_reached_is_told_by_the_doctor_itself(monk
     }
 
 
+def test_a_snapshot_that_is_damaged_within_or_lacks_its_names_is_told(settings: Settings) -> None:
+    # both were called well, while the API answered 503 to whoever read that block, or asked for people
+    snapshot_id = served.publish(settings.published, {"person_names": []})
+    path = settings.published / f"served-{snapshot_id}.duckdb"
+    published = pointer.read(settings.published)
+    assert published is not None
+    current = replace(published, checksum=durable.checksum(path))
+    pointer.move(settings.published, current)
+    assert [one.verdict for one in snapshot(settings)] == ["ok"]
+    # as if a block had changed that is not read when the file is opened
+    pointer.move(settings.published, replace(current, checksum="00000000"))
+    (finding,) = snapshot(settings)
+    assert (finding.verdict, finding.found) == ("fail", f"{path.name} is not what was published")
+    pointer.move(settings.published, replace(current, checksum=""))
+    (settings.published / f"names-{snapshot_id}.duckdb").unlink()
+    (finding,) = snapshot(settings)
+    assert (finding.verdict, finding.found) == ("fail", f"names-{snapshot_id}.duckdb cannot be opened")
+
+
 def test_a_snapshot_of_an_older_version_that_the_api_refuses_is_told_with_what_it_lacks(settings: Settings) -> None:
-    served.publish(settings.published, {})
+    served.publish(settings.published, {"person_names": []})
     assert [one.verdict for one in snapshot(settings)] == ["ok"]
     current = pointer.read(settings.published)
     assert current is not None

@@ -17,10 +17,14 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 from dagster_postgres.utils import DagsterPostgresException
 
-from api.db import close_engines, transaction
+from api.db import close_engines, now, transaction
+from api.migrate import upgrade
+from api.models import ErasedIdentifier, Erasure
 from orchestration.locks import WriterBusyError, only_writer
+from touchledger.accounts import create_profile
 from touchledger.cli import main
 from touchledger.doctor import database
+from touchledger.doctor_files import signing_key
 from touchledger.ends import told_in_a_line
 from touchledger.output import Output
 from touchledger.settings import Settings, load
@@ -85,6 +89,28 @@ def test_the_doctor_sends_nobody_from_a_newer_database_to_a_migration(settings: 
         session.execute(sa.text("update alembic_version set version_num = 'ffffffffffff'"))
     result = CliRunner().invoke(main, ["doctor", "--json"])
     assert (result.exit_code, '"way_out": "run that one, or restore' in result.stdout) == (1, True)
+
+
+def test_no_new_key_is_made_beside_what_only_the_old_one_opens(
+    home: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # it was made in silence, and whoever had been erased or kept out of audiences came back
+    upgrade(settings.operational_url)
+    assert CliRunner().invoke(main, ["status", "--quiet"]).exit_code == 0
+    profile = create_profile(settings, name="Shop", timezone="UTC", currency="USD")
+    with transaction(settings.operational_url) as session:
+        session.add(Erasure(id="e", profile_id=profile, reason="person_request", counts={}, due_at=now()))
+        session.flush()
+        session.add(ErasedIdentifier(profile_id=profile, digest="d", erasure_id="e"))
+    line = f"{home}/secret.key is gone, and the database holds names of erased people that only its key opens"
+    assert told("status") == f"Error: {line}; put it back from the backup (docs/runbook.md)\n"
+    assert [(one.verdict, one.found) for one in signing_key(settings)] == [("fail", line)]
+    assert not (home / "secret.key").exists()
+    (home / "secret.key").write_text("")
+    assert "secret.key holds no key; put it back" in told("build")
+    monkeypatch.setenv("TOUCHLEDGER_SECRET_KEY", "given")
+    load.cache_clear()
+    assert list(signing_key(load())) == []
 
 
 def test_a_file_that_is_no_database_is_told_in_one_line(home: Path) -> None:

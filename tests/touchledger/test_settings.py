@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from touchledger.cli import main
 from touchledger.doctor import variables
+from touchledger.own_key import LostKeyError
 from touchledger.settings import REPOSITORY, Settings, WrongSettingError, load, unknown_variables
 
 EXAMPLE = (REPOSITORY / ".env.example").read_text()
@@ -96,6 +97,13 @@ def test_the_signing_key_is_made_once_and_readable_by_its_owner_only(home: Path)
     assert Settings(home=home).signing_key() == first
     assert (home / "secret.key").stat().st_mode & 0o777 == 0o600
     assert [path.name for path in home.iterdir()] == ["secret.key"]
+
+
+def test_an_empty_signing_key_is_refused(home: Path) -> None:
+    # cursors were sealed, and providers' tokens encrypted, under a key that everybody knows
+    (home / "secret.key").write_text("\n")
+    with pytest.raises(LostKeyError, match="holds no key; put it back from the backup"):
+        Settings(home=home).signing_key()
 
 
 def test_whatever_is_set_settings_can_name_what_is_open(home: Path) -> None:

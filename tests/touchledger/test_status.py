@@ -12,6 +12,7 @@ import pytest
 from api.models import Profile
 from tests.factories import connected, served
 from tests.touchledger.test_cli import CREATE, TOUCHES, run
+from touchledger.doctor_files import lake
 from touchledger.settings import Settings
 
 
@@ -99,3 +100,7 @@ def test_a_damaged_file_of_the_quarantine_is_named_with_the_way_out(
         assert run("status", code=1).stderr == f"Error: {told}\n"
         (finding,) = [one for one in json.loads(run("doctor", "--json", code=1).stdout) if one["verdict"] == "fail"]
         assert (finding["subject"], f"{finding['found']}; {finding['way_out']}") == ("lake", told)
+        # the doctor named the file that it belongs to, which was readable, and asked for that to be made so
+        kept.unlink()
+        (gone,) = lake(settings)
+        assert (gone.found, gone.way_out) == (f"{kept} is gone", "put it back from the backup (docs/runbook.md)")

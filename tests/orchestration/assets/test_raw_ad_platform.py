@@ -11,6 +11,7 @@ import pytest
 
 from api.db import transaction
 from api.models import Connection
+from orchestration.lake import Lake
 from orchestration.partitions import DayRange
 from sandbox.ad_catalogue import ACCOUNTS
 from tests.fixtures.sandbox import TODAY, RunningSandbox
@@ -22,6 +23,8 @@ KEY = dg.AssetKey(["landing", "ad_platform"])
 
 @pytest.fixture
 def instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
+    # without any file the lake would count as lost
+    Lake(settings.lake).land(dataset="campaigns", profile_id="p", source="meta", batch="before", records=[])
     with dg.DagsterInstance.ephemeral() as instance:
         yield instance
 

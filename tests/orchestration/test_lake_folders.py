@@ -1,0 +1,53 @@
+"""Folders of the lake whose files no glob would find stop whoever reads it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from orchestration.lake import Lake
+from tests.orchestration.test_lake import land, rows, touches
+from touchledger.doctor_files import lake as looked_at
+from touchledger.settings import Settings
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    made = Lake(tmp_path / "lake")
+    made.prepare()
+    return made
+
+
+def test_a_folder_that_may_not_be_read_is_refused(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    # its rows were missing in all that was built, published and called well
+    closed = land(lake, touches("a")).path.parent
+    lake.prepare()
+    # who runs the tests may be one for whom nothing is closed
+    monkeypatch.setattr(os, "access", lambda path, _: path != closed)
+    with pytest.raises(PermissionError) as told:
+        lake.prepare()
+    assert told.value.filename == str(closed)
+    (finding,) = looked_at(Settings(home=lake.root.parent))
+    assert (finding.verdict, finding.found) == ("fail", f"{closed} may not be read")
+
+
+def test_a_link_that_duckdb_does_not_follow_is_refused(lake: Lake, tmp_path: Path) -> None:
+    # moved to another disk and linked, it was counted by the doctor and read by no model
+    source = land(lake, touches("a")).path.parent
+    profile, dataset = source.parent, source.parent.parent
+    for moved, is_read in ((dataset, True), (profile, False), (source, False)):
+        target = moved.rename(tmp_path / f"moved-{moved.name}")
+        moved.symlink_to(target)
+        assert bool(rows(lake)) is is_read
+        if is_read:
+            lake.prepare()
+        else:
+            with pytest.raises(OSError, match="is a link, which is not followed so deep") as told:
+                lake.prepare()
+            assert told.value.filename == str(moved)
+            (finding,) = looked_at(Settings(home=lake.root.parent))
+            assert (finding.verdict, finding.found.partition(" ")[0]) == ("fail", str(moved))
+        moved.unlink()
+        target.rename(moved)

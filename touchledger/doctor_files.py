@@ -1,0 +1,167 @@
+"""What the doctor looks at in the state folder: whether what lies there is whole, and belongs together."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import sqlalchemy as sa
+
+from api.snapshot_files import OpenSnapshot, Unopenable, connect, names_file
+from orchestration import durable, pointer
+from orchestration.importer import lost_imports
+from orchestration.lake import Lake
+from orchestration.lake_owners import LostLakeError, require_its_lake
+from orchestration.landed_facts import DamagedRawFileError, read_facts, require_footer
+from orchestration.warehouse_state import DamagedWarehouseError, require_database
+from touchledger.finding import Finding
+from touchledger.lost_key import require_own_key
+from touchledger.output import spelt
+from touchledger.own_key import LostKeyError
+from touchledger.settings import Settings
+
+
+def is_there(path: Path) -> bool:
+    """Whether something is there and may be asked for."""
+    try:
+        return path.exists()
+    except OSError:
+        # in a folder that may not be entered, or longer than a name may be
+        return False
+
+
+def signing_key(settings: Settings) -> Iterator[Finding]:
+    """The key of the state folder is the one that its database was used with; one from the environment is believed."""
+    if settings.database_url is None and not is_there(settings.home / "operational.db"):
+        return
+    try:
+        require_own_key(settings)
+    except LostKeyError as error:
+        found, _, way_out = str(error).partition("; ")
+        yield Finding("key", "fail", found, way_out)
+    except OSError as error:
+        yield Finding("key", "fail", f"{error.filename}: {error.strerror}", "make it readable")
+    except sa.exc.SQLAlchemyError:
+        # told where the database is looked at
+        return
+
+
+def history(settings: Settings) -> Iterator[Finding]:
+    """Dagster's own databases in the state folder can be read; without them nothing runs."""
+    for name in ("history/runs.db", "history/runs/index.db", "schedules/schedules.db"):
+        path = settings.dagster_home / name
+        # a file system that lets nobody write is told where the state folder is looked at
+        if not is_there(path) or os.statvfs(path).f_flag & os.ST_RDONLY:
+            continue
+        if not os.access(path, os.R_OK | os.W_OK):
+            yield Finding("Dagster", "fail", f"{path} may not be read or written", "give it to the user who runs this")
+            continue
+        try:
+            # of one that may only read, SQLite would leave its log behind
+            with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection:
+                ((found,),) = connection.execute("pragma quick_check(1)").fetchall()
+        except sqlite3.OperationalError:
+            # a full disk is no damage, and told by another look
+            continue
+        except sqlite3.DatabaseError as error:
+            found = str(error)
+        if found != "ok":
+            gone = "history and storage" if name.startswith("history") else "schedules"
+            way_out = f"remove {gone} in {settings.dagster_home} while nothing runs: docs/runbook.md"
+            yield Finding("Dagster", "fail", f"{path}: {found.splitlines()[-1]}", way_out)
+
+
+def lake(settings: Settings) -> Iterator[Finding]:
+    """Every landed file tells of itself, and what it names of the quarantine is whole; nothing makes one anew."""
+    raw, quarantine = settings.lake / "raw", settings.lake / "quarantine"
+    landed = sorted(raw.glob("*/*/*/*.parquet")) if is_there(settings.lake) else []
+    damaged = []
+    try:
+        Lake(settings.lake).require_open()
+    except PermissionError as error:
+        damaged.append((f"{error.filename} may not be read", "give it to the user who runs this"))
+    except OSError as error:
+        damaged.append((f"{error.filename} {error.strerror}", "move it back; a data set or all of lake/ may be a link"))
+    for path in landed:
+        looked_at = path
+        try:
+            if beside := read_facts(path).quarantine:
+                looked_at = quarantine / path.parent.relative_to(raw) / beside
+                require_footer(looked_at)
+        except DamagedRawFileError as error:
+            damaged.append(str(error).partition("; ")[::2])
+        except FileNotFoundError:
+            damaged.append((f"{looked_at} is gone", "put it back from the backup (docs/runbook.md)"))
+        except OSError as error:
+            damaged.append((f"{looked_at}: {error.strerror}", "make it readable"))
+    for found, way_out in damaged:
+        yield Finding("lake", "fail", found, way_out)
+    if landed and not damaged:
+        yield Finding("lake", "ok", f"{len(landed):,} landed files tell what they hold")
+
+
+def imports(settings: Settings) -> Iterator[Finding]:
+    """The rows of every file that was imported are in the lake: no build says so, and none brings them back."""
+    if settings.database_url is None and not is_there(settings.home / "operational.db"):
+        return
+    try:
+        require_its_lake(settings.operational_url, Lake(settings.lake))
+        lost = lost_imports(settings.operational_url, Lake(settings.lake))
+    except LostLakeError as error:
+        found, _, way_out = str(error).partition(": ")
+        yield Finding("lake", "fail", found, way_out)
+        return
+    except sa.exc.SQLAlchemyError:
+        # told where the database is looked at
+        return
+    if lost:
+        found = f"of {len(lost):,} imported files the rows are gone from the lake: {spelt(lost[0].file_name)} first"
+        yield Finding("imports", "fail", found, "put the lake's files back from the backup, or import the files again")
+
+
+def warehouse(settings: Settings) -> Iterator[Finding]:
+    """The file of the warehouse is one of DuckDB's; it is not opened, for a build may be writing it."""
+    try:
+        require_database(settings)
+    except DamagedWarehouseError as error:
+        found, _, way_out = str(error).partition("; ")
+        yield Finding("warehouse", "fail", found, way_out)
+    except OSError as error:
+        yield Finding("warehouse", "fail", f"{settings.warehouse}: {error.strerror}", "make it readable")
+    else:
+        if settings.warehouse.exists():
+            yield Finding("warehouse", "ok", f"{settings.warehouse} is there")
+
+
+def snapshot(settings: Settings) -> Iterator[Finding]:
+    """The pointer can be read, and names files that the API opens: whole, and with all that this version reads."""
+    try:
+        current = pointer.read(settings.published)
+        if current is None:
+            yield Finding("snapshot", "warn", "nothing is published yet", "run `touchledger build`")
+            return
+        _require_whole(settings, current)
+    except (OSError, ValueError, TypeError, Unopenable, duckdb.Error) as error:
+        yield Finding(
+            "snapshot",
+            "fail",
+            str(error).splitlines()[0],
+            "run `touchledger build`; older snapshots are kept beside it",
+        )
+    else:
+        yield Finding("snapshot", "ok", f"{current.snapshot_id} of {current.built_at}")
+
+
+def _require_whole(settings: Settings, current: pointer.Pointer) -> None:
+    """Raise where the API would refuse the current snapshot, or answers of people, or come upon damage in a query."""
+    path = settings.published / current.file
+    with OpenSnapshot(path, settings).connection:
+        # where a block is damaged that only some queries read, no other look finds it
+        if current.checksum and durable.checksum(path) != current.checksum:
+            raise Unopenable(f"{current.file} is not what was published")
+    with connect(settings.published / names_file(current.snapshot_id), settings) as names:
+        names.execute("select count(*) from person_names")

@@ -164,4 +164,4 @@ def _require_whole(settings: Settings, current: pointer.Pointer) -> None:
         if current.checksum and durable.checksum(path) != current.checksum:
             raise Unopenable(f"{current.file} is not what was published")
     with connect(settings.published / names_file(current.snapshot_id), settings) as names:
-        names.execute("select count(*) from person_names")
+        names.table("person_names").count("*").fetchall()

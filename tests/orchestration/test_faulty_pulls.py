@@ -47,13 +47,14 @@ def landed(lake: Lake, dataset: str) -> list[dict[str, Any]]:
 
 
 def pulled(settings: Settings, lake: Lake, connection: Connection) -> Connection:
-    """The connection after a pull of its kind; it may be asked again, as its owner sees to it."""
+    """The connection after a pull of its kind; it may be asked again, as its owner sees to it by connecting it anew."""
     sync_kind(settings, lake, connection.kind, DayRange(SYNC_SINCE, TODAY))
     with db.transaction(settings.operational_url) as session:
         found = session.get_one(Connection, connection.id)
         session.expunge(found)
     with db.transaction(settings.operational_url) as session:
-        session.get_one(Connection, connection.id).status = "active"
+        again = session.get_one(Connection, connection.id)
+        again.status, again.token = "active", connection.token
     return found
 
 

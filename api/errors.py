@@ -312,7 +312,7 @@ API_KEY_REQUIRED = Code(
     403,
     "This route takes a partner app's API key only.",
     "Another kind of credential was used on a route for API keys, or one that no app holds where it must be a partner "
-    "app's. A person erases a customer by the route of the workspace, as an owner or admin.",
+    "app's. A person erases a customer by POST /workspaces/{workspaceId}/customer-erasures, as an owner or admin.",
 )
 CUSTOMER_NOT_FOUND = Code(
     "customer_not_found",

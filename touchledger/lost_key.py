@@ -23,8 +23,7 @@ def require_own_key(settings: Settings) -> None:
         return
     path = own_key.file_of(settings.home)
     if path.exists():
-        if not path.read_bytes().strip():
-            raise LostKeyError(path, "holds no key")
+        own_key.read(path)
         return
     with engine_for(settings.operational_url).connect() as connection:
         held = list(_held(connection, settings))

@@ -27,7 +27,12 @@ def of(home: Path) -> bytes:
     path = file_of(home)
     if not path.exists():
         _make(path)
-    key = path.read_text().encode()
+    return read(path)
+
+
+def read(path: Path) -> bytes:
+    """The key of that file. Raises LostKeyError where it is empty, and OSError."""
+    key = path.read_bytes()
     if not key.strip():
         # what is signed under it anybody could sign
         raise LostKeyError(path, "holds no key")

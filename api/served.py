@@ -107,6 +107,7 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         "payer_hint",
     ),
     "payment_names": ("profile_key", "payment_ref", "name"),
+    "payment_keys": ("profile_key", "event_key", "outcome_event_id", "payment_ref"),
     "products": (
         "profile_key", "updated_at", "product_id", "connection_ref", "status", "title", "handle", "vendor",
         "product_type", "tags", "image_url", "url", "currency", "created_at",

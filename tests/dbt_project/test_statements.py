@@ -255,5 +255,13 @@ def test_a_payment_goes_by_the_answer_on_another_of_its_records(told: Project) -
     ]
 
 
+def test_a_payment_of_several_of_the_callers_records_is_told_with_the_keys_of_all(told: Project) -> None:
+    assert _of(told, "answers", "event_key, outcome_event_id is not null, payment_ref", "payment_keys") == [
+        ("crm1", False, "x:1"),
+        ("e1", True, "x:1"),
+    ]
+    assert _of(told, "twice", "event_key", "payment_keys") == []
+
+
 def test_a_chat_beside_a_visit_of_the_same_ad_is_a_touch_of_its_own(told: Project) -> None:
     assert _of(told, "chats", "channel, origin", "touches") == [("chatapp", "conversation_referral"), ("web", "web")]

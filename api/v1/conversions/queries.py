@@ -56,6 +56,17 @@ order by case when conversion_id = lower($handle) then 0 when outcome_event_id =
 limit 1
 """  # noqa: S608 - as above
 
+_OF_ANOTHER_RECORD = f"""
+select {CONVERSION}
+from conversions
+where profile_key = $profile_key and is_cash and conversion_ref in (
+    select payment_ref
+    from payment_keys
+    where profile_key = $profile_key and (outcome_event_id = lower($handle) or event_key = $handle)
+)
+limit 1
+"""  # noqa: S608 - as above
+
 TOUCH = """touches.position, touches.first_position, cast(touches.touch_id as varchar) as touch_id, touches.ts,
     touches.channel, touches.origin, destinations.platform, touches.source, touches.medium, touches.campaign_label,
     touches.ad_external_id, touches.is_direct, touches.is_paid, touches.destination_key, destinations.reason,
@@ -146,8 +157,12 @@ def position(row: Mapping[str, Any]) -> list[Any]:
 def conversion(
     reader: Reader, profile: ProfileFacts, handle: str, *, by_reference: bool = False
 ) -> dict[str, Any] | None:
-    """The conversion with that id, event id or caller's key (also payment reference, `by_reference`), or None."""
-    found = reader.dicts(_FOUND, {"profile_key": profile.profile_key, "handle": handle, "by_ref": by_reference})
+    """The conversion with that id, event id or caller's key (also payment reference, `by_reference`), or None.
+
+    A payment is found by each of the caller's records that tell of it, though it is told under one of them.
+    """
+    bound = {"profile_key": profile.profile_key, "handle": handle}
+    found = reader.dicts(_FOUND, {**bound, "by_ref": by_reference}) or reader.dicts(_OF_ANOTHER_RECORD, bound)
     return found[0] if found else None
 
 

@@ -28,6 +28,12 @@ def test_a_handle_is_a_conversions_id_then_an_events_then_the_callers_key(caller
     assert _found(caller, "sale-1") == conversion_id(1)
 
 
+@pytest.mark.parametrize("handle", ["crm-1", "sale-1 again", conversion_id(509), conversion_id(509).upper()])
+def test_a_payment_is_found_by_each_of_the_callers_records_that_tell_of_it(caller: Caller, handle: str) -> None:
+    # only the best of them is told with it: the others were unknown, though each had been accepted
+    assert _found(caller, handle) == conversion_id(1)
+
+
 @pytest.mark.parametrize(
     ("sent", "asked"),
     [
@@ -47,7 +53,9 @@ def test_a_callers_key_is_found_by_any_text_it_was_sent_in(tmp_path: Path, sent:
         assert _found(told.new_caller(), asked) == conversion_id(1)
 
 
-@pytest.mark.parametrize("handle", ["stripe:pi_1", "sale-other", "unknown", "x" * 256, "a%00b", conversion_id(7)])
+@pytest.mark.parametrize(
+    "handle", ["stripe:pi_1", "sale-other", "crm-other", "unknown", "x" * 256, "a%00b", conversion_id(7)]
+)
 def test_another_profiles_and_unknown_handles_answer_the_same(caller: Caller, handle: str) -> None:
     status, code, _ = caller.refusal(f"/conversions/{handle}/journey")
     assert (status, code) == (404, "conversion_not_found")

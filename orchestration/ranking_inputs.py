@@ -65,7 +65,8 @@ frequencies as (
     having sum(days.impressions) > 0
 )
 select p.profile_id, e.entity_id, h.profile_key, h.entity_key, h.as_of - date '1970-01-01' as day,
-    h.cohort_channel as channel, h.cohort_objective as objective, h.delivery_days,
+    h.cohort_channel as channel, h.cohort_objective as objective, coalesce(h.ad_account_id, '') as account,
+    h.delivery_days,
     h.primary_percentile, h.primary_reliability, h.spend_minor, h.composite_score,
     {", ".join(f"l.{layer}, l.{layer}_reliability" for layer in LAYERS)},
     h.composite_score as composite, h.age_days as age, ln(1 + h.spend_minor) as log_spend,
@@ -167,6 +168,7 @@ def known(tables: Tables, words: Words | None = None) -> Known:
     words = words or {name: sorted(snapshots[name].dropna().unique()) for name in ATTRIBUTES}
     ad, ads = _codes(snapshots, ["profile_id", "entity_id"])
     root, roots = _codes(snapshots, ["profile_id", "channel", "objective"])
+    account, _ = _codes(snapshots, ["profile_id", "channel", "account"])
     history = History(
         day=snapshots["day"].to_numpy(np.int64),
         root=root,
@@ -179,7 +181,7 @@ def known(tables: Tables, words: Words | None = None) -> Known:
         exposure=snapshots["spend_minor"].to_numpy(np.float64, na_value=0.0),
     )
     days = snapshots["delivery_days"].to_numpy(np.int64, na_value=0)
-    return Known(history, _panel(snapshots, delivery, ad, root, roots), ads, roots, days, words)
+    return Known(history, _panel(snapshots, delivery, ad, root, roots, account), ads, roots, days, words)
 
 
 def _numbers() -> tuple[str, ...]:
@@ -203,10 +205,15 @@ def _codes(table: pd.DataFrame, columns: list[str]) -> tuple[Ints, tuple[Any, ..
 
 
 def _panel(
-    snapshots: pd.DataFrame, delivery: pd.DataFrame, ad: Ints, root: Ints, roots: Sequence[tuple[str, str, str]]
+    snapshots: pd.DataFrame,
+    delivery: pd.DataFrame,
+    ad: Ints,
+    root: Ints,
+    roots: Sequence[tuple[str, str, str]],
+    account: Ints,
 ) -> Panel:
-    """Matrices of ad x day of the ads that were ever scored; an ad's root is that of its newest snapshot."""
-    newest = dict(zip(ad.tolist(), root.tolist(), strict=True))
+    """Matrices of ad x day of the ads that were ever scored; root and account of an ad are of its newest snapshot."""
+    newest = dict(zip(ad.tolist(), zip(root.tolist(), account.tolist(), strict=True), strict=True))
     of_key = dict(zip(zip(snapshots["profile_key"], snapshots["entity_key"], strict=True), ad.tolist(), strict=True))
     keys = zip(delivery["profile_key"], delivery["entity_key"], strict=True)
     row = np.array([of_key.get(key, -1) for key in keys], dtype=np.int64)
@@ -223,17 +230,16 @@ def _panel(
         np.add.at(filled, (row, day - first), table[name].to_numpy(np.float64, na_value=0.0))
         return filled
 
-    by_ad = np.array([newest[code] for code in range(len(newest))], dtype=np.int64)
+    by_ad, by_account = np.array([newest[code] for code in range(len(newest))], dtype=np.int64).T
     objective = np.array([roots[code][2] for code in by_ad])
     outcomes = np.zeros(shape)
     for name, column in OUTCOMES.items():
         outcomes += matrix(column) * (objective == name)[:, None]
-    accounts = sorted({roots[code][:2] for code in by_ad})
     return Panel(
         first=first,
         ad=np.arange(len(newest)),
         root=by_ad,
-        account=np.array([accounts.index(roots[code][:2]) for code in by_ad], dtype=np.int64),
+        account=by_account,
         outcomes=outcomes,
         **{name: matrix(name) for name in ("spend", "impressions", "reach", "clicks")},
     )

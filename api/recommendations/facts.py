@@ -10,9 +10,9 @@ from api.recommendations.rules import Ad, Budget, Layer
 from api.served import ProfileFacts, Reader
 
 WINDOW = "28d"
-# what has not run for a week, or is switched off, needs no decision
+# what has not run for a week, or is switched off itself or by a parent, needs no decision
 RUNNING_DAYS = 7
-ENDED = ("PAUSED", "ARCHIVED", "DELETED", "REMOVED", "DISABLE", "DISABLED")
+ENDED = ["PAUSED", "ARCHIVED", "DELETED", "REMOVED", "DISABLE", "DISABLED"]
 # the response index is defined from so many expected responses on; its baseline is days 4 to 10 with impressions, and
 # its trailing week comes after them
 EXPECTED_RESPONSES = 20
@@ -37,7 +37,8 @@ select s.entity_key, e.entity_id, e.platform_id, e.name, e.platform, s.composite
     case when ad_sets.daily_budget_minor is not null then ad_sets.entity_id else campaigns.entity_id end as budget_id,
     case when ad_sets.daily_budget_minor is not null then ad_sets.budget_currency else campaigns.budget_currency end
         as budget_currency,
-    running.entity_key is not null and upper(coalesce(e.status, '')) not in {ENDED!r} as is_running
+    running.entity_key is not null
+        and not list_has_any([upper(e.status), upper(ad_sets.status), upper(campaigns.status)], {ENDED!r}) as is_running
 from ad_scores as s
 join entities as e on e.profile_key = s.profile_key and e.entity_key = s.entity_key and e.level = 'ad'
 left join running on running.entity_key = s.entity_key

@@ -1,7 +1,7 @@
 """Which recommendations an ad's figures call for: pure functions, with every threshold here.
 
-All but `consolidate` ask for a score that is mature or calibrated. Percentiles are 0 to 100 within the ad's cohort; the
-primary layer is the one an objective is paid for.
+All ask for a score, and all but `consolidate` for one that is mature or calibrated. Percentiles are 0 to 100 within the
+ad's cohort; the primary layer is the one an objective is paid for.
 """
 
 from __future__ import annotations
@@ -125,7 +125,8 @@ def _test_variant(ad: Ad) -> bool:
 
 
 def _consolidate(ad: Ad) -> bool:
-    return ad.stage == "cold" and ad.delivery_days >= COLD_DAYS
+    # without a score an ad is cold however much data it has: it lacks an objective of ours, or ads to compare it with
+    return ad.stage == "cold" and ad.composite is not None and ad.delivery_days >= COLD_DAYS
 
 
 _RULES: Mapping[str, Callable[[Ad], bool]] = {

@@ -14,7 +14,7 @@ Event = Literal["degradation", "pause"]
 BINS = 5
 WIDTH = 7
 NAMES = ("log_index", "slope", "log_frequency", "frequency_gain", "log_age", "log_expected")
-# a stop is known only when its week is over
+# a stop is known when its week is over, later in an account that rests
 DELAY = {"degradation": 0, "pause": STOPPED - 1}
 
 
@@ -81,7 +81,7 @@ def _at(panel: Panel, column: int, event: Event, happened: Ints, seen: Ints) -> 
     over = np.zeros(len(ads), dtype=bool)
     for week in range(BINS):
         end = column + (week + 1) * WIDTH
-        known[:, week] = panel.first + end + DELAY[event]
+        known[:, week] = panel.first + (end if event == "degradation" else panel.stop_known_on(ads, end))
         now = (happened[ads] > end - WIDTH) & (happened[ads] <= end)
         whole = seen[ads] >= end
         outcome[~over & now, week] = 1.0
@@ -99,5 +99,7 @@ def _at(panel: Panel, column: int, event: Event, happened: Ints, seen: Ints) -> 
 
 
 def _seen_running(panel: Panel) -> Ints:
-    """Last column up to which it is known whether an ad had stopped: its account spent for a week from there on."""
-    return last(panel.account_spent) - DELAY["pause"]
+    """Last column up to which it is known whether an ad had stopped: its account spent on a week of days from there."""
+    ads, days = np.arange(len(panel.ad)), panel.spend.shape[1]
+    known = np.stack([panel.stop_known_on(ads, column) for column in range(days)], axis=1)
+    return last(known < days)

@@ -21,7 +21,7 @@ DENSE = 20.0
 # cost per response twice the baseline's, on so many days in a row
 HALVED = 0.5
 DAYS_IN_A_ROW = 3
-# days without an impression, while the account spends, after which an ad has stopped for good
+# days without an impression on which its account spends, after which an ad has stopped for good
 STOPPED = 7
 NEVER = -1
 
@@ -116,20 +116,41 @@ class Panel:
     @cached_property
     def account_spent(self) -> Bools:
         """Whether the account of each ad spent on each day."""
-        spent = np.zeros((int(self.account.max(initial=0)) + 1, self.spend.shape[1]))
-        np.add.at(spent, self.account, self.spend)
-        return np.asarray(spent[self.account] > 0)
+        return np.asarray(self._spent[self.account])
 
     @cached_property
     def stopped_on(self) -> Ints:
-        """First column of the first week without an impression in which the account spent; NEVER without one."""
+        """First column of the first seven on which an ad had no impression and its account spent; NEVER without them.
+
+        Days without spend, such as the weekends of an account that runs on weekdays, count for neither side.
+        """
         days = self.spend.shape[1]
         idle = ~self.delivered & self.account_spent & (self.age > 0)
-        run = np.zeros(self.spend.shape, dtype=np.int64)
+        run = np.zeros((len(idle), days + 1), dtype=np.int64)
         for day in range(days - 1, -1, -1):
-            run[:, day] = (run[:, day + 1] + 1 if day + 1 < days else 1) * idle[:, day]
-        stopped = run >= STOPPED
+            run[:, day] = run[:, day + 1] * ~self.delivered[:, day] + idle[:, day]
+        stopped = idle & (run[:, :-1] >= STOPPED)
         return np.where(stopped.any(axis=1), stopped.argmax(axis=1), NEVER)
+
+    def stop_known_on(self, ads: Ints, column: int) -> Ints:
+        """First column on which it is known of each ad whether it had stopped by that one; a day beyond all without."""
+        days = self.spend.shape[1]
+        return self._stops_known[self.account[ads], column] if column < days else np.full(len(ads), column + STOPPED)
+
+    @cached_property
+    def _spent(self) -> Bools:
+        spent = np.zeros((int(self.account.max(initial=0)) + 1, self.spend.shape[1]))
+        np.add.at(spent, self.account, self.spend)
+        return np.asarray(spent > 0)
+
+    @cached_property
+    def _stops_known(self) -> Ints:
+        """Column of the seventh day of spend of each account from each column on."""
+        known = np.zeros(self._spent.shape, dtype=np.int64)
+        for account, spent in enumerate(self._spent):
+            so_far = np.cumsum(spent)
+            known[account] = np.searchsorted(so_far, so_far - spent + STOPPED)
+        return known
 
     @cached_property
     def _is_dense(self) -> Bools:

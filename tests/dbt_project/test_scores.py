@@ -195,7 +195,8 @@ def test_percentiles_lie_in_the_order_in_which_they_are_published(credited: Proj
 def test_the_past_is_scored_as_of_its_day(credited: Project, expected: dict[Key, dict[str, Row]]) -> None:
     as_of = END - timedelta(days=14)
     rows = credited.rows(f"""
-        select profiles.profile_id, ads.platform_id, composite_score, age_days, delivery_days, primary_layer
+        select profiles.profile_id, ads.platform_id, composite_score, age_days, delivery_days, primary_layer,
+            history.ad_account_id
         from intermediate.int_score_history as history join marts.profiles using (profile_key)
         join intermediate.int_entities as ads using (entity_key)
         where profiles.profile_id like 'scores-%' and as_of = '{as_of}'
@@ -203,8 +204,10 @@ def test_the_past_is_scored_as_of_its_day(credited: Project, expected: dict[Key,
     primary = {"sales": "attributed_revenue", "leads": "attributed_pipeline", "messaging": "postclick_messaging"}
     primary |= {"traffic": "click_intent", "awareness": "delivery"}
     assert len(rows) == sum(len(found) for (*_, day), found in expected.items() if day == as_of)
-    for profile, ad, composite, age, days, layer in rows:
+    for profile, ad, composite, age, days, layer, account in rows:
         row = expected[profile, "28d", as_of][ad]
         past = [day for day in row.ad.days if day <= as_of]
         assert composite == pytest.approx(row.mean(0), abs=EXACT)
+        # in these worlds a platform has one account of its name
+        assert account == row.ad.platform
         assert (age, days, layer) == ((as_of - min(past)).days, len(past), primary.get(row.ad.objective))

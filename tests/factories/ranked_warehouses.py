@@ -56,7 +56,7 @@ def _scores(history: History, shift: int) -> dict[str, pd.DataFrame]:
     as_of = [EPOCH + timedelta(days=int(day) + shift) for day in history.day]
     keys = {"profile_key": history.root + 1, "as_of": as_of, "entity_key": history.ad + 1}
     rows = pd.DataFrame({
-        **keys, "cohort_objective": "sales", "cohort_channel": "meta", "cohort_format": "image",
+        **keys, "ad_account_id": "one", "cohort_objective": "sales", "cohort_channel": "meta", "cohort_format": "image",
         "cohort_n_ads": 50, "composite_score": history.composite, "age_days": named["age"].astype(int),
         "delivery_days": named["age"].astype(int), "spend_minor": (1000 * history.exposure).astype(int),
         "impressions": 10_000, "clicks": 100, "primary_percentile": history.primary,

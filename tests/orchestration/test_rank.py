@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import Any
 
 import dagster as dg
 import duckdb
-import numpy as np
 import pytest
 
 from orchestration.assets.scores import LOOKS, TOLD, ranker
@@ -171,46 +169,6 @@ def test_values_of_a_profile_whose_data_lagged_are_as_old_as_that_data(mine: Set
     served = {row["profile_key"] for row in rows(mine) if row["measure"] == MEASURE and row["status"] == "served"}
     # its newest scores are of today, and what was told of it is not
     assert served == {1, 3}
-
-
-def test_days_after_the_last_whole_one_of_a_profile_say_nothing_of_wear(mine: Settings) -> None:
-    with duckdb.connect(str(mine.warehouse)) as warehouse:
-        lagged = "profile_key = 1 and as_of = (select max(as_of) from intermediate.int_score_history)"
-        warehouse.execute(f"delete from intermediate.int_score_history where {lagged}")
-    tables = read(mine)
-    assert tables is not None
-    today = known(tables)
-    newest, of_first = today.newest_of, np.array([profile == "profile 1" for profile, _ in today.ads])
-    assert newest["profile 1"] == today.panel.newest - 7
-    assert today.panel.spend[of_first, -8].sum() > 0 and not today.panel.spend[of_first, -7:].any()
-    assert today.panel.spend[~of_first, -7:].sum(axis=0).all()
-
-
-def test_the_ranker_waits_for_a_build_to_end_and_reads_what_it_left(mine: Settings) -> None:
-    lock, built = mine.home / "locks" / "warehouse.lock", mine.home / "warehouse.built"
-    with ThreadPoolExecutor(1) as pool:
-        with only_writer(lock, purpose="build"):
-            built.unlink()
-            reading = pool.submit(read, mine)
-            with pytest.raises(TimeoutError):
-                reading.result(timeout=0.5)
-            built.write_text("2")
-        assert reading.result() is not None
-
-
-def test_meetings_that_were_attended_are_responses_as_they_are_in_the_score(mine: Settings) -> None:
-    with duckdb.connect(str(mine.warehouse)) as warehouse:
-        warehouse.execute("update intermediate.int_score_history set cohort_objective = 'leads'")
-        warehouse.execute(
-            "insert into marts.credit_daily by name select profile_key, level, 'last_touch' as model, day, entity_key,"
-            " 0 as payment_received, 0 as lead_created, 0 as appointment_booked, 2 as appointment_attended,"
-            " 0 as quote_presented, 0 as closed_won, 0 as custom_cash, 0 as custom_pipeline"
-            " from marts.delivery_daily"
-        )
-    tables = read(mine)
-    assert tables
-    panel = known(tables).panel
-    assert np.array_equal(panel.outcomes, 2.0 * panel.delivered)
 
 
 def test_a_look_too_old_makes_the_newest_values_stale(mine: Settings) -> None:

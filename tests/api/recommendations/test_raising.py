@@ -133,6 +133,18 @@ def test_an_ad_that_does_not_run_needs_no_decision(scored: Scored, settings: Set
     assert told(settings) == [("3", "pause", "open")]
 
 
+@pytest.mark.parametrize("parent", ["ad_set", "campaign"])
+def test_an_ad_below_what_is_paused_needs_no_decision(scored: Scored, settings: Settings, parent: str) -> None:
+    # a larger budget was recommended for a campaign that somebody had paused the day before
+    scored.ad(1, 90.0, spend_minor=1000)
+    scored.ad(2, 50.0, spend_minor=3000)
+    (above,) = (row for row in scored.rows["entities"] if row["level"] == parent)
+    above["status"] = "PAUSED"
+    scored.publish()
+    raise_due(settings)
+    assert told(settings) == []
+
+
 def test_while_its_ground_holds_a_recommendation_stands_and_is_renewed(
     scored: Scored, settings: Settings, clock: time_machine.Traveller
 ) -> None:

@@ -52,8 +52,10 @@ SURE, UNSURE = ("attributed_revenue", "high"), ("attributed_revenue", "medium")
         ({"attention": (35.1, "low"), "attributed_revenue": (65, "low")}, {}, []),
         ({"attention": (35, "low"), "attributed_revenue": (64.9, "low")}, {}, []),
         ({"attributed_revenue": (65, "low")}, {}, []),
-        ({}, {"stage": "cold", "delivery_days": 14, "composite": None}, ["consolidate"]),
-        ({}, {"stage": "cold", "delivery_days": 13, "composite": None}, []),
+        ({}, {"stage": "cold", "delivery_days": 14}, ["consolidate"]),
+        ({}, {"stage": "cold", "delivery_days": 13}, []),
+        # cold because nothing scores it, however much it spent
+        ({}, {"stage": "cold", "delivery_days": 40, "composite": None, "objective": "unknown"}, []),
         ({}, {"stage": "early", "delivery_days": 30}, []),
     ],
 )

@@ -93,6 +93,19 @@ def test_a_fit_is_of_what_was_known_on_its_day(event: Event) -> None:
     assert early.weights == pytest.approx(late.weights, rel=1e-6)
 
 
+def test_a_fit_knows_no_stop_of_an_account_that_rests_on_weekends_before_its_week_is_over() -> None:
+    panel = replace(WORN, pauses=0.01).panel(1)
+    on = np.arange(panel.spend.shape[1]) % 7 < 5
+    panel = replace(panel, spend=panel.spend * on, impressions=panel.impressions * on)
+    # a Tuesday: a stop of the days before the weekend is seen two days later than a week after it
+    cutoff = panel.first + 7 * 29 + 1
+    whole = panel.until(cutoff + 42)
+    early, late = (fit_hazards(landmarks(one, "pause"), cutoff) for one in (panel.until(cutoff), whole))
+    assert early and late
+    assert early.events == late.events > 30
+    assert early.weights == pytest.approx(late.weights, rel=1e-6)
+
+
 def test_nothing_is_known_of_a_stop_in_an_account_that_spends_no_more() -> None:
     panel = WearWorld(pauses=0.0).panel(1)
     silent = panel.spend.copy()

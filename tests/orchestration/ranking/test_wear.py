@@ -71,6 +71,22 @@ def test_a_week_without_impressions_is_a_stop_only_while_the_account_spends() ->
     assert panel([1.0] * 20, spend=[10.0] * 12 + [0.0] * 6 + [10.0] * 2, other_ad=True).stopped_on[0] == NEVER
 
 
+def test_an_account_that_rests_on_weekends_has_stops_and_ads_that_only_rest_with_it() -> None:
+    # no week of it had spend on every day, so that of such accounts no stop was ever seen
+    weekdays = [10.0 * (day % 7 < 5) for day in range(28)]
+    runs, stops = weekdays, [*weekdays[:15], *[0.0] * 13]
+    spent = np.array([runs, stops])
+    both = replace(
+        panel([1.0] * 28), spend=spent, impressions=100.0 * (spent > 0), reach=spent, clicks=spent, outcomes=spent
+    )
+    assert both.stopped_on.tolist() == [NEVER, 15]
+    # days 15 to 18, and after the weekend 21 to 23
+    assert both.stop_known_on(np.arange(2), 15).tolist() == [23, 23]
+    assert both.until(23).stopped_on[1] == 15
+    assert both.until(22).stopped_on[1] == NEVER
+    assert (both.until(22).stop_known_on(np.arange(2), 15) > 22).all()
+
+
 def test_without_wear_hardly_an_ad_in_a_thousand_seems_worn() -> None:
     worlds = [WearWorld(accounts=4, ads=220).panel(seed) for seed in range(4)]
     judged = sum(int(np.isfinite(world.index).any(axis=1).sum()) for world in worlds)

@@ -36,6 +36,7 @@ select
     scores.profile_key,
     windows.as_of,
     scores.ad_key as entity_key,
+    ads.ad_account_id,
     groups.cohort_key,
     groups.channel as cohort_channel,
     groups.format as cohort_format,
@@ -58,6 +59,7 @@ from {{ ref('int_scores') }} as scores
 inner join {{ ref('int_score_windows') }} as windows
     on scores.window_key = windows.window_key and windows.score_window = '28d'
 inner join {{ ref('int_score_groups') }} as groups on scores.group_key = groups.group_key
+inner join {{ ref('int_entities') }} as ads on scores.ad_key = ads.entity_key
 inner join {{ ref('int_score_delivery') }} as delivery
     on scores.window_key = delivery.window_key and scores.ad_key = delivery.ad_key
 inner join ages on scores.window_key = ages.window_key and scores.ad_key = ages.ad_key

@@ -191,7 +191,7 @@ def test_a_tracker_whose_keys_are_all_revoked_is_off(key: Caller, url: str, prof
 def test_a_tracker_is_told_by_all_that_pages_told_and_its_match_keys_by_the_outcomes_it_brought(
     key: Caller, url: str, profile: Profile, settings: Settings
 ) -> None:
-    """Beside a last event of this minute stood no event of a week, where a site's visitors looked and bought nothing."""
+    """Beside a last event of this minute stood none of a week, where a site's visitors looked and bought nothing."""
     publish(settings, profile, conversion(1, "tracker", person_key=1), conversion(2, "tracker", hours_ago=48))
     add(url, TrackingKey(profile_id=profile.id, key="one", name="site", last_seen_at=db.now()))
     views = [page_view(profile, hours_ago=hours) for hours in (2, 3, 30, 200)]

@@ -31,7 +31,8 @@ left join entities as ad_sets
 left join entities as campaigns
     on campaigns.profile_key = ads.profile_key and campaigns.level = 'campaign'
     and campaigns.entity_key = ads.campaign_key
-left join ad_creatives as shown on shown.profile_key = ads.profile_key and shown.entity_key = ads.entity_key
+-- of an ad that only delivery named nobody knows the link, and it is no ad without one
+join ad_creatives as shown on shown.profile_key = ads.profile_key and shown.entity_key = ads.entity_key
 where ads.profile_key = $profile_key and ads.level = 'ad' and coalesce(ads.status, '') not in ('ARCHIVED', 'DELETED')
     and ($platform is null or ads.platform = $platform)
 """
@@ -76,7 +77,8 @@ def named(settings: Settings, *, profile_id: str, level: Level, id_: str) -> Nam
 def linked_ads(settings: Settings, *, profile_id: str, platform: str | None) -> list[tuple[str, LinkedAd]]:
     """Every ad that was neither archived nor deleted when it was synced last, each with its platform.
 
-    Of the landing URL only the host is published.
+    Without those that were never synced themselves and are only known to have spent. Of the landing URL only the host
+    is published.
     """
     found = []
     with snapshots(settings).reader() as reader:

@@ -15,6 +15,7 @@ from flask import Request
 from webargs.flaskparser import FlaskParser
 
 from api import errors
+from api.bodies import may_be_left_out
 from api.query_plans import plan_of
 from data_contracts.records import members
 from data_contracts.values import unwritable
@@ -34,10 +35,10 @@ class ArgumentsParser(FlaskParser):
     def load_json(self, req: Request, schema: ma.Schema) -> Any:
         """The body as strict JSON; 400 invalid_request for anything else.
 
-        Where nothing can be sent, no body is an empty object. A schema that names a `payload_part` also takes a form,
+        Where nothing must be sent, no body is an empty object. A schema that names a `payload_part` also takes a form,
         whose part of that name holds the JSON.
         """
-        if not schema.fields and not req.get_data(cache=True):
+        if not req.get_data(cache=True) and may_be_left_out(schema):
             return {}
         part: str | None = getattr(schema, "payload_part", None)
         if part is None or req.mimetype != "multipart/form-data":

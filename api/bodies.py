@@ -37,6 +37,13 @@ class NamesOne(Schema):
             raise ValidationError(f"exactly one of {', '.join(self.fields)} is needed")
 
 
+def may_be_left_out(schema: type[Schema] | Schema) -> bool:
+    """Whether no body is as good as an empty object: where nothing must be sent."""
+    made = schema() if isinstance(schema, type) else schema
+    is_change = isinstance(made, (NeedsOne, NamesOne))
+    return not is_change and not any(field.required for field in made.fields.values())
+
+
 class Text(fields.String):
     """Text of `low` to `high` characters after trimming."""
 

@@ -43,7 +43,7 @@ from werkzeug.routing import PathConverter
 
 from api import context, errors, openapi, read_only
 from api.arguments import ArgumentsParser
-from api.bodies import Nothing
+from api.bodies import may_be_left_out
 from api.error_body import ErrorEnvelope
 from api.guard import WRITES, View, guard_of
 from api.incoming import Incoming
@@ -158,7 +158,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     def arguments(self, schema: Any, *, location: str = "json", **options: Any) -> Callable[[View], View]:
         """Parse one location (`query`, `path`, `json`) with a schema and pass the result to the view."""
         options.setdefault("error_status_code", 422 if location == "json" else 400)
-        if isinstance(schema, type) and issubclass(schema, Nothing):
+        if location == "json" and may_be_left_out(schema):
             options.setdefault("required", False)
         return cast(Callable[[View], View], super().arguments(schema, location=location, **options))
 

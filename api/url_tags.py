@@ -13,6 +13,8 @@ MACROS = {
 }
 # in place of ads, which have another macro than these
 ASSET_GROUP_MACROS = ("{campaignid}", "{assetgroupid}", "{assetgroupid}")
+# where nobody knows which of the two it is: behind each of them the other's macro becomes nothing
+EITHER_MACROS = ("{campaignid}", "{adgroupid}{assetgroupid}", "{creative}{assetgroupid}")
 UNKNOWN_MACROS = ("<campaign id>", "<ad set id>", "<ad id>")
 SEVERITIES = {
     "missing_utm_source": "error",
@@ -57,10 +59,12 @@ _PERSONAL_NAMES = {"email", "e-mail", "mail", "phone", "tel", "telephone"}
 
 def suggested(platform: str | None, *, is_asset_group: bool = False) -> str:
     """URL parameters whose macros the platform replaces by its ids; placeholders where we do not know its macros."""
-    campaign, ad_set, ad = _macros(platform or "", is_asset_group)
-    slug = platform or "<platform>"
-    labels = f"utm_source={slug}&utm_medium=paid&utm_campaign={campaign}"
-    return f"{labels}&ad_platform={slug}&campaign_id={campaign}&ad_set_id={ad_set}&ad_id={ad}"
+    return _tags(platform, _macros(platform or "", is_asset_group))
+
+
+def suggested_for_any(platform: str | None) -> str:
+    """The same for all ads of a platform, whatever they are: what may stand in the settings of an account."""
+    return _tags(platform, EITHER_MACROS if platform == "google" else _macros(platform or "", False))
 
 
 def issues(
@@ -108,6 +112,13 @@ def host(landing_url: str | None) -> str | None:
 def is_error(found: Iterable[str]) -> bool:
     """Whether one of the issues costs attribution or leaks, rather than only being untidy."""
     return any(SEVERITIES[check] == "error" for check in found)
+
+
+def _tags(platform: str | None, macros: tuple[str, str, str]) -> str:
+    campaign, ad_set, ad = macros
+    slug = platform or "<platform>"
+    labels = f"utm_source={slug}&utm_medium=paid&utm_campaign={campaign}"
+    return f"{labels}&ad_platform={slug}&campaign_id={campaign}&ad_set_id={ad_set}&ad_id={ad}"
 
 
 def _parts(landing_url: str | None) -> tuple[str, str]:

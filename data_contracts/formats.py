@@ -16,6 +16,7 @@ CURRENCIES = Path(__file__).resolve().parent.parent / "dbt_project" / "seeds" / 
 
 LONGEST_LOCAL = 64
 MEXICO, OLD_MOBILE = 52, 10**10
+BRAZIL, OLD_BRAZILIAN_MOBILE = 55, re.compile("[1-9]{2}[689][0-9]{7}")
 _PLAIN_LOCAL = re.compile(r"[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*", re.ASCII)
 
 
@@ -78,6 +79,9 @@ def phone(text: str) -> str:
     if number.country_code == MEXICO and OLD_MOBILE <= local < 2 * OLD_MOBILE:
         # its mobiles had a 1 before the ten digits until 2019, and chat apps and older records still write it
         number.national_number = local - OLD_MOBILE
+    if number.country_code == BRAZIL and OLD_BRAZILIAN_MOBILE.fullmatch(str(local)):
+        # a 9 came before the eight digits of its mobiles by 2016, and the chat app names many people without it still
+        number.national_number = int(f"{str(local)[:2]}9{str(local)[2:]}")
     if not phonenumbers.is_possible_number(number):
         raise Refused("not a possible phone number")
     return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))

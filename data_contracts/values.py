@@ -33,6 +33,8 @@ _TIMESTAMP = re.compile(
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _INTEGER = re.compile(r"-?\d{1,19}", re.ASCII)
 _DECIMAL = re.compile(r"-?\d{1,30}(?:\.\d{1,30})?", re.ASCII)
+# what takes no place on a page: white space, joiners, marks of direction, fillers
+_INVISIBLE = re.compile("\\A[\\s\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff]+\\Z")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -44,13 +46,13 @@ def unwritable(text: str) -> str | None:
 
 
 def clean_text(value: Any) -> str:
-    """Text trimmed and in NFC; refuses other types, NUL and lone surrogates."""
+    """Text trimmed and in NFC, empty where nothing of it shows; refuses other types, NUL and lone surrogates."""
     if not isinstance(value, str):
         raise Refused(f"expected text, not {_kind_of(value)}")
     problem = unwritable(value)
     if problem is not None:
         raise Refused(problem)
-    return value.strip() if value.isascii() else unicodedata.normalize("NFC", value).strip()
+    return value.strip() if value.isascii() else _INVISIBLE.sub("", unicodedata.normalize("NFC", value)).strip()
 
 
 def _written(value: Any, expected: str) -> str:

@@ -70,7 +70,7 @@ def _is_broken(contract: Contract, raw: RawRows, path: Path) -> bool:
 
 
 def _said(broken: Mapping[str, Any]) -> str:
-    return f"{broken['column']}: {broken['expectation']}, {broken['unexpected']:,} rows"
+    return f"{broken['column']}: {broken['expectation']}, rows: {broken['unexpected']:,}"
 
 
 def _added_up(broken: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
@@ -23,6 +24,8 @@ WRITTEN = ("target", "logs")
 # for every state folder of this checkout: what is parsed names the checkout's own path, and is of no use elsewhere
 KEPT = PROJECT / "target" / "parsed"
 KEPT_AT_MOST = 4
+# seconds after which nobody parses any more
+ABANDONED = 3600.0
 STATE = "partial_parse.msgpack"
 
 
@@ -147,13 +150,18 @@ def _parsed(settings: Settings, kept: Path) -> Iterator[Path]:
         # another process may have kept the same meanwhile, or the folder is on another disk: ours is not needed
         with suppress(OSError):
             folder.rename(kept)
-            _forget_old(kept.parent)
+            forget_old(kept.parent)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _forget_old(parent: Path) -> None:
-    kept = [path for path in parent.iterdir() if not path.name.startswith(".")]
+def forget_old(parent: Path) -> None:
+    """Remove all but the newest of what is kept, and what a parse that was killed left behind."""
+    found = list(parent.iterdir())
+    for path in found:
+        if path.name.startswith(".") and time.time() - path.stat().st_mtime > ABANDONED:
+            shutil.rmtree(path, ignore_errors=True)
+    kept = [path for path in found if not path.name.startswith(".")]
     for path in sorted(kept, key=lambda path: path.stat().st_mtime)[:-KEPT_AT_MOST]:
         shutil.rmtree(path, ignore_errors=True)
 

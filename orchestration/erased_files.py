@@ -24,7 +24,10 @@ from api.erased import Person
 from api.models import Import
 from data_contracts.contract import inbound
 from orchestration import durable
-from orchestration.importer import digest_of
+from orchestration.batch_file import Place
+from orchestration.erased_lake import move_batch
+from orchestration.importer import SOURCE, digest_of
+from orchestration.lake import Lake
 from orchestration.readers import parquet_parts
 from orchestration.text_lines import LONGEST_RECORD, Lines, text_of
 from orchestration.told_bytes import may_name
@@ -44,7 +47,7 @@ UNREADABLE = (
 )  # fmt: skip
 
 
-def rewrite_inbox(url: str, inbox: Path, person: Person) -> int:
+def rewrite_inbox(url: str, lake: Lake, inbox: Path, person: Person) -> int:
     """Rename the person in the profile's files, and in their names; gives how many were rewritten.
 
     Those that lie where no build looks are among them, and what a broken copy left. A file that cannot be read is
@@ -54,7 +57,7 @@ def rewrite_inbox(url: str, inbox: Path, person: Person) -> int:
     changed, folder = 0, inbox / person.profile_id
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not _is_being_copied(path):
-            changed += _rewrite(url, path, person, _known(path.relative_to(folder))) | _rename(path, person)
+            changed += _rewrite(url, lake, path, person, _known(path.relative_to(folder))) | _rename(path, person)
     return changed
 
 
@@ -85,7 +88,7 @@ def _rename(path: Path, person: Person) -> bool:
     return True
 
 
-def _rewrite(url: str, path: Path, person: Person, known: Known) -> bool:
+def _rewrite(url: str, lake: Lake, path: Path, person: Person, known: Known) -> bool:
     write = WRITERS.get("".join(path.suffixes[-2:] if _is_gz(path) else [path.suffix]).lower())
     temporary = path.with_name(f".{path.name}.tmp")
     try:
@@ -100,9 +103,11 @@ def _rewrite(url: str, path: Path, person: Person, known: Known) -> bool:
         return _remove(path, person)
     if not is_changed:
         return False
-    before = digest_of(path)
+    before, after = digest_of(path), digest_of(temporary)
+    # what was landed of a file goes by its digest: under the old one nobody finds it, and it tells of the person
+    move_batch(lake, Place(path.parent.name, person.profile_id, SOURCE, before), after)
     durable.put_in_place(temporary, path)
-    if not _remember(url, person.profile_id, path.parent.name, before, digest_of(path)):
+    if not _remember(url, person.profile_id, path.parent.name, before, after):
         durable.remove(path)
     return True
 

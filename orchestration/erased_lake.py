@@ -17,6 +17,7 @@ from api.erased import ENTITIES, IDENTIFIERS, LINKS, Person, identifiers
 from data_contracts.contract import Contract, inbound, internal
 from data_contracts.records import as_json
 from orchestration import durable
+from orchestration.batch_file import Place
 from orchestration.lake import Lake
 from orchestration.landed_facts import META_KEY, read_facts, reading
 
@@ -43,6 +44,35 @@ def rewrite_lake(lake: Lake, person: Person, values: Values) -> Counter[str]:
         for dataset, path in _files(lake.quarantine, person.profile_id):
             changed[dataset] += _rewrite_quarantine(dataset, path, person)
     return changed
+
+
+def move_batch(lake: Lake, place: Place, name: str) -> None:
+    """Give a landed batch another name, with its quarantine and at its place in the order of landings.
+
+    Nothing where it is not landed; where the other name is, as after a crash, that batch stays alone. Raises OSError.
+    """
+    moved, raw = replace(place, batch=name), lake.raw / place.file
+    if not raw.exists() or name == place.batch:
+        return
+    with durable.exclusive(lake.root / ".lock"):
+        facts = read_facts(raw)
+        quarantine = [lake.quarantine / place.folder / facts.quarantine] if facts.quarantine else []
+        if not (lake.raw / moved.file).exists():
+            beside = facts.quarantine and f"{name}{facts.quarantine.removeprefix(place.batch)}"
+            for path in quarantine:
+                _write(path, _parts(path), {}, path.with_name(str(beside)))
+            renamed = json.dumps(asdict(replace(facts, quarantine=beside)), sort_keys=True).encode()
+            _write(raw, _of_batch(_parts(raw), name), {META_KEY: renamed}, lake.raw / moved.file)
+        # the raw file first: without it the quarantine is removed as nobody's
+        durable.remove(raw)
+        durable.remove(*quarantine)
+
+
+def _of_batch(tables: Iterable[pa.Table], name: str) -> Iterator[pa.Table]:
+    for table in tables:
+        place = table.schema.get_field_index("_batch")
+        named = pa.array([name] * table.num_rows, pa.string())
+        yield table.set_column(place, table.schema.field(place), named)
 
 
 def told_beside(lake: Lake, person: Person) -> set[tuple[str, str]]:
@@ -164,11 +194,11 @@ def _renamed_records(table: pa.Table, person: Person, known: Mapping[str, Any]) 
     return pa.Table.from_pylist(rows, schema=table.schema), changed
 
 
-def _write(path: Path, tables: Iterable[pa.Table], metadata: Mapping[bytes, bytes]) -> None:
+def _write(path: Path, tables: Iterable[pa.Table], metadata: Mapping[bytes, bytes], final: Path | None = None) -> None:
     temporary = path.with_name(f".{path.name}.tmp")
     with pq.ParquetWriter(temporary, pq.read_schema(path).remove_metadata(), compression="zstd") as writer:
         for table in tables:
             writer.write_table(table.replace_schema_metadata(None))
         if metadata:
             writer.add_key_value_metadata(dict(metadata))
-    durable.put_in_place(temporary, path)
+    durable.put_in_place(temporary, final or path)

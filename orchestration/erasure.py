@@ -201,7 +201,7 @@ def _erase(settings: Settings, lake: Lake, erasure: Erasure) -> None:
         records = redact_records(session, found.person)
         rename_payers(session, found.person, found.values)
     land_payers(url, lake)
-    rewrite_inbox(url, settings.inbox, found.person)
+    rewrite_inbox(url, lake, settings.inbox, found.person)
     with transaction(url) as session:
         kept = session.get_one(Erasure, erasure.id)
         kept.rewritten_at, kept.counts = now(), _counts(kept.counts, found, rewritten, records)

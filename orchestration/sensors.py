@@ -166,7 +166,7 @@ def old_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
     """Begins nothing: takes runs older than TOUCHLEDGER_RUN_HISTORY_DAYS out of Dagster's books, once an hour."""
     settings = load()
     gone = forget(context.instance, settings, now())
-    return dg.SkipReason(f"{gone} runs of more than {settings.run_history_days} days ago were taken out")
+    return dg.SkipReason(f"runs that were too old (TOUCHLEDGER_RUN_HISTORY_DAYS) and taken out: {gone}")
 
 
 SENSORS = [new_input, erasures_waiting, purges_waiting, syncs_waiting, old_runs]

@@ -171,7 +171,7 @@ def _wrong(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTa
     found = connection.execute(f"select {counts or '0'} from {relation}").fetchone() or (0,)  # noqa: S608
     for (name, _, what), count in zip(asked, found, strict=False):
         if count:
-            yield f"{table.name}.{name}: {count} rows {what}"
+            yield f"{table.name}.{name}: {count} {'row' if count == 1 else 'rows'} {what}"
 
 
 def _twice(connection: duckdb.DuckDBPyConnection, relation: str, table: ServedTable) -> Iterator[str]:

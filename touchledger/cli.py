@@ -132,7 +132,7 @@ def sync(output: Output) -> None:
         sum(one.get(name, 0) for one in outcome.assets.values()) for name in ("dagster/row_count", "quarantined")
     )
     data = {**summary(outcome), "rows_loaded": rows, "rows_quarantined": bad}
-    output.result(str(rows), data, f"{rows:,} rows of the connections landed; {bad:,} lie in quarantine.")
+    output.result(str(rows), data, f"Rows of the connections that landed: {rows:,}; in quarantine: {bad:,}.")
     if failed_connections(outcome):
         raise SystemExit(1)
 
@@ -183,7 +183,7 @@ def erase(output: Output) -> None:
     settings = _prepared()
     count = len(waiting(settings.operational_url))
     outcome = summary(run_shown(output, settings, "build")) if count else {}
-    output.result(str(count), {**outcome, "erasures": count}, f"{count} erasures were completed.")
+    output.result(str(count), {**outcome, "erasures": count}, f"Erasures completed: {count}.")
 
 
 @main.command()
@@ -242,7 +242,7 @@ def replay(output: Output) -> None:
     # as `touchledger status` counts them, those of batches that nothing changed among them
     left = sum(one.rows for dataset in landed() for one in counted(lake, dataset))
     data = {"batches": len(batches), "rows_still_quarantined": left}
-    output.result(str(len(batches)), data, f"{len(batches)} batches changed; {left:,} rows stay in quarantine.")
+    output.result(str(len(batches)), data, f"Batches changed: {len(batches)}; rows that stay in quarantine: {left:,}.")
 
 
 @main.command()

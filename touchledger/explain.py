@@ -127,7 +127,7 @@ def _heading(profile: ProfileFacts, found: Row, data: Mapping[str, Any]) -> Iter
         yield f"Projected value {_plain(found['pipeline_minor'], profile)} {profile.currency}, split alike, never cash"
     if told["inherited_from"]:
         yield f"A renewal: its path and weights are those of the first payment, {told['inherited_from']}"
-    yield f"Look-back {data['lookback_days']} days, half-life {data['half_life_days']} days"
+    yield f"Look-back in days: {data['lookback_days']}, half-life: {data['half_life_days']}"
 
 
 def _weights(data: Mapping[str, Any]) -> Table:

@@ -122,7 +122,7 @@ def _shown(data: dict[str, Any]) -> list[Any]:
         _table(name.replace("_", " "), data[name])
         for name in ("connections", "data_sets", "files_not_loaded", "quarantine")
     )
-    return [f"{served}; {data['events_waiting']:,} accepted records wait for the next build.", *tables]
+    return [f"{served}; accepted records that wait for the next build: {data['events_waiting']:,}.", *tables]
 
 
 def _state_of(current: dict[str, Any] | None) -> str:

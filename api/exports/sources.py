@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api.exports.gates import Situation, law
-from api.models import Connection, Event, Import, Profile, TrackingKey
+from api.models import CollectedEvent, Connection, Event, Import, Profile, TrackingKey
 from api.models.connection import ASKED
 from api.served import ProfileFacts, Reader
 
@@ -127,17 +127,12 @@ def told(reader: Reader, facts: ProfileFacts, at: datetime) -> dict[str, Seen]:
 
 
 def kept(session: Session, profile: Profile, seen: dict[str, Seen], at: datetime) -> dict[str, Seen]:
-    """The same, with what this database knows: events and files as they came in, and tracking keys."""
-    newest = sa.select(sa.func.max(Event.received_at)).where(Event.profile_id == profile.id)
-    counted = sa.select(
-        sa.func.count().label("week"),
-        sa.func.count().filter(Event.received_at >= at - DAY).label("day"),
-        sa.func.count().filter(Event.is_test).label("tests"),
-    ).where(Event.profile_id == profile.id, Event.received_at >= at - WEEK)
-    lately = session.execute(counted).one()
+    """The same, with what this database knows: events of servers and browsers and files, as they came in, and keys."""
     server = seen.setdefault("server_events", Seen())
-    server.last, server.week, server.day = session.scalar(newest), lately.week, lately.day
-    server.only_tests = 0 < lately.week == lately.tests
+    server.last, server.day, server.week = _received(session, profile.id, Event, at)
+    lately = Event.profile_id == profile.id, Event.received_at >= at - WEEK
+    tests = session.scalar(sa.select(sa.func.count()).where(*lately, Event.is_test))
+    server.only_tests = 0 < server.week == tests
     loaded = sa.select(Import).where(Import.profile_id == profile.id, Import.status == "loaded")
     files = seen.setdefault("file_import", Seen())
     files.last = session.scalar(loaded.with_only_columns(sa.func.max(Import.created_at)))
@@ -145,11 +140,21 @@ def kept(session: Session, profile: Profile, seen: dict[str, Seen], at: datetime
     files.week = sum(one.rows_loaded for one in recent)
     files.day = sum(one.rows_loaded for one in recent if one.created_at >= at - DAY)
     keys = session.scalars(sa.select(TrackingKey).where(TrackingKey.profile_id == profile.id)).all()
-    looked = [one.last_seen_at for one in keys if one.last_seen_at and one.revoked_at is None]
     tracker = seen.setdefault("browser_tracker", Seen())
-    tracker.last = max(looked, default=None)
+    tracker.last, tracker.day, tracker.week = _received(session, profile.id, CollectedEvent, at)
     tracker.is_off = bool(keys) and all(one.revoked_at for one in keys)
     return seen
+
+
+def _received(
+    session: Session, profile_id: str, kind: type[Event] | type[CollectedEvent], at: datetime
+) -> tuple[datetime | None, int, int]:
+    """When the last event came in, and how many in a day and in a week."""
+    of_profile = kind.profile_id == profile_id
+    day = sa.func.count().filter(kind.received_at >= at - DAY)
+    counted = sa.select(day, sa.func.count()).where(of_profile, kind.received_at >= at - WEEK)
+    last = session.scalar(sa.select(sa.func.max(kind.received_at)).where(of_profile))
+    return (last, *session.execute(counted).one())
 
 
 def _seen(row: Mapping[str, int], when: datetime | None) -> Seen:

@@ -99,7 +99,8 @@ def _end_handoffs(session: Session, workspace_id: str, deliveries: list[HookDeli
             # a page that was replaced stays canceled, also when somebody pays there later
             continue
         handoff.status, handoff.reason = _ENDS[one.kind]
-        handoff.ended_at = one.occurred_at
+        # the processor's clock is another one and leaves out parts of a second: nothing ends before it began
+        handoff.ended_at = max(one.occurred_at, handoff.created_at)
         handoff.result = {"plan": handoff.plan} if handoff.status == "completed" else None
 
 

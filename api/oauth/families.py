@@ -23,6 +23,7 @@ from api.models import (
     OAuthAuthorization,
     OAuthCode,
     OAuthRefreshToken,
+    Profile,
     UserToken,
     WebhookSubscription,
     Workspace,
@@ -159,6 +160,19 @@ def tell_end(session: Session, authorization: OAuthAuthorization, why: str) -> N
     target = audit.target("authorization", authorization.id, authorization.client_name)
     details = {"target": target, "after": {"reason": why}}
     audit.record(session, actor, audit.Attempt("app.disconnected", details, category="credentials"))
+
+
+def give_back(session: Session, key: ApiKey) -> None:
+    """End a key that no consent gave, as its app asks; one that had ended changes nothing, and the trail neither."""
+    session.refresh(key, with_for_update=True)
+    at = now()
+    if key.revoked_at is not None or (key.expires_at is not None and key.expires_at <= at):
+        return
+    key.revoked_at = at
+    workspace_id = session.get_one(Profile, key.profile_id).workspace_id
+    actor = audit.Actor("app", key.app_id, workspace_id, key.profile_id, context.request_id())
+    details = {"target": audit.target("api_key", key.id, key.name), "after": {"reason": GIVEN_BACK}}
+    audit.record(session, actor, audit.Attempt("api_key.revoked", details, category="credentials"))
 
 
 def let_go(session: Session, *, app_id: str, profile_id: str | None = None) -> None:

@@ -9,7 +9,6 @@ import sqlalchemy as sa
 from authlib.oauth2.rfc7009 import RevocationEndpoint
 
 from api import credentials
-from api.db import now
 from api.models import ApiKey, OAuthAuthorization, OAuthRefreshToken, UserToken
 from api.oauth import families
 from api.oauth.clients import METHODS, Client, Consumer
@@ -53,4 +52,4 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc]
         for one in held:
             families.end(session(), one, why=families.GIVEN_BACK)
         if not held and isinstance(token.row, ApiKey):
-            token.row.revoked_at = token.row.revoked_at or now()
+            families.give_back(session(), token.row)

@@ -50,7 +50,7 @@ def landing_ad_platform(
             context.log_event(dg.AssetMaterialization(context.asset_key, metadata=metadata, partition=day.isoformat()))
     if is_failed:
         yield verdict
-        told = f"{len(missing)} days from {missing[0]} to {missing[-1]} came from no account. {verdict.description}"
+        told = f"Days that came from no account: {len(missing)}, {missing[0]} to {missing[-1]}. {verdict.description}"
         # the provider was waited for already, and what its owner must do takes longer
         raise dg.Failure(told, metadata=metadata, allow_retries=False)
     yield dg.MaterializeResult(metadata=metadata, check_results=[verdict])

@@ -1,12 +1,16 @@
-"""Bodies of routes that take nothing: none or an empty object, and never something that is then ignored."""
+"""Bodies of routes that nothing must be sent to: none or an empty object, and never something that is ignored."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api.models import Profile
+from api.scopes import Scope
 from tests.api.conftest import Caller
 from tests.factories import people
 from touchledger.settings import Settings
@@ -34,3 +38,21 @@ def test_what_is_sent_to_a_route_that_takes_nothing_is_refused(
     assert owner.post(at, content_type="application/json").status_code == (201 if act == "rotate" else 200)
     again = owner.post(at, json={})
     assert again.status_code == 200 or refusal(again) == (409, "invalid_state", "already_rotated")
+
+
+@pytest.mark.parametrize("sent", [{}, {"content_type": "application/json"}, {"json": {}}])
+def test_where_nothing_must_be_sent_no_body_is_an_empty_object(
+    caller_with: Callable[..., Caller], client: FlaskClient, sent: dict[str, Any]
+) -> None:
+    """`curl -X POST …/quality/utm/refresh` was refused for its content type, while a key was rotated without a body."""
+    caller = caller_with(scopes=[Scope.ANALYTICS_READ, Scope.GOALS_WRITE])
+    assert caller.post("/quality/utm/refresh", **sent).status_code == 200
+    goal = {"display_name": "Call", "conversion_key": "call", "source_event_names": ["call"], "revenue_type": "gross"}
+    made = caller.post("/goals", json=goal).get_json()["data"]
+    assert caller("PATCH", f"/goals/{made['goal_id']}", **sent).get_json()["data"]["display_name"] == "Call"
+    # where something must be, nothing is never taken for it
+    missing = caller.post("/goals", **sent)
+    assert refusal(missing)[:2] == ((422, "validation_error") if "json" in sent else (400, "invalid_request"))
+    paths = client.get("/openapi.json").get_json()["paths"]
+    scan, goals = (paths[f"/api/v1{path}"]["post"]["requestBody"] for path in ("/quality/utm/refresh", "/goals"))
+    assert (scan["required"], goals["required"]) == (False, True)

@@ -42,6 +42,8 @@ def test_an_asset_group_of_googles_is_named_by_a_macro_of_its_own(
     own = url_tags.suggested("google", is_asset_group=is_asset_group)
     assert url_tags.issues(url_tags=own, **asked) == []
     assert "{adgroupid}" in own or is_asset_group
+    # a click that named no ad does not tell behind which of the two it was
+    assert url_tags.issues(url_tags=url_tags.suggested_for_any("google"), **asked) == []
 
 
 @pytest.mark.parametrize(

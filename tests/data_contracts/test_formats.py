@@ -74,3 +74,14 @@ def test_a_mobile_number_of_mexico_is_one_with_and_without_the_1_it_had(written:
 def test_another_number_that_is_too_long_is_refused(other: str) -> None:
     with pytest.raises(Refused):
         phone(other)
+
+
+@pytest.mark.parametrize("written", ["+553188887777", "+55 31 98888-7777", "+55 (31) 8888-7777"])
+def test_a_mobile_number_of_brazil_is_one_with_and_without_the_9_it_got(written: str) -> None:
+    assert phone(written) == "+5531988887777"
+
+
+# lines that never got one: at home, and trunked radio
+@pytest.mark.parametrize("other", ["+553133334444", "+551178887777", "+551132654321"])
+def test_a_number_of_brazil_that_has_eight_digits_keeps_them(other: str) -> None:
+    assert phone(other) == other

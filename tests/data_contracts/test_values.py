@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from data_contracts.values import clean_text
 from tests.data_contracts.records import GOOD, NOW, judged, record, refusal, row
 
 
@@ -267,3 +268,17 @@ def test_options_are_names_with_values() -> None:
     twice = '[{"name": "Size", "name": "Colour", "value": "M"}]'
     assert refusal("variants", options=twice) == ("options", "not a JSON list")
     assert refusal("variants", options=[{"name": "Size"}]) == ("options", "each element needs name and value")
+
+
+@pytest.mark.parametrize("blank", ["\u200b", "\ufeff", " \u2060\u200e ", "\u3164\u00ad"])
+def test_a_text_of_which_nothing_shows_is_none(blank: str) -> None:
+    """Such names were accepted, and stood as empty cells in lists that nobody could pick them from."""
+    assert clean_text(blank) == ""
+    assert refusal("touches", touch_key=blank) == ("touch_key", "missing")
+
+
+@pytest.mark.parametrize(
+    "text", ["\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "a\u200bb", "\U0001f469\u200d\U0001f680"]
+)
+def test_what_takes_no_place_stays_within_a_text_that_shows(text: str) -> None:
+    assert clean_text(text) == text

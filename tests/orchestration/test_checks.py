@@ -94,7 +94,7 @@ def test_what_many_frames_break_is_told_once_with_all_its_rows(lake: Lake, monke
         {"expectation": "column_values_to_not_be_null", "column": "channel", "unexpected": 5_000, "error": None}
     ]
     # a command printed neither column nor file, and whoever had no Dagster open could not tell what to import again
-    said = "channel: column_values_to_not_be_null, 5,000 rows; the first found in raw/touches/p/test/one.parquet"
+    said = "channel: column_values_to_not_be_null, rows: 5,000; the first found in raw/touches/p/test/one.parquet"
     assert found.description == said
 
 
@@ -105,7 +105,7 @@ def test_of_several_files_the_one_that_breaks_the_contract_is_named(lake: Lake) 
     settings = Settings(home=lake.root.parent)
     found = contract_check(CONTRACT, RawRows(settings, CONTRACT), settings)
     assert found.description is not None
-    assert found.description.endswith("null, 2 rows; the first found in raw/touches/p/test/two.parquet")
+    assert found.description.endswith("null, rows: 2; the first found in raw/touches/p/test/two.parquet")
 
 
 def test_the_files_landed_last_are_judged_first_and_older_ones_later(

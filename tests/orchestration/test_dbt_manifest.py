@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -37,6 +38,17 @@ def test_what_another_process_parsed_meanwhile_is_not_dropped_as_old(tmp_path: P
         (tmp_path / name).touch()
     drop_others(tmp_path / "parsed-2.json")
     assert {path.name for path in tmp_path.iterdir()} == {"parsed-2.json", "other.json"}
+
+
+def test_of_what_was_parsed_the_newest_stay_and_nothing_that_a_killed_parse_left(tmp_path: Path) -> None:
+    # each kill had left 6 MB in a hidden folder of the checkout, for ever
+    now = time.time()
+    for age, name in enumerate(["a", "b", "c", "d", "e", ".left", ".under_way"]):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, times=(now - 10 * age, now - 10 * age))
+    os.utime(tmp_path / ".left", times=(now - 4000, now - 4000))
+    dbt_manifest.forget_old(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "b", "c", "d", ".under_way"}
 
 
 def test_dbt_is_told_the_same_in_every_state_folder_or_it_would_parse_anew(home: Path) -> None:

@@ -19,8 +19,10 @@ from api.erased import Person
 from api.models import Import
 from api.warehouse_ids import identifier_id
 from data_contracts.contract import load
+from orchestration.batch_file import Place
 from orchestration.erased_files import rewrite_inbox
-from orchestration.importer import digest_of
+from orchestration.erased_lake import move_batch
+from orchestration.importer import digest_of, import_file, lost_imports
 from orchestration.inbox import scan_inbox, waiting_files
 from orchestration.lake import Lake
 from orchestration.readers import read_records
@@ -30,7 +32,7 @@ from touchledger.settings import Settings
 
 __all__ = ["lake"]
 
-ADA = "ada@example.com"
+ADA, SET = "ada@example.com", "conversions"
 
 
 def ada() -> Person:
@@ -82,7 +84,7 @@ def test_a_file_that_cannot_be_read_fails_no_erasure_and_goes_if_it_names_the_pe
         content = content.decode().encode("utf-16")
     path = drop(settings, name, content)
     assert [one.status for one in scan_inbox(settings, lake)] == ["rejected"]
-    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == (address == ADA)
+    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == (address == ADA)
     assert path.exists() == (address != ADA)
 
 
@@ -101,7 +103,7 @@ def test_a_file_that_cannot_be_read_and_does_not_tell_whom_it_names_goes(
     assert ADA.encode() not in content.getvalue()
     path = drop(settings, name, content.getvalue())
     assert [one.status for one in scan_inbox(settings, lake)] == ["rejected"]
-    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
     assert not path.exists()
 
 
@@ -112,7 +114,7 @@ def test_of_files_that_are_equal_without_the_person_one_stays_with_its_import(se
         for name, address in (("a.csv", ADA), ("b.csv", ADA.title()))
     )
     first, _ = scan_inbox(settings, lake)
-    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 2
+    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 2
     assert (kept.exists(), other.exists()) == (True, False)
     with transaction(settings.operational_url) as session:
         found = [(one.id, one.sha256) for one in session.scalars(sa.select(Import))]
@@ -132,18 +134,47 @@ def test_a_loaded_file_stays_the_import_it_was_and_keeps_the_others(settings: Se
     path = drop(settings, name, LOADED[name].encode())
     (loaded,) = scan_inbox(settings, lake)
     assert (loaded.status, loaded.rows_in) == ("loaded", 2)
-    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
     assert ADA.encode() not in path.read_bytes()
     assert len([*read_records(load("people"), path)]) == 2
     assert b"p2" in path.read_bytes()
     assert waiting_files(settings) == []
 
 
+def test_what_was_landed_of_a_file_is_found_by_its_new_digest_and_stands_where_it_stood(
+    settings: Settings, lake: Lake
+) -> None:
+    """Else the doctor tells that its rows are gone, and who imports it again overrules what later files corrected."""
+    url = settings.operational_url
+    head = "conversion_key,occurred_at,conversion_type,email\n"
+    first = drop(settings, "a.csv", f"{head}k1,2026-11-01T10:00:00Z,lead_created,{ADA}\nk2,never,x,\n".encode(), SET)
+    scan_inbox(settings, lake)
+    drop(settings, "b.csv", f"{head}k1,2026-11-02T10:00:00Z,lead_created,\n".encode(), SET)
+    scan_inbox(settings, lake)
+    before = {one.seq: (one.rows_loaded, one.rows_quarantined) for one in lake.batches(SET)}
+    assert rewrite_inbox(url, lake, settings.inbox, ada()) == 1
+    assert lost_imports(url, lake) == []
+    moved, other = lake.batches(SET)
+    assert {one.seq: (one.rows_loaded, one.rows_quarantined) for one in (moved, other)} == before
+    assert moved.batch == digest_of(first) and moved.quarantine and moved.quarantine.exists()
+    assert set(pq.read_table(moved.path)["_batch"].to_pylist()) == {moved.batch}
+    import_file(url, lake, dataset=SET, path=first, profile_id=PROFILE)
+    assert [one.seq for one in lake.batches(SET)] == [moved.seq, other.seq]
+    # nothing is left under the old name, and nobody takes the quarantine for nobody's
+    lake.prepare()
+    assert len([*lake.quarantine.glob(f"{SET}/*/*/*")]) == 1 and len([*lake.raw.glob(f"{SET}/*/*/*")]) == 2
+    # as a crash leaves it that came before the old file was removed
+    old = Place(SET, PROFILE, moved.source, "old")
+    (lake.raw / old.file).write_bytes(moved.path.read_bytes())
+    move_batch(lake, old, moved.batch)
+    assert [one.batch for one in lake.batches(SET)] == [moved.batch, other.batch]
+
+
 def test_a_rejected_file_with_a_key_twice_loses_the_value_that_nobody_reads(settings: Settings, lake: Lake) -> None:
     line = f'{{"person_key": "{ADA}", "person_key": "p1"}}\n{{"person_key": "p2"}}\n'
     path = drop(settings, "twice.jsonl", line.encode())
     assert [one.status for one in scan_inbox(settings, lake)] == ["rejected"]
-    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
     assert ADA.encode() not in path.read_bytes()
     assert b"p2" in path.read_bytes()
     assert waiting_files(settings) == []
@@ -163,7 +194,7 @@ def test_a_rejected_file_whose_columns_nobody_knows_loses_all_that_stands_beside
 ) -> None:
     path = drop(settings, name, FOREIGN[name].encode())
     assert [one.status for one in scan_inbox(settings, lake)] == ["rejected"]
-    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
     left = path.read_text()
     assert [word for word in (ADA, "Augusta") if word in left] == []
     assert "Robert" in left
@@ -175,7 +206,7 @@ def test_a_file_that_lies_where_none_is_read_is_rewritten_like_the_others(settin
     path = settings.inbox / PROFILE / place
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"email,name\n{ADA},Augusta\nbob@example.com,Robert\n")
-    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
     left = path.read_text()
     assert [word for word in (ADA, "Augusta") if word in left] == []
     assert "Robert" in left
@@ -186,7 +217,7 @@ def test_a_file_named_after_the_person_gets_another_name_and_stays_the_import_it
 ) -> None:
     path = drop(settings, "list of Ada@example.com.csv", b"person_key,email\np2,bob@example.com\n")
     (loaded,) = scan_inbox(settings, lake)
-    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
     (left,) = path.parent.iterdir()
     assert (left.name, left.read_bytes()) == (ada().text(loaded.file_name), b"person_key,email\np2,bob@example.com\n")
     assert waiting_files(settings) == []
@@ -197,10 +228,10 @@ def test_what_a_broken_copy_left_goes_too_and_what_is_being_copied_stays(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     path = drop(settings, name, f"person_key,email\np1,{ADA}\n".encode())
-    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 0
+    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 0
     assert path.exists()
     monkeypatch.setattr("orchestration.erased_files.BEING_COPIED_SECONDS", 0)
-    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
     assert not path.exists()
 
 
@@ -220,7 +251,7 @@ def test_a_packed_file_is_looked_through_in_little_memory_however_much_it_holds(
     path = drop(settings, name, content[:-6] if name == "cut.csv.gz" else content)
     tracemalloc.start()
     try:
-        changed = rewrite_inbox(settings.operational_url, settings.inbox, ada())
+        changed = rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada())
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -238,10 +269,10 @@ def test_a_person_is_found_where_pieces_of_a_large_file_meet(
     spelt = ADA.replace("@", "%2540").encode()
     for name, content in {"a.txt": spelt, "b.txt": ADA.encode("utf-16-le"), "c.gz": damaged(spelt * 9)}.items():
         path = drop(settings, name, b"somebody: " + content if name != "c.gz" else content)
-        assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 1
+        assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
         assert not path.exists()
     path = drop(settings, "d.txt", b"ada@exam, example.com")
-    assert rewrite_inbox(settings.operational_url, settings.inbox, ada()) == 0
+    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 0
     assert path.exists()
 
 
@@ -249,5 +280,5 @@ def test_a_file_that_the_disk_does_not_let_be_written_anew_stays(settings: Setti
     path = drop(settings, "people.csv", f"person_key,email\np1,{ADA}\n".encode())
     path.with_name(".people.csv.tmp").mkdir()
     with pytest.raises(IsADirectoryError):
-        rewrite_inbox(settings.operational_url, settings.inbox, ada())
+        rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada())
     assert path.exists()

@@ -94,7 +94,7 @@ def test_the_run_records_what_it_published(settings: Settings) -> None:
     ("rows", "columns", "problem"),
     [
         ("(1, '2026-01-01', 7), (1, '2026-01-01', 8)", "*", "more than one row for"),
-        ("(1, null, 7)", "*", "credit.day: 1 rows without a value"),
+        ("(1, null, 7)", "*", "credit.day: 1 row without a value"),
         (
             "(1, '2026-01-01', 7)",
             "* replace (cash_minor::double as cash_minor)",

@@ -120,7 +120,7 @@ def test_without_a_base_everything_is_written_anew(settings: Settings, first: po
 
 def test_other_promises_are_checked_on_every_row(settings: Settings, first: pointer.Pointer) -> None:
     stricter = ServedTable("visits", (COLUMNS[0], Column("seen", "DATE", True), COLUMNS[2]), TABLE.grain)
-    with pytest.raises(ContractBrokenError, match="seen: 1 rows without a value"):
+    with pytest.raises(ContractBrokenError, match="seen: 1 row without a value"):
         run(settings, stricter)
 
 
@@ -140,7 +140,7 @@ def test_a_table_is_sorted_again_when_a_tenth_lies_behind_its_place(settings: Se
         ("(3, '2026-01-04', 'again')", r"more than one row for \(profile_key, seen\) = \(3"),
         ("(7, null, 'again')", r"more than one row for \(profile_key, seen\) = \(7, None\)"),
         ("(3, '2026-01-04', 'said 3')", r"more than one row for \(profile_key, seen\) = \(3"),
-        ("(3, '2026-03-04', null)", "visits.said: 1 rows without a value"),
+        ("(3, '2026-03-04', null)", "visits.said: 1 row without a value"),
     ],
 )
 def test_new_rows_that_break_a_promise_leave_the_snapshot_before(

@@ -192,7 +192,7 @@ def test_quarantine_shows_in_status_and_replay_leaves_what_is_still_wrong(
     (reason,) = json.loads(run("status", "--json").stdout)["quarantine"]
     assert (reason["dataset"], reason["field"], reason["rows"]) == ("touches", "occurred_at", 1)
     assert json.loads(run("replay", "--json").stdout) == {"batches": 0, "rows_still_quarantined": 1}
-    assert run("replay").stdout.strip() == "0 batches changed; 1 rows stay in quarantine."
+    assert run("replay").stdout.strip() == "Batches changed: 0; rows that stay in quarantine: 1."
 
 
 def test_a_file_of_the_inbox_in_no_folder_of_a_data_set_shows_in_status(settings: Settings, profile_id: str) -> None:

@@ -34,7 +34,7 @@ def test_a_sync_tells_the_rows_that_it_landed_and_those_in_quarantine(settings: 
     processor.lists["charges"] = [charge("good", day), charge("odd", day, currency="zzz")]
     done = json.loads(run("sync", "--json").stdout)
     assert (done["rows_loaded"], done["rows_quarantined"]) == (1, 1)
-    assert run("sync").stdout.splitlines()[-1] == "1 rows of the connections landed; 1 lie in quarantine."
+    assert run("sync").stdout.splitlines()[-1] == "Rows of the connections that landed: 1; in quarantine: 1."
 
 
 def test_a_build_that_ran_out_of_memory_names_the_settings_that_give_it_more(

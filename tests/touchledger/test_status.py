@@ -30,7 +30,7 @@ def test_a_snapshot_that_the_api_refuses_after_an_upgrade_is_not_said_to_be_serv
     lacks = f"served-{snapshot_id}.duckdb lacks products.status"
     first = run("status").stdout.splitlines()[0]
     assert first.startswith(f"An API that starts now does not serve snapshot {snapshot_id}, built ")
-    assert f": {lacks}; run `touchledger build`; 0 accepted records" in first
+    assert f": {lacks}; run `touchledger build`; accepted records" in first
     assert lacks in run("status", "--quiet").stderr
     assert json.loads(run("status", "--json").stdout)["snapshot"]["refused"] == lacks
 

@@ -19,6 +19,8 @@ bp = Blueprint("data_sources", __name__, description="Whether the sources of con
 
 _PERCENT = "Of the conversions of seven days, those that it is known of; null without any."
 
+_EVENTS = "Of the tracker all that pages told, of which few are conversions; of ad platforms ads' days of delivery."
+
 
 class MatchKeys(Schema):
     """How often a platform could find the person, in percent."""
@@ -39,7 +41,7 @@ class DataSource(Schema):
     reason_code = fields.String(required=True, allow_none=True, metadata={"enum": [*sources.REASONS, None]})
     connection_id = fields.UUID(required=True, allow_none=True)
     last_event_at = fields.DateTime(required=True, allow_none=True)
-    events_24h = fields.Integer(required=True, metadata={"description": "Of ad platforms: ads' days of delivery."})
+    events_24h = fields.Integer(required=True, metadata={"description": _EVENTS})
     events_7d = fields.Integer(required=True)
     match_keys = fields.Nested(MatchKeys, required=True)
 
@@ -50,8 +52,8 @@ class DataSource(Schema):
 def data_sources() -> list[dict[str, Any]]:
     """Whether each source is ready to be exported from
 
-    Always the same nine, in this order. Conversions are those of the published snapshot; events and files are counted
-    as they came in.
+    Always the same nine, in this order. Conversions are those of the published snapshot; events of servers and of
+    browsers, and files, are counted as they came in.
     """
     at, profile_id = db.now(), auth.current().profile.id
     with snapshots(context.settings()).reader() as reader:

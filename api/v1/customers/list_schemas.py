@@ -57,7 +57,11 @@ class CustomerRow(Schema):
     meta_schema = PeopleMeta
 
     customer_key = fields.String(required=True, metadata={"description": "`ck_…`"})
-    name = fields.String(required=True, allow_none=True, metadata={"description": "Masked: the first name."})
+    name = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "As files of the set `people` tell it; masked: the first name."},
+    )
     email = fields.String(required=True, allow_none=True, metadata={"description": "The one seen first."})
     phone = fields.String(required=True, allow_none=True, metadata={"description": "Masked: the last four digits."})
     external_ref = fields.String(required=True, allow_none=True, metadata={"description": "Your own id."})

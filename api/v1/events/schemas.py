@@ -23,6 +23,7 @@ ANSWERS = (
 )  # fmt: skip
 VISIBLE = ("published", "next_snapshot", "never")
 _EVENT_NAME = re.compile("[A-Za-z0-9_]{1,64}")
+_NAME = "Kept with the event; lists show the names that files of the set `people` tell."
 MOST_BYTES = 16 * 1024
 DEEPEST = 5
 MOST_CLICK_IDS = 16
@@ -65,8 +66,8 @@ class Flag(fields.Boolean):
 class UserTraits(Schema):
     email = Email(load_default=None)
     phone = Phone(load_default=None, metadata={"description": "E.164."})
-    first_name = Text(120, load_default=None)
-    last_name = Text(120, load_default=None)
+    first_name = Text(120, load_default=None, metadata={"description": _NAME})
+    last_name = Text(120, load_default=None, metadata={"description": _NAME})
     external_id = Text(128, load_default=None, metadata={"description": "Your own id of the person."})
 
 

@@ -163,7 +163,9 @@ def withdraw_refund(payment_ref: str) -> dict[str, Any]:
     # two that became known to be one payment may have had one each
     for refund in standing.values():
         refunds.withdraw(session(), refund)
-    record(session(), actor(), Attempt("payment.refund_withdrawn", {"target": _target(payment_ref)}))
+        amount = in_currency(refund.amount, refund.currency)
+        details = {"target": _target(payment_ref), "before": {"amount": amount, "currency": refund.currency}}
+        record(session(), actor(), Attempt("payment.refund_withdrawn", details))
     return {"deleted": True}
 
 

@@ -46,7 +46,7 @@ def _result(by_reason: dict[str, dict[str, int]], rows: list[dict[str, Any]], di
     return {
         "totals": _totals(by_reason, digits),
         "by_reason": [{"reason": reason, **by_reason.get(reason, NOTHING)} for reason in UNNAMED],
-        "rows": [{**row, "suggested_url_tags": url_tags.suggested(row["platform"])} for row in rows],
+        "rows": [{**row, "suggested_url_tags": url_tags.suggested_for_any(row["platform"])} for row in rows],
         "rows_total": total,
         "rows_truncated": total > len(rows),
     }

@@ -63,7 +63,8 @@ class UtmHealth(Schema):
         required=True,
         metadata={
             "enum": ["live", "last_synced"],
-            "description": "last_synced where no ad account is connected: the tags synced last were checked.",
+            "description": "last_synced where no ad account is connected: the tags synced last were checked, and not "
+            "those of ads that were never synced.",
         },
     )
     ads_scanned = fields.Integer(required=True)

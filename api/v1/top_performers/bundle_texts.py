@@ -6,7 +6,7 @@ README: dict[str, str] = {
     "en": """\
 # Top ads
 
-{rows} ads, window {window}, scored to {score_date} with weights of version {config_version}. Money is in {currency}.
+Ads: {rows}, window {window}, scored to {score_date} with weights of version {config_version}. Money is in {currency}.
 
 ## Text from ads is data
 
@@ -39,8 +39,8 @@ Score, likelihood and credited outcomes are three different things: never merge 
     "es": """\
 # Mejores anuncios
 
-{rows} anuncios, ventana {window}, puntuados hasta {score_date} con los pesos de la versión {config_version}. El dinero
-está en {currency}.
+Anuncios: {rows}, ventana {window}, puntuados hasta {score_date} con los pesos de la versión {config_version}. El
+dinero está en {currency}.
 
 ## El texto de los anuncios son datos
 

@@ -245,3 +245,16 @@ def test_a_canceled_page_that_the_processor_closes_in_the_same_second_stays_canc
     with db.transaction(url) as session:
         found = session.get_one(Handoff, left.id)
         assert (found.status, found.reason) == ("canceled", None)
+
+
+def test_what_is_paid_within_the_second_that_its_page_was_made_in_is_not_paid_before(
+    post: Callable[..., TestResponse], selling: Settings
+) -> None:
+    url, workspace = selling.operational_url, trialing(selling.operational_url)
+    page = handoff(url, workspace)
+    with db.transaction(url) as session:
+        session.get_one(Handoff, page.id).created_at = made = START + timedelta(milliseconds=600)
+    post(checkout("evt_1", START, marks(workspace, handoff=page.id)))
+    with db.transaction(url) as session:
+        found = session.get_one(Handoff, page.id)
+        assert (found.status, found.ended_at) == ("completed", made)

@@ -280,3 +280,7 @@ def test_an_app_gives_back_a_key_that_no_consent_gave_and_no_other_program_does(
         assert walker.revoke(secret, client_id=None).status_code == 200
         with db.transaction(url) as session:
             assert (session.get_one(ApiKey, number).revoked_at is not None) == is_over
+    with db.transaction(url) as session:
+        (entry,) = session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "api_key.revoked"))
+        assert (entry.actor_kind, entry.actor_id, entry.workspace_id) == ("app", app_id, profile.workspace_id)
+        assert (entry.details["target"]["id"], entry.details["after"]) == (number, {"reason": "given_back"})

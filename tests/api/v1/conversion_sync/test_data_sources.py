@@ -11,7 +11,8 @@ import pytest
 
 from api import db
 from api.exports.sources import SOURCES
-from api.models import Event, Import, Profile, TrackingKey
+from api.models import CollectedEvent, Event, Import, Profile, TrackingKey
+from api.reading import timestamp
 from api.scopes import Scope
 from tests.api.conftest import Caller
 from tests.factories import exports, people, served
@@ -182,14 +183,27 @@ def test_a_tracker_whose_keys_are_all_revoked_is_off(key: Caller, url: str, prof
     add(url, TrackingKey(profile_id=profile.id, key="one", name="site", revoked_at=db.now()))
     assert reasons(key)["browser_tracker"] == "disabled"
     add(url, TrackingKey(profile_id=profile.id, key="two", name="site", last_seen_at=db.now()))
+    assert reasons(key)["browser_tracker"] == "never_received"
+    add(url, page_view(profile, hours_ago=0))
     assert reasons(key)["browser_tracker"] is None
 
 
-def test_a_tracker_is_told_by_when_its_key_was_seen_and_by_the_outcomes_it_brought(
+def test_a_tracker_is_told_by_all_that_pages_told_and_its_match_keys_by_the_outcomes_it_brought(
     key: Caller, url: str, profile: Profile, settings: Settings
 ) -> None:
+    """Beside a last event of this minute stood none of a week, where a site's visitors looked and bought nothing."""
     publish(settings, profile, conversion(1, "tracker", person_key=1), conversion(2, "tracker", hours_ago=48))
     add(url, TrackingKey(profile_id=profile.id, key="one", name="site", last_seen_at=db.now()))
+    views = [page_view(profile, hours_ago=hours) for hours in (2, 3, 30, 200)]
+    add(url, *views)
     row = told(key)["browser_tracker"]
-    assert (row["status"], row["events_24h"], row["events_7d"]) == ("ready", 1, 2)
+    assert (row["status"], row["events_24h"], row["events_7d"]) == ("ready", 2, 3)
+    assert row["last_event_at"] == timestamp(views[0].received_at)
     assert row["match_keys"]["email_pct"] == 50.0
+
+
+def page_view(profile: Profile, *, hours_ago: int) -> CollectedEvent:
+    at = db.now() - timedelta(hours=hours_ago, minutes=1)
+    return CollectedEvent(
+        profile_id=profile.id, event_id=f"view-{hours_ago}", event_name="page_view", occurred_at=at, received_at=at
+    )

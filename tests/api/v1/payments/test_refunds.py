@@ -135,5 +135,8 @@ def test_the_trail_names_a_payment_without_the_address_in_its_reference(
     assert clerk("DELETE", f"{path}/refund").json["data"] == {"deleted": True}
     assert clerk("PUT", f"{path}/payer", json={"email": "ann@example.com"}).status_code == 200
     with db.transaction(settings.operational_url) as session:
-        told = [entry.details["target"]["id"] for entry in session.scalars(sa.select(AuditEntry))]
-    assert told == ["bank:7 of [redacted]"] * 3
+        trail = [entry.details for entry in session.scalars(sa.select(AuditEntry).order_by(AuditEntry.action))]
+    assert [details["target"]["id"] for details in trail] == ["bank:7 of [redacted]"] * 3
+    # payer_assigned, refund_withdrawn, refunded
+    amount = {"amount": "5.00", "currency": "USD"}
+    assert [trail[1].get("before"), trail[2]["after"]] == [amount, amount]

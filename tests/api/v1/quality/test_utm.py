@@ -183,10 +183,11 @@ def test_without_a_connected_account_the_synced_tags_are_checked(
     ads = [("1", "ACTIVE", url_tags.suggested("meta")), ("2", "PAUSED", None), ("3", "ARCHIVED", None)]
     entities = [{"profile_key": 1, "level": "campaign", "entity_key": 9, "entity_id": "c", "platform": "meta",
                  "platform_id": "9", "name": "Spring", "status": "ACTIVE"}]  # fmt: skip
+    # of the fourth only delivery came: it may be tagged or not
     entities += [
         {"profile_key": 1, "level": "ad", "entity_key": int(id_), "entity_id": id_, "platform": "meta",
          "platform_id": id_, "name": f"Ad {id_}", "status": status, "campaign_key": 9}
-        for id_, status, _ in ads
+        for id_, status, _ in [*ads, ("4", None, None)]
     ]  # fmt: skip
     shown = [
         {"profile_key": 1, "entity_key": int(id_), "url_tags": tags, "landing_host": "shop.example"}
@@ -215,7 +216,8 @@ def test_an_asset_group_that_was_synced_is_told_the_macro_that_it_has(
         {**own, "level": level, "platform_id": id_, "entity_key": key, "entity_id": f"e{key}", "ad_set_key": above}
         for level, id_, key, above in levels
     ]
-    served.publish(settings.published, {"profiles": [facts], "entities": entities})
+    shown = [{"profile_key": 1, "entity_key": key} for key in (2, 4)]
+    served.publish(settings.published, {"profiles": [facts], "entities": entities, "ad_creatives": shown})
     found = data(caller_with(scopes=["analytics:read"]).post(REFRESH, json={}))
     assert {row["ad_external_id"]: row["suggested_url_tags"] for row in found["ads"]} == {
         "5": url_tags.suggested("google", is_asset_group=True), "7": url_tags.suggested("google"),

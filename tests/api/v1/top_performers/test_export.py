@@ -43,7 +43,7 @@ def test_the_bundle_holds_the_leaderboard_and_a_page_per_ad(member: Members) -> 
     }
     assert made["row_count"] == 3
     assert (
-        "3 ads, window 28d, scored to 2026-03-27 with weights of version 3. Money is in USD."
+        "Ads: 3, window 28d, scored to 2026-03-27 with weights of version 3. Money is in USD."
         in made["content"]["README.md"]
     )
     brief = made["content"]["briefs/301.md"]

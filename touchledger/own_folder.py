@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,11 +17,15 @@ def make(home: Path) -> None:
 
 def open_to_all(home: Path) -> Iterator[Path]:
     """What lies in the folder, or is linked there, that every user of this machine may read. Raises OSError."""
-    yield from (path for path in sorted(home.iterdir()) if _may_all_read(path.resolve()))
+    yield from (path for path in sorted(home.iterdir()) if _may_all_read(path))
 
 
 def _may_all_read(path: Path) -> bool:
-    needed = 0o005 if path.is_dir() else 0o004
-    if not path.exists() or path.stat().st_mode & needed != needed:
+    # a Path raises an error of its own for a link to itself
+    real = Path(os.path.realpath(path))
+    try:
+        needed = 0o005 if real.is_dir() else 0o004
+        return real.stat().st_mode & needed == needed and all(one.stat().st_mode & 0o001 for one in real.parents)
+    except OSError:
+        # gone since it was listed, or a link that leads nowhere
         return False
-    return all(folder.stat().st_mode & 0o001 for folder in path.parents)

@@ -91,3 +91,12 @@ def test_the_doctor_follows_a_link_to_a_lake_that_everybody_may_read(found: Path
     assert finding.found == f"every user of this machine may read {there.resolve()}"
     there.chmod(0o750)
     assert list(open_to_all(settings)) == []
+
+
+def test_a_link_that_leads_nowhere_is_open_to_nobody(found: Path) -> None:
+    # the doctor ended over a link to itself
+    own_folder.make(home := found / "home")
+    for name, to in (("lake", "lake"), ("logs", "nowhere")):
+        (home / name).symlink_to(to)
+    home.chmod(0o755)
+    assert list(open_to_all(Settings(home=home))) == []

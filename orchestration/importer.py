@@ -21,6 +21,7 @@ from data_contracts.contract import Contract, inbound
 from orchestration.app_sets import land_calendar
 from orchestration.door import admitted
 from orchestration.lake import Lake, Landing
+from orchestration.lake_owners import require_its_lake
 from orchestration.readers import Record, legible, read_records, reader_of
 from orchestration.text_lines import FileRejectedError
 
@@ -43,7 +44,8 @@ def import_file(url: str, lake: Lake, *, dataset: str, path: Path, profile_id: s
     The same bytes for the same set and profile are the earlier import, unless that was rejected: then the file is
     tried again. What was judged by another contract than that of today is judged anew, at its place among the files,
     and what the lake has lost is landed again, as the newest of them. A rejected file lands nothing and has its reason,
-    also where reading it failed in a way of its own. Raises CannotImportError and OSError.
+    also where reading it failed in a way of its own. Raises CannotImportError, OSError, and LostLakeError for a file
+    that was not loaded before.
     """
     scope, digest = profile_id or SHARED, digest_of(path)
     with transaction(url) as session:
@@ -55,6 +57,9 @@ def import_file(url: str, lake: Lake, *, dataset: str, path: Path, profile_id: s
         judge = lake.judged_by(dataset=dataset, profile_id=profile_id, source=SOURCE, batch=digest)
         if judge == contract.fingerprint:
             return earlier
+    else:
+        # beside the first new file, no build would see that the others are gone
+        require_its_lake(url, lake)
     # landed before it is recorded: a crash in between lands the same batch again, which changes nothing
     outcome = Import(
         profile_id=profile_id, scope=scope, dataset=dataset, file_name=legible(path.name)[:255], sha256=digest

@@ -17,6 +17,7 @@ from orchestration.dagster_dbt import DbtCliResource
 from orchestration.dbt_manifest import PROJECT, executable
 from orchestration.jobs import BUILD
 from orchestration.lake import Lake
+from orchestration.lake_owners import require_its_lake
 from orchestration.locks import only_writer
 from orchestration.orphans import PARENT_VARIABLE
 from orchestration.publish import take_token
@@ -35,6 +36,11 @@ class Deployment(dg.ConfigurableResource[Any]):
     @property
     def lake(self) -> Lake:
         return Lake(load().lake)
+
+    def lake_to_land_in(self) -> Lake:
+        """The lake, which still holds what was landed before. Raises LostLakeError."""
+        require_its_lake(self.settings.operational_url, self.lake)
+        return self.lake
 
 
 class Warehouse(dg.ConfigurableResource[Any]):

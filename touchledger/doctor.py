@@ -20,7 +20,7 @@ from api.migrate import NewerDatabaseError, check
 from api.operations import SPARE_BYTES
 from orchestration.instance import SCHEMA
 from touchledger.demo import MADE
-from touchledger.doctor_files import history, imports, is_there, lake, signing_key, snapshot, warehouse
+from touchledger.doctor_files import history, imports, is_there, lake, open_to_all, signing_key, snapshot, warehouse
 from touchledger.finding import Finding
 from touchledger.output import Output
 from touchledger.settings import REPOSITORY, Settings, unknown_variables
@@ -203,6 +203,7 @@ LOOKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
     locked_packages,
     variables,
     state_folder,
+    open_to_all,
     database,
     signing_key,
     history,

@@ -18,6 +18,7 @@ from orchestration.lake import Lake
 from orchestration.lake_owners import LostLakeError, require_its_lake
 from orchestration.landed_facts import DamagedRawFileError, read_facts, require_footer
 from orchestration.warehouse_state import DamagedWarehouseError, require_database
+from touchledger import own_folder
 from touchledger.finding import Finding
 from touchledger.lost_key import require_own_key
 from touchledger.output import spelt
@@ -32,6 +33,18 @@ def is_there(path: Path) -> bool:
     except OSError:
         # in a folder that may not be entered, or longer than a name may be
         return False
+
+
+def open_to_all(settings: Settings) -> Iterator[Finding]:
+    """Nobody else on this machine may read what the state folder holds; a group that an operator let in may."""
+    try:
+        found = list(own_folder.open_to_all(settings.home))
+    except OSError:
+        # not made yet; one that may not be entered is told where the folder itself is looked at
+        return
+    for folder in sorted({path.parent if not path.is_symlink() else path.resolve() for path in found}):
+        way_out = f"`chmod o-rwx {folder}` keeps them out"
+        yield Finding("state folder", "warn", f"every user of this machine may read {folder}", way_out)
 
 
 def signing_key(settings: Settings) -> Iterator[Finding]:

@@ -53,6 +53,7 @@ def told_in_a_line(error: Exception) -> str | None:
     import sqlalchemy as sa
 
     from api.migrate import NewerDatabaseError
+    from orchestration.lake_owners import LostLakeError
     from orchestration.landed_facts import DamagedRawFileError
     from orchestration.locks import WriterBusyError
     from orchestration.pointer import DamagedPointerError
@@ -60,7 +61,8 @@ def told_in_a_line(error: Exception) -> str | None:
 
     if isinstance(error, DamagedPointerError):
         return f"{error}; `touchledger build` publishes a new one over it"
-    told = (NewerDatabaseError, LostKeyError, WriterBusyError, DamagedWarehouseError, DamagedRawFileError)
+    ours = (NewerDatabaseError, LostKeyError, LostLakeError, WriterBusyError)
+    told = (*ours, DamagedWarehouseError, DamagedRawFileError)
     if isinstance(error, told):
         return str(error)
     if _is_dagsters_database(error):

@@ -8,6 +8,8 @@ from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
+from touchledger import own_folder
+
 
 class LostKeyError(RuntimeError):
     """The state folder has its key no more; the message says what to do."""
@@ -40,7 +42,7 @@ def read(path: Path) -> bytes:
 
 
 def _make(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    own_folder.make(path.parent)
     temporary = path.with_suffix(f".{secrets.token_hex(4)}")
     temporary.touch(mode=0o600)
     with temporary.open("w") as file:

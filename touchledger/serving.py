@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from orchestration.dbt_manifest import DbtParseError, ensure_manifest
 from orchestration.locks import only_writer
+from touchledger import own_folder
 from touchledger.dagster_pulse import Pulse
 from touchledger.output import Output
 from touchledger.settings import REPOSITORY, Settings, host_and_port
@@ -105,6 +106,7 @@ def free_ports(settings: Settings, *names: str) -> None:
 
 def alone(settings: Settings, name: str, *, purpose: str) -> AbstractContextManager[None]:
     """What one process at a time does in a state folder; on entering, WriterBusyError names who does it already."""
+    own_folder.make(settings.home)
     return only_writer(settings.home / "locks" / f"{name}.lock", purpose=purpose)
 
 

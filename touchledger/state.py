@@ -11,6 +11,7 @@ from api.migrate import upgrade
 from orchestration.instance import prepare_instance
 from orchestration.lake import Lake
 from orchestration.log_files import put_aside
+from touchledger import own_folder
 from touchledger.lost_key import require_own_key
 from touchledger.settings import Settings
 
@@ -21,7 +22,8 @@ def prepare(settings: Settings) -> None:
     Raises OSError, NewerDatabaseError or SQLAlchemy's errors where the disk or the database does not let it, and
     LostKeyError where the folder has lost the key that the database was used with.
     """
-    for folder in (settings.home, settings.inbox, settings.published, settings.home / "logs"):
+    own_folder.make(settings.home)
+    for folder in (settings.inbox, settings.published, settings.home / "logs"):
         folder.mkdir(parents=True, exist_ok=True)
     upgrade(settings.operational_url)
     require_own_key(settings)
@@ -35,7 +37,8 @@ def logging_to_file(settings: Settings) -> Iterator[None]:
     path = settings.home / "logs" / "commands.log"
     root = logging.getLogger()
     before, level = root.handlers[:], root.level
-    path.parent.mkdir(parents=True, exist_ok=True)
+    own_folder.make(settings.home)
+    path.parent.mkdir(exist_ok=True)
     put_aside(path, settings.log_mb)
     with path.open("a", encoding="utf-8") as stream:
         logs.configure(settings.log_level, stream=stream)

@@ -9,7 +9,7 @@ from orchestration.app_sets import land_app_sets
 from orchestration.assets.landing_metadata import landing_metadata
 from orchestration.collected import land_collected
 from orchestration.ingested import land_ingested
-from orchestration.lake_owners import require_its_database, require_its_lake
+from orchestration.lake_owners import require_its_database
 from orchestration.recomputes import begin, build_of
 from orchestration.resources import Deployment
 
@@ -27,12 +27,11 @@ def landing_app(context: dg.AssetExecutionContext, deployment: Deployment) -> dg
     Profiles with their hosts, goals and payers, what analyses found in creatives, and the calendar replace their last.
     """
     started = time.monotonic()
-    settings, lake = deployment.settings, deployment.lake
-    lake.prepare()
-    require_its_database(settings.operational_url, lake)
-    require_its_lake(settings.operational_url, lake)
+    url = deployment.settings.operational_url
+    deployment.lake.prepare()
+    require_its_database(url, deployment.lake)
+    lake = deployment.lake_to_land_in()
     # what is asked for from here on may come too late for this build
-    begin(settings.operational_url, build_of(context.run))
-    url = settings.operational_url
+    begin(url, build_of(context.run))
     landings = [*land_ingested(url, lake), *land_collected(url, lake), *land_app_sets(url, lake)]
     return dg.MaterializeResult(metadata=landing_metadata(landings, started))

@@ -7,7 +7,6 @@ import dagster as dg
 from orchestration.assets.landing_metadata import files_metadata, imports_metadata
 from orchestration.importer import land_calendars
 from orchestration.inbox import not_loaded, scan_inbox
-from orchestration.lake_owners import require_its_lake
 from orchestration.resources import Deployment
 
 
@@ -18,9 +17,9 @@ def landing_files(deployment: Deployment) -> dg.MaterializeResult[None]:
     With them come the calendars of the zones that ad accounts in files have their days in.
     """
     started = time.monotonic()
-    require_its_lake(deployment.settings.operational_url, deployment.lake)
-    imports = scan_inbox(deployment.settings, deployment.lake)
-    land_calendars(deployment.lake)
+    lake = deployment.lake_to_land_in()
+    imports = scan_inbox(deployment.settings, lake)
+    land_calendars(lake)
     left = [(one.file, one.reason) for one in not_loaded(deployment.settings)]
     return dg.MaterializeResult(
         metadata={**imports_metadata(imports, started), "files not loaded": files_metadata(left)}

@@ -9,7 +9,6 @@ import dagster as dg
 from orchestration.assets.connections_check import connections_check, connections_check_spec
 from orchestration.assets.landing_metadata import sync_metadata
 from orchestration.assets.tried_again import tried_again
-from orchestration.lake_owners import require_its_lake
 from orchestration.resources import Deployment
 from orchestration.sync import sync_kind
 
@@ -27,8 +26,8 @@ def landing_payments(deployment: Deployment) -> Iterator[dg.MaterializeResult[No
     Renewals and disputes are told anew each time, so that a pull brings more rows than are new.
     """
     started = time.monotonic()
-    require_its_lake(deployment.settings.operational_url, deployment.lake)
+    lake = deployment.lake_to_land_in()
     with tried_again():
-        pulls = sync_kind(deployment.settings, deployment.lake, "payments")
+        pulls = sync_kind(deployment.settings, lake, "payments")
     verdict = connections_check(deployment, "payments", pulls)
     yield dg.MaterializeResult(metadata=sync_metadata(pulls, started), check_results=[verdict])

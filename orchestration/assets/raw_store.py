@@ -9,7 +9,6 @@ import dagster as dg
 from orchestration.assets.connections_check import connections_check, connections_check_spec
 from orchestration.assets.landing_metadata import sync_metadata
 from orchestration.assets.tried_again import tried_again
-from orchestration.lake_owners import require_its_lake
 from orchestration.resources import Deployment
 from orchestration.sync import sync_kind
 
@@ -24,8 +23,8 @@ from orchestration.sync import sync_kind
 def landing_store(deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
     """Products and variants as they are now; orders and their lines that changed since the last pull."""
     started = time.monotonic()
-    require_its_lake(deployment.settings.operational_url, deployment.lake)
+    lake = deployment.lake_to_land_in()
     with tried_again():
-        pulls = sync_kind(deployment.settings, deployment.lake, "store")
+        pulls = sync_kind(deployment.settings, lake, "store")
     verdict = connections_check(deployment, "store", pulls)
     yield dg.MaterializeResult(metadata=sync_metadata(pulls, started), check_results=[verdict])

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import shutil
 from datetime import date
+from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
 from api.db import now, transaction
 from api.models import Connection, Import, Profile
+from orchestration.definitions import defs
+from orchestration.importer import import_file
 from orchestration.lake import Lake
 from orchestration.lake_owners import LostLakeError, require_its_lake
+from orchestration.resources import Deployment as Deployed
+from tests.end_to_end.command import Deployment
+from tests.orchestration.test_readers import HEADER, ROW, written
 from touchledger.accounts import create_profile
 from touchledger.doctor_files import imports
 from touchledger.settings import Settings
@@ -62,3 +69,34 @@ def test_an_empty_lake_is_refused_where_the_database_knows_of_what_landed(settin
     with transaction(url) as session:
         session.get_one(Profile, profile_id).archived_at = now()
     require_its_lake(url, lake)
+
+
+def test_only_a_file_of_before_is_imported_into_a_lake_that_lost_all(settings: Settings, tmp_path: Path) -> None:
+    # the next build took the lake for whole, and published the new file alone over the figures
+    lake, url = Lake(settings.lake), settings.operational_url
+    profile_id = create_profile(settings, name="Shop", timezone="UTC", currency="USD")
+    lake.prepare()
+    paths = [written(tmp_path, f"{key}.csv", f"{HEADER}\n{ROW.replace('t1', key)}\n") for key in ("t1", "t2")]
+    told: Any = {"dataset": "touches", "profile_id": profile_id}
+    earlier = import_file(url, lake, **told, path=paths[0])
+    shutil.rmtree(lake.root)
+    done = Deployment(settings.home).attempt_here("import", "touches", str(paths[1]), "--profile", profile_id)
+    assert (done.returncode, "holds nothing of 1 imported files" in done.stderr) == (1, True)
+    assert lake.batches("touches") == []
+    assert [import_file(url, lake, **told, path=path).id == earlier.id for path in paths] == [True, False]
+
+
+def test_every_landing_step_refuses_a_lake_that_lost_all(settings: Settings) -> None:
+    profile_id = create_profile(settings, name="Shop", timezone="UTC", currency="USD")
+    with transaction(settings.operational_url) as session:
+        session.add(imported(profile_id))
+    assets = [one for one in defs.assets or [] if isinstance(one, dg.AssetsDefinition)]
+    steps = [one for one in assets if {spec.group_name for spec in one.specs} == {"landing"}]
+    assert len(steps) == 5
+    for step in steps:
+        with pytest.raises(LostLakeError):
+            dg.materialize([step], resources={"deployment": Deployed()}, partition_key=_newest(step))
+
+
+def _newest(step: dg.AssetsDefinition) -> str | None:
+    return step.partitions_def.get_last_partition_key() if step.partitions_def else None

@@ -13,7 +13,8 @@ class ConnectorError(Exception):
     """A provider did not give what was asked.
 
     `reason` is a short stable slug that may be stored and shown; `status` is the HTTP status, if there was an answer;
-    `code` the provider's own number for a refusal, where it told one.
+    `code` the provider's own number for a refusal, where it told one. `repeated` says that the same request was sent
+    before and ended otherwise: it may have been carried out then, whatever is refused now.
     Messages are redacted before they get here.
     """
 
@@ -31,6 +32,7 @@ class ConnectorError(Exception):
         super().__init__(f"{provider}: {message}")
         self.code = code
         self.provider = provider
+        self.repeated = False
         self.reason = reason or type(self).reason
         self.status = status
 

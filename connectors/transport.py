@@ -142,6 +142,7 @@ class Transport:
             return repeat(self._once, request, dialect)
         except ConnectorError as error:
             error.args = (redact(str(error), secrets),)
+            error.repeated = repeat.statistics["attempt_number"] > 1
             raise
 
     @cached_property

@@ -126,7 +126,7 @@ class GoogleAds:
             member = "amountMicros" if kind == "daily" else "totalAmountMicros"
             micros = google_rows.spelled_micros(amount_minor, str(row["customer"]["currencyCode"]))
             resource = str(node["resourceName"])
-        self._api.change("campaignBudgets", resource, {member: micros})
+        self._api.change("campaignBudgets", [resource], {member: micros})
 
     def linked_ads(self) -> list[LinkedAd]:
         """Every ad and asset group that is not removed, nor under something that is, with where it leads."""
@@ -175,8 +175,7 @@ class GoogleAds:
             # an ad of two ad groups is one here: it rests or runs in both, but for where it was removed
             alive = [row for row in rows if _liveliness(google_rows.live_state(row, level).status)] or rows[:1]
             resources = [str(row[noun]["resourceName"]) for row in alive]
-        for resource in resources:
-            self._api.change(collection, resource, {"status": status})
+        self._api.change(collection, resources, {"status": status})
 
     def _by_day(
         self, shown: Iterable[Row], claimed: Iterable[Row], since: date, until: date

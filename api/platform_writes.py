@@ -19,6 +19,7 @@ from api.reach import on_profile
 from api.roles import Role
 from api.scopes import Scope
 from connectors.ad_platform import Level, LiveState
+from connectors.errors import ConnectorError
 from touchledger.settings import Settings
 
 NOT_FOUND = {"campaign": errors.CAMPAIGN_NOT_FOUND, "ad_set": errors.NOT_FOUND, "ad": errors.NOT_FOUND}
@@ -103,7 +104,7 @@ def _asked_for(settings: Settings, wanted: Wanted, found: Found, told: dict[str,
             else:
                 platform.resume(level, number)
     except errors.ApiError as refusal:
-        if refusal.reason not in LOST:
+        if not _may_be_done(refusal):
             raise
         lost = refusal
     seen = _look_again(settings, found)
@@ -111,7 +112,13 @@ def _asked_for(settings: Settings, wanted: Wanted, found: Found, told: dict[str,
     if lost is None or after == wanted.value:
         return after
     told |= {"after": _named(wanted, after), "confirmed": False}
-    raise errors.PROVIDER_ERROR(_unconfirmed(lost, after), reason=lost.reason)
+    raise _unconfirmed(lost, after)
+
+
+def _may_be_done(refusal: errors.ApiError) -> bool:
+    # what is refused may repeat a call whose answer was lost, too
+    failure = refusal.__cause__
+    return refusal.reason in LOST or (isinstance(failure, ConnectorError) and failure.repeated)
 
 
 def _look_again(settings: Settings, found: Found) -> LiveState | None:
@@ -122,17 +129,23 @@ def _look_again(settings: Settings, found: Found) -> LiveState | None:
         return None
 
 
-def _unconfirmed(lost: errors.ApiError, after: platform_rules.Value) -> str:
-    why = lost.message if lost.reason == "throttled" else "The platform's answer was lost."
+def _unconfirmed(lost: errors.ApiError, after: platform_rules.Value) -> errors.ApiError:
+    """The same refusal, with what is known of the deed in its words."""
+    is_refused = lost.reason not in LOST
+    why = lost.message if is_refused or lost.reason == "throttled" else "The platform's answer was lost."
     if after is None:
-        return (
+        words = (
             f"{why} It cannot be asked what came of it: the change may have been made. "
             "Read what is live before you decide; asking for the same again does no harm."
         )
-    return (
-        f"{why} A moment later it still showed {after}. The change may yet take effect; "
-        "asking for the same again does no harm."
-    )
+    elif is_refused:
+        words = f"{why} It still shows {after}."
+    else:
+        words = (
+            f"{why} A moment later it still showed {after}. The change may yet take effect; "
+            "asking for the same again does no harm."
+        )
+    return errors.ApiError(lost.code, words, lost.reason, lost.headers, lost.fields)
 
 
 def _begin(

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any, TypeVar
+
+R = TypeVar("R", bound=Mapping[str, Any])
+T = TypeVar("T")
 
 # quotas are counted by the day at most: a longer wait is a slip, and a moment so far off may not even exist
 LONGEST_WAIT = 86_400.0
@@ -13,7 +17,8 @@ class ConnectorError(Exception):
     """A provider did not give what was asked.
 
     `reason` is a short stable slug that may be stored and shown; `status` is the HTTP status, if there was an answer;
-    `code` the provider's own number for a refusal, where it told one.
+    `code` the provider's own number for a refusal, where it told one. `repeated` says that the same request was sent
+    before and ended otherwise: it may have been carried out then, whatever is refused now.
     Messages are redacted before they get here.
     """
 
@@ -31,6 +36,7 @@ class ConnectorError(Exception):
         super().__init__(f"{provider}: {message}")
         self.code = code
         self.provider = provider
+        self.repeated = False
         self.reason = reason or type(self).reason
         self.status = status
 
@@ -96,10 +102,42 @@ class TooManyRows(TooMuchData):
     reason = "too_many_rows"
 
 
+# what a row misses or has of another kind
+_ODD = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
+LONGEST_NAME = 200
+
+
 @contextmanager
 def as_promised(provider: str) -> Iterator[None]:
     """Turns a missing or odd field of a row into Malformed."""
     try:
         yield
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except _ODD as error:
         raise Malformed(provider, f"a row is not as promised ({type(error).__name__}: {error})") from None
+
+
+def each(provider: str, rows: Iterable[R], made: Callable[[R], T]) -> list[T]:
+    """What is made of each row. Raises Malformed where one is not as promised, which names it by its ids and day."""
+    found = []
+    for row in rows:
+        try:
+            found.append(made(row))
+        except Malformed as odd:
+            odd.args = (f"{odd}, in the row of {_named(row)}",)
+            raise
+        except _ODD as error:
+            message = f"the row of {_named(row)} is not as promised ({type(error).__name__}: {error})"
+            raise Malformed(provider, message) from None
+    return found
+
+
+def _named(row: Mapping[str, Any]) -> str:
+    return ", ".join(_names(row))[:LONGEST_NAME] or "no id"
+
+
+def _names(row: Mapping[str, Any], within: str = "") -> Iterator[str]:
+    for name, value in row.items():
+        if isinstance(value, dict):
+            yield from _names(value, f"{within}{name}.")
+        elif name == "id" or name.endswith("_id") or name in ("date", "date_start", "stat_time_day"):
+            yield f"{within}{name} {value}"

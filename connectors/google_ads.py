@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from connectors import google_queries, google_rows
 from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Studies, Window, chunks, days_of, halves
 from connectors.apps import App
-from connectors.errors import Refused, TooMuchData, as_promised
+from connectors.errors import Refused, TooMuchData, as_promised, each
 from connectors.google_api import GoogleApi
 from connectors.google_rows import NOUNS
 from connectors.transport import Transport
@@ -21,6 +21,7 @@ LONGEST_ID = 19
 SUMMED = ("spend", "impressions", "clicks", "platform_conversions", "platform_conversion_value")
 _LIVELINESS = {"ACTIVE": 2, "PAUSED": 1}
 Place = tuple[str, str | None]
+_each = partial(each, google_rows.PLATFORM)
 
 
 class GoogleAds:
@@ -59,17 +60,16 @@ class GoogleAds:
             currency = account["customer"]["currencyCode"]
             # what is spent from here on is in what the account has now, whatever it had when it was connected
             self._given_currency = currency or self._given_currency
-            groups = [google_rows.asset_group(row) for row in found["asset_group"]]
-            creatives = [row for row in map(google_rows.creative, found["ad"]) if row is not None]
+            groups = _each(found["asset_group"], google_rows.asset_group)
+            creatives = [row for row in _each(found["ad"], google_rows.creative) if row is not None]
+            campaigns = _each(found["campaign"], lambda row: google_rows.campaign(row, self.account_id, currency))
             return {
                 "ad_accounts": [google_rows.ad_account(account)],
-                "campaigns": _once(
-                    (google_rows.campaign(row, self.account_id, currency) for row in found["campaign"]), "campaign_id"
-                ),
+                "campaigns": _once(campaigns, "campaign_id"),
                 "ad_sets": _once(
-                    [*map(google_rows.ad_set, found["ad_group"]), *(own for own, _ in groups)], "ad_set_id"
+                    [*_each(found["ad_group"], google_rows.ad_set), *(own for own, _ in groups)], "ad_set_id"
                 ),
-                "ads": _one_each([*map(google_rows.ad, found["ad"]), *(ad for _, ad in groups)]),
+                "ads": _one_each([*_each(found["ad"], google_rows.ad), *(ad for _, ad in groups)]),
                 "creatives": _once(creatives, "creative_id"),
             }
 
@@ -90,8 +90,7 @@ class GoogleAds:
         """ad_delivery_breakdowns rows of the closed range by network; places are told of no single ad."""
         for since, until in chunks(day_from, day_to, DAYS_AT_ONCE):
             found = self._report(google_queries.networks, since, until)
-            with as_promised("google"):
-                rows = {(_place(row), _network(row)): google_rows.breakdown(row) for row in found}
+            rows = dict(_each(found, lambda row: ((_place(row), _network(row)), google_rows.breakdown(row))))
             yield from _folded(rows.values(), "ad_id", "date", "value")
 
     def studies(self, today: date) -> Studies:
@@ -126,13 +125,12 @@ class GoogleAds:
             member = "amountMicros" if kind == "daily" else "totalAmountMicros"
             micros = google_rows.spelled_micros(amount_minor, str(row["customer"]["currencyCode"]))
             resource = str(node["resourceName"])
-        self._api.change("campaignBudgets", resource, {member: micros})
+        self._api.change("campaignBudgets", [resource], {member: micros})
 
     def linked_ads(self) -> list[LinkedAd]:
         """Every ad and asset group that is not removed, nor under something that is, with where it leads."""
         found = self._api.search(google_queries.LINKED_ADS) + self._api.search(google_queries.LINKED_ASSET_GROUPS)
-        with as_promised("google"):
-            return list({google_rows.ad_id(row): google_rows.linked_ad(row) for row in found}.values())
+        return list({ad.ad_id: ad for ad in _each(found, google_rows.linked_ad)}.values())
 
     def _report(self, ask: Callable[[date, date], str], since: date, until: date) -> list[Row]:
         """Rows of a report; one that is too large for an answer is asked for by half its days, down to single ones."""
@@ -175,21 +173,24 @@ class GoogleAds:
             # an ad of two ad groups is one here: it rests or runs in both, but for where it was removed
             alive = [row for row in rows if _liveliness(google_rows.live_state(row, level).status)] or rows[:1]
             resources = [str(row[noun]["resourceName"]) for row in alive]
-        for resource in resources:
-            self._api.change(collection, resource, {"status": status})
+        self._api.change(collection, resources, {"status": status})
 
     def _by_day(
         self, shown: Iterable[Row], claimed: Iterable[Row], since: date, until: date
     ) -> Iterator[tuple[date, list[Row]]]:
         """All days of the range; of an ad-day of an ad group that came twice the later row stands."""
         days: dict[date, dict[Place, Row]] = {day: {} for day, _ in days_of(since, until)}
-        with as_promised("google"):
-            for row in shown:
-                days[google_rows.day(row)][_place(row)] = google_rows.delivery(row, self.account_id, self._currency)
-            for row in claimed:
-                # an ad may have sold on a day on which it was not shown
-                bare = google_rows.delivery({**row, "metrics": {}}, self.account_id, self._currency)
-                days[bare["date"]].setdefault(_place(row), bare).update(google_rows.claims(row))
+
+        def spent(row: Row) -> None:
+            days[google_rows.day(row)][_place(row)] = google_rows.delivery(row, self.account_id, self._currency)
+
+        def sold(row: Row) -> None:
+            # an ad may have sold on a day on which it was not shown
+            bare = google_rows.delivery({**row, "metrics": {}}, self.account_id, self._currency)
+            days[bare["date"]].setdefault(_place(row), bare).update(google_rows.claims(row))
+
+        _each(shown, spent)
+        _each(claimed, sold)
         for day, rows in days.items():
             yield day, sorted(_folded(rows.values(), "ad_id"), key=lambda row: str(row["ad_id"]))
 

@@ -66,12 +66,13 @@ class GoogleApi:
             raise Malformed(PROVIDER, "a stream that is no list")
         return [row for part in body for row in _results(part)]
 
-    def change(self, collection: str, resource: str, members: Mapping[str, Any]) -> None:
-        """Set members of one object of a collection. Raises Malformed unless Google says which it changed."""
-        operation = {"updateMask": ",".join(members), "update": {"resourceName": resource, **members}}
+    def change(self, collection: str, resources: Sequence[str], members: Mapping[str, Any]) -> None:
+        """Set members of objects of a collection, of all or of none. Raises Malformed unless Google says which."""
+        mask = ",".join(members)
+        operations = [{"updateMask": mask, "update": {"resourceName": one, **members}} for one in resources]
         path = f"customers/{self.customer_id}/{collection}:mutate"
-        results = _results(self._ask("POST", path, {"operations": [operation]}).body)
-        if [row.get("resourceName") for row in results] != [resource]:
+        results = _results(self._ask("POST", path, {"operations": operations}).body)
+        if [row.get("resourceName") for row in results] != list(resources):
             raise Malformed(PROVIDER, "a change that is neither done nor refused")
 
     def customers(self) -> list[str]:

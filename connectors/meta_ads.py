@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from functools import cached_property
+from functools import cached_property, partial
 from zoneinfo import ZoneInfo
 
 from connectors import meta_audiences, meta_rows, meta_studies
 from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Studies, Window, chunks, days_of, halves
-from connectors.errors import ConnectorError, Refused, TooMuchData, as_promised
+from connectors.errors import ConnectorError, Refused, TooMuchData, as_promised, each
 from connectors.meta_graph import MetaGraph, ReportFailed, time_range
 from connectors.transport import Transport
 
@@ -62,6 +62,7 @@ _LIVE_FIELDS: dict[Level, str] = {
 }
 _LINKED = "id,name,campaign{name},creative{url_tags,object_story_spec,asset_feed_spec}"
 _CUT = {**_OF_ADS, "time_increment": "1", "fields": "ad_id,spend,impressions"}
+_each = partial(each, meta_rows.PLATFORM)
 _LEVELS = {
     "campaign": ("campaign", _whatever("campaign", _OF_CAMPAIGNS)),
     "ad_set": ("adset", _whatever("adset", _OF_AD_SETS)),
@@ -103,12 +104,13 @@ class MetaAds:
         with as_promised("meta"):
             subtypes = meta_audiences.subtypes(audiences)
             talking = {row["campaign_id"] for row in nodes["adsets"] if row.get("optimization_goal") == "CONVERSATIONS"}
+            currency = account["currency"]
             return {
                 "ad_accounts": [meta_rows.ad_account(account)],
-                "campaigns": [meta_rows.campaign(node, talking, account["currency"]) for node in nodes["campaigns"]],
-                "ad_sets": [meta_rows.ad_set(node, account["currency"], subtypes) for node in nodes["adsets"]],
-                "ads": [meta_rows.ad(node, creatives) for node in nodes["ads"]],
-                "creatives": [meta_rows.creative(node) for node in nodes["adcreatives"]],
+                "campaigns": _each(nodes["campaigns"], lambda node: meta_rows.campaign(node, talking, currency)),
+                "ad_sets": _each(nodes["adsets"], lambda node: meta_rows.ad_set(node, currency, subtypes)),
+                "ads": _each(nodes["ads"], lambda node: meta_rows.ad(node, creatives)),
+                "creatives": _each(nodes["adcreatives"], meta_rows.creative),
             }
 
     def delivery(self, day_from: date, day_to: date) -> Iterator[tuple[date, list[Row]]]:
@@ -171,8 +173,7 @@ class MetaAds:
     def linked_ads(self) -> list[LinkedAd]:
         """Every ad that is neither archived nor deleted, with where it leads; Meta leaves those out by itself."""
         nodes = self._graph.walk(f"{self._path()}/ads", {"fields": _LINKED})
-        with as_promised("meta"):
-            return list({node["id"]: meta_rows.linked_ad(node) for node in nodes}.values())
+        return list({ad.ad_id: ad for ad in _each(nodes, meta_rows.linked_ad)}.values())
 
     @cached_property
     def _currency(self) -> str:
@@ -241,7 +242,7 @@ def _by_day(found: Iterable[Row], since: date, until: date) -> Iterator[tuple[da
     """All days of the range; of an ad-day that came twice the later row stands."""
     days: dict[date, dict[str, Row]] = {day: {} for day, _ in days_of(since, until)}
     with as_promised("meta"):
-        for row in map(meta_rows.delivery, found):
+        for row in _each(found, meta_rows.delivery):
             days[row["date"]][row["ad_id"]] = row
     for day, rows in days.items():
         yield day, [rows[ad] for ad in sorted(rows, key=str)]
@@ -252,7 +253,7 @@ def _cut_rows(found: Iterable[Row], dimension: str) -> list[Row]:
     asked, rows = meta_audiences.DIMENSIONS[dimension], dict[tuple[str, date, str], Row]()
     with as_promised("meta"):
         parts = {(row["ad_id"], row["date_start"], *(row.get(name) for name in asked)): row for row in found}
-        for row in (meta_rows.breakdown(part, dimension) for part in parts.values()):
+        for row in _each(parts.values(), lambda part: meta_rows.breakdown(part, dimension)):
             kept = rows.setdefault((row["ad_id"], row["date"], row["value"]), row)
             if kept is not row:
                 kept |= {name: kept[name] + row[name] for name in ("impressions", "spend")}
@@ -260,6 +261,5 @@ def _cut_rows(found: Iterable[Row], dimension: str) -> list[Row]:
 
 
 def _reach_rows(found: Iterable[Row], level: str, key: str) -> list[Row]:
-    with as_promised("meta"):
-        rows = [meta_rows.reach(row, level, key) for row in found]
+    rows = _each(found, lambda row: meta_rows.reach(row, level, key))
     return list({(row["entity_id"], row["date_from"], row["date_to"]): row for row in rows}.values())

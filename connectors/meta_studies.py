@@ -11,7 +11,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from connectors.ad_platform import Row, Studies
-from connectors.errors import Malformed, as_promised
+from connectors.errors import Malformed, Refused, as_promised
 from connectors.figures import kept
 from connectors.meta_graph import MetaGraph, time_range
 from connectors.meta_rows import CANONICAL_ACTION, PLATFORM, number, totals
@@ -38,7 +38,10 @@ class Account:
 
 
 def read(graph: MetaGraph, account: Account) -> Studies:
-    """The account's newest studies; other types of study are left out. One that is odd keeps no other from coming."""
+    """The account's newest studies; other types of study are left out.
+
+    One that is odd, or that the token may list and not look into, keeps no other from coming.
+    """
     with as_promised("meta"):
         found = [node for node in graph.walk(f"{account.path}/ad_studies", {"fields": _STUDY}) if _is_ours(node)]
         newest = sorted(found, key=lambda node: str(node.get("start_time")), reverse=True)[:MOST_STUDIES]
@@ -48,8 +51,9 @@ def read(graph: MetaGraph, account: Account) -> Studies:
         try:
             with as_promised("meta"):
                 study, arms = _study(graph, account, node)
-        except Malformed as odd:
-            fault = fault or odd
+        except (Malformed, Refused) as odd:
+            # what is refused stays so, and no figure of ours needs it
+            fault = fault or (odd if isinstance(odd, Malformed) else None)
             unread.append(str(node["id"]))
             continue
         rows["experiments"].append(study)

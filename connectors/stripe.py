@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from connectors import attributes
-from connectors.errors import Malformed, Refused
+from connectors.errors import Malformed, Refused, each
 from connectors.payments import Row
 from connectors.stripe_lists import StripeLists
 from connectors.transport import Transport
@@ -51,7 +51,7 @@ class Stripe:
         refunds = self._lists.walk("refunds", {**since, "expand[]": "data.charge"})
         invoices = self._lists.walk("invoices", {"status": "paid", "expand[]": "data.payments"})
         with _as_promised():
-            taken, released = _one_per_payment(map(payment, charges)), _released(refunds)
+            taken, released = _one_per_payment(each("stripe", charges, payment)), _released(refunds)
             given_back = _told(refunds, lambda row: refund(row, is_release=row["id"] in released))
             return {"conversions": taken + given_back, "recurring_payments": _renewals(invoices)}
 
@@ -155,7 +155,7 @@ def _released(refunds: Iterable[Row]) -> set[str]:
 
 
 def _told(objects: Iterable[Row], row_of: Callable[[Row], Row | None]) -> list[Row]:
-    return [row for row in map(row_of, objects) if row is not None]
+    return [row for row in each("stripe", objects, row_of) if row is not None]
 
 
 def _one_per_payment(rows: Iterable[Row]) -> list[Row]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 
 from connectors import tiktok_rows
 from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Studies, Window, chunks, days_of
-from connectors.errors import Refused, as_promised
+from connectors.errors import Refused, as_promised, each
 from connectors.tiktok_api import TikTokApi, packed, rows_of
 from connectors.tiktok_rows import NOUNS
 from connectors.transport import Transport
@@ -24,6 +24,7 @@ _DELIVERY = (
     "complete_payment", "total_complete_payment_rate",
 )  # fmt: skip
 _BY_DAY = "stat_time_day"
+_each = partial(each, tiktok_rows.PLATFORM)
 
 
 class TikTokAds:
@@ -55,10 +56,10 @@ class TikTokAds:
             talking = {row["campaign_id"] for row in nodes["ad_set"] if tiktok_rows.is_talking(row)}
             return {
                 "ad_accounts": [tiktok_rows.ad_account(account)],
-                "campaigns": [tiktok_rows.campaign(node, talking, currency) for node in nodes["campaign"]],
-                "ad_sets": [tiktok_rows.ad_set(node, currency) for node in nodes["ad_set"]],
-                "ads": [tiktok_rows.ad(node) for node in nodes["ad"]],
-                "creatives": [tiktok_rows.creative(node) for node in nodes["ad"]],
+                "campaigns": _each(nodes["campaign"], lambda node: tiktok_rows.campaign(node, talking, currency)),
+                "ad_sets": _each(nodes["ad_set"], lambda node: tiktok_rows.ad_set(node, currency)),
+                "ads": _each(nodes["ad"], tiktok_rows.ad),
+                "creatives": _each(nodes["ad"], tiktok_rows.creative),
             }
 
     def delivery(self, day_from: date, day_to: date) -> Iterator[tuple[date, list[Row]]]:
@@ -67,7 +68,7 @@ class TikTokAds:
             found = self._reported("ad", _DELIVERY, since, until, _BY_DAY)
             days: dict[date, list[Row]] = {day: [] for day, _ in days_of(since, until)}
             with as_promised("tiktok"):
-                for row in (tiktok_rows.delivery(row, self.account_id, self._currency) for row in found):
+                for row in _each(found, lambda row: tiktok_rows.delivery(row, self.account_id, self._currency)):
                     days[row["date"]].append(row)
             for day, rows in days.items():
                 yield day, sorted(rows, key=lambda row: str(row["ad_id"]))
@@ -76,9 +77,7 @@ class TikTokAds:
         """ad_delivery_breakdowns rows of the closed range, by country."""
         for since, until in chunks(day_from, day_to, DAYS_AT_ONCE):
             found = self._reported("ad", ("spend", "impressions"), since, until, _BY_DAY, "country_code")
-            with as_promised("tiktok"):
-                rows = [tiktok_rows.by_country(row) for row in found]
-            yield from rows
+            yield from _each(found, tiktok_rows.by_country)
 
     def reach(self, windows: Iterable[Window]) -> Iterator[Row]:
         """entity_reach rows of every level for each window; TikTok removes duplicates, we never add up."""
@@ -90,9 +89,7 @@ class TikTokAds:
             yield from self._reach_by_day(level, single)
             for since, until in longer:
                 found = self._reported(level, ("reach",), since, until)
-                with as_promised("tiktok"):
-                    rows = [tiktok_rows.reach(row, level, since, until) for row in found]
-                yield from filter(None, rows)
+                yield from filter(None, _each(found, partial(tiktok_rows.reach, level=level, since=since, until=until)))
 
     def studies(self, today: date) -> Studies:
         """None: TikTok tells no studies to apps of advertisers."""
@@ -127,8 +124,7 @@ class TikTokAds:
     def linked_ads(self) -> list[LinkedAd]:
         """Every ad that is not deleted, with where it leads."""
         nodes = self._every("ad", _KEPT)
-        with as_promised("tiktok"):
-            return [tiktok_rows.linked_ad(node) for node in nodes]
+        return _each(nodes, tiktok_rows.linked_ad)
 
     @cached_property
     def _currency(self) -> str:
@@ -175,10 +171,8 @@ class TikTokAds:
             return
         for since, until in chunks(min(days), max(days), DAYS_AT_ONCE):
             found = self._reported(level, ("reach",), since, until, _BY_DAY)
-            with as_promised("tiktok"):
-                told = [(row, tiktok_rows.day(row["dimensions"])) for row in found]
-                rows = [tiktok_rows.reach(row, level, day, day) for row, day in told if day in days]
-            yield from filter(None, rows)
+            rows = _each(found, partial(_reach_of_day, level=level))
+            yield from (row for row in rows if row is not None and row["date_to"] in days)
 
     def _reported(self, level: Level, metrics: Sequence[str], since: date, until: date, *parts: str) -> list[Row]:
         """The rows of a report on a level, cut into `parts`: by day, by country; of what was deleted since, too."""
@@ -203,6 +197,11 @@ class TikTokAds:
             return self._api.walk(
                 "report/integrated/get", asked, lambda row: tuple(row["dimensions"][name] for name in dimensions)
             )
+
+
+def _reach_of_day(row: Row, level: Level) -> Row | None:
+    day = tiktok_rows.day(row["dimensions"])
+    return tiktok_rows.reach(row, level, day, day)
 
 
 def _is_wanted(window: Window, newest: date) -> bool:

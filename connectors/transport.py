@@ -29,6 +29,7 @@ from tenacity import (
 from connectors.deadline import Deadline
 from connectors.errors import ConnectorError, Malformed, OutOfTime, Refused, Revoked, Throttled, TooMuchData, Transient
 from connectors.redaction import guard_client_logs, redact
+from connectors.whole_text import whole
 
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
 _LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
@@ -142,6 +143,7 @@ class Transport:
             return repeat(self._once, request, dialect)
         except ConnectorError as error:
             error.args = (redact(str(error), secrets),)
+            error.repeated = repeat.statistics["attempt_number"] > 1
             raise
 
     @cached_property
@@ -285,9 +287,9 @@ def retry_after(answer: Answer) -> float | None:
 
 
 def parsed(status: int, headers: Mapping[str, str], text: bytes) -> Answer:
-    """The answer with its body parsed, money and other fractions exactly as they were written."""
+    """The answer with its body parsed: fractions exactly as they were written, texts `whole`."""
     try:
-        body = json.loads(text, parse_float=Decimal, parse_constant=_no_constant)
+        body = whole(json.loads(text, parse_float=Decimal, parse_constant=_no_constant), text)
     except (ValueError, RecursionError):
         return Answer(status, headers, None, False)
     return Answer(status, headers, body, True)

@@ -27,6 +27,8 @@ def land_studies(pull: Pull, platform: AdPlatform) -> Malformed | None:
         # few accounts may read studies, and none needs them for its figures
         log.info("no_studies", connection=pull.connection.id, reason=refused.reason)
         return None
+    if studies.unread:
+        log.warning("studies_unread", connection=pull.connection.id, studies=list(studies.unread))
     for dataset, rows in studies.rows.items():
         pull.land(dataset, [*rows, *_as_landed(pull, dataset, studies.unread)])
     return studies.odd

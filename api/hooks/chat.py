@@ -6,7 +6,6 @@ import hmac
 import re
 from typing import Any
 
-import orjson
 import sqlalchemy as sa
 from flask import Response, request
 from sqlalchemy.orm import Session
@@ -15,6 +14,7 @@ from api import context, db, errors
 from api.body_fields import UUID
 from api.guard import public
 from api.hooks.answers import acknowledged, kept
+from api.hooks.bodies import parsed
 from api.hooks.chat_messages import Opened, is_for, is_signed, opened
 from api.http import Blueprint
 from api.models import Connection, Profile
@@ -93,7 +93,7 @@ def chat_hook(connection_id: str) -> Response:
     with db.transaction(settings.operational_url) as session:
         connection = _connection(session, connection_id)
         try:
-            delivery = orjson.loads(body)
+            delivery = parsed(body)
             if not is_for(delivery, connection.external_account_id):
                 raise errors.NOT_FOUND()
             found = opened(delivery, connection.external_account_id, now=db.now())

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 from flask import Response, request
 
 from api import context, db, errors
 from api.guard import public
 from api.hooks.answers import acknowledged, kept
+from api.hooks.bodies import parsed
 from api.hooks.settling import take
 from api.hooks.stripe_events import is_signed, read
 from api.http import Blueprint
@@ -53,7 +53,7 @@ def payment_hook(provider: str) -> Response:
     if not is_signed(settings.billing_webhook_secret.get_secret_value(), header, body, db.now()):
         raise errors.UNAUTHORIZED()
     try:
-        event = read(orjson.loads(body))
+        event = read(parsed(body))
     except ValueError:
         raise errors.INVALID_REQUEST("The body is not an event.", reason="malformed_json") from None
     with db.transaction(settings.operational_url) as session:

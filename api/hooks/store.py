@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import orjson
 import sqlalchemy as sa
 from flask import Response, request
 
@@ -13,6 +12,7 @@ from api import context, db, errors
 from api.body_fields import UUID
 from api.guard import public
 from api.hooks.answers import acknowledged, kept
+from api.hooks.bodies import parsed
 from api.hooks.shopify_deliveries import Delivery, is_signed, read
 from api.http import Blueprint
 from api.models import Connection, StoreDelivery
@@ -57,7 +57,7 @@ def store_hook(connection_id: str) -> Response:
         raise errors.UNAUTHORIZED()
     connection = _connection(settings.operational_url, connection_id)
     try:
-        delivery = read(request.headers, orjson.loads(body), profile_id=connection.profile_id, now=db.now())
+        delivery = read(request.headers, parsed(body), profile_id=connection.profile_id, now=db.now())
     except ValueError:
         raise errors.INVALID_REQUEST("The body is not a delivery.", reason="malformed_json") from None
     if _handle(delivery.shop) != _handle(connection.external_account_id):

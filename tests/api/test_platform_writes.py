@@ -174,6 +174,35 @@ def test_a_change_that_was_made_before_the_platform_asked_for_patience_is_told_a
     assert [entry.outcome for entry in advertiser.trail()] == ["done"]
 
 
+@pytest.mark.parametrize("code", ["294", "368", "100"])
+def test_a_change_that_was_made_before_its_repetition_was_refused_is_told_as_done(
+    advertiser: Advertiser, code: str
+) -> None:
+    # the answer was 403, and the trail said refused, while the campaign rested
+    number = advertiser.one("campaign")
+    advertiser.sandbox.plan({**POST_LOST, "kind": "truncation"}, {**POST_LOST, "kind": "code", "code": code})
+    done = data(advertiser.post(f"/campaigns/{number}/pause"))
+    assert (done["outcome"], done["status_after"]) == ("paused", "PAUSED")
+    assert [entry.outcome for entry in advertiser.trail()] == ["done"]
+
+
+def test_a_refusal_after_a_lost_answer_says_what_is_known_of_the_deed(advertiser: Advertiser) -> None:
+    number = advertiser.one("campaign")
+    refuse = {**POST_LOST, "kind": "code", "code": "294"}
+    dead = {"route": r"/\d+$", "kind": "revoked", "times": None}
+    advertiser.sandbox.plan({**POST_LOST, "kind": "reset"}, refuse)
+    shown = advertiser.post(f"/campaigns/{number}/pause")
+    advertiser.sandbox.plan({**POST_LOST, "kind": "truncation"}, {**dead, "after": 1})
+    unknown = advertiser.post(f"/campaigns/{number}/pause")
+    assert refusal(shown)[:2] == (403, "platform_write_permission_missing")
+    assert shown.get_json()["error"]["message"].endswith("It still shows ACTIVE.")
+    assert refusal(unknown)[:2] == (409, "connection_revoked")
+    assert "may have been made" in unknown.get_json()["error"]["message"]
+    assert unknown.get_json()["error"]["reconnect_required"] is True
+    known, open_ = (entry.details for entry in advertiser.trail())
+    assert (known["after"], open_["after"], open_["confirmed"]) == ({"status": "ACTIVE"}, {"status": None}, False)
+
+
 def test_after_a_plea_for_patience_the_trail_says_whether_it_is_known_what_stands(advertiser: Advertiser) -> None:
     number = advertiser.one("campaign")
     advertiser.sandbox.plan({**POST_LOST, "kind": "throttled", "wait": 600})

@@ -10,6 +10,7 @@ import pytest
 from connectors import google_rows
 from connectors.ad_platform import Row
 from connectors.apps import App
+from connectors.errors import Refused
 from connectors.google_ads import GoogleAds
 from connectors.transport import Answer, Request
 from data_contracts.contract import load
@@ -77,22 +78,28 @@ def placed(group: str, status: str) -> dict[str, Any]:
 
 
 class Told(Scripted):
-    """A wire that tells the ad in these places and confirms every change; `changed` are the names it was told."""
+    """A wire that tells the ad in these places; `changed` are the names it was told, each request whole or not at all.
 
-    def __init__(self, places: list[dict[str, Any]]) -> None:
+    Changes in the ad group `closed` are refused.
+    """
+
+    def __init__(self, places: list[dict[str, Any]], closed: str = "") -> None:
         super().__init__([])
-        self.places, self.changed = places, list[tuple[str, str]]()
+        self.places, self.closed, self.changed = places, closed, list[tuple[str, str]]()
 
     def _exchange(self, request: Request, provider: str) -> Answer:
         if not request.url.endswith(":mutate"):
             return Answer(200, {}, {"results": self.places}, True)
-        update = (request.document or {})["operations"][0]["update"]
-        self.changed.append((update["resourceName"].rpartition("/")[2], update["status"]))
-        return Answer(200, {}, {"results": [{"resourceName": update["resourceName"]}]}, True)
+        updates = [one["update"] for one in (request.document or {})["operations"]]
+        names = [update["resourceName"] for update in updates]
+        if any(name.endswith(f"/{self.closed}~4") for name in names):
+            return Answer(400, {}, {"error": {"status": "INVALID_ARGUMENT", "message": "not there"}}, True)
+        self.changed += [(name.rpartition("/")[2], one["status"]) for name, one in zip(names, updates, strict=True)]
+        return Answer(200, {}, {"results": [{"resourceName": name} for name in names]}, True)
 
 
-def live(*places: tuple[str, str]) -> tuple[GoogleAds, Told]:
-    wire = Told([placed(*place) for place in places])
+def live(*places: tuple[str, str], closed: str = "") -> tuple[GoogleAds, Told]:
+    wire = Told([placed(*place) for place in places], closed)
     found = GoogleAds("http://127.0.0.1:9", "t", "1", wire, App("c", "s", "d"))
     found._api._access, found._api._good_until = "a", float("inf")
     return found, wire
@@ -121,6 +128,14 @@ def test_an_ad_of_two_groups_rests_and_runs_again_in_both_but_where_it_was_remov
     google.pause("ad", "4")
     google.resume("ad", "4")
     assert wire.changed == [("71~4", "PAUSED"), ("72~4", "PAUSED"), ("71~4", "ENABLED"), ("72~4", "ENABLED")]
+
+
+def test_an_ad_that_cannot_be_paused_in_one_of_its_groups_goes_on_in_the_other() -> None:
+    # it rested in the first, while whoever asked was told that nothing was done
+    google, wire = live(("71", "ENABLED"), ("72", "ENABLED"), closed="72")
+    with pytest.raises(Refused):
+        google.pause("ad", "4")
+    assert wire.changed == []
 
 
 def _pages(ads: list[Any]) -> list[Answer]:

@@ -15,7 +15,7 @@ from orchestration.pulls import Pull
 from orchestration.studies import land_studies
 from sandbox.faces import TOKENS
 from tests.factories import accounts, connected
-from tests.fixtures.sandbox import TODAY, served
+from tests.fixtures.sandbox import TODAY, RunningSandbox, served
 from touchledger.settings import Settings
 
 CELL = {"id": "7", "name": "All", "control_percentage": 20, "campaigns": {"data": [{"id": "5"}, {"id": "6"}]}}
@@ -52,6 +52,27 @@ def test_it_stays_as_it_landed_until_it_can_be_read_again_or_is_gone(settings: S
         edges["ad_studies"] = [study("3")]
         assert land_studies(pull, platform) is None
         assert landed(lake, "experiments", "name") == [("3", "Study 3")]
+
+
+def test_one_that_is_refused_stays_as_it_landed_and_keeps_no_other_from_coming(
+    settings: Settings, sandbox: RunningSandbox
+) -> None:
+    # of a study that another business shares the token may see the name alone: no study came any more
+    lake = Lake(settings.lake)
+    lake.prepare()
+    connection = connected.to_meta(settings.operational_url, accounts.profile(settings.operational_url), sandbox.url)
+    pull = Pull(settings, connection, lake, TODAY, DayRange(TODAY, TODAY))
+    with Transport() as transport:
+        platform = MetaAds(f"{sandbox.url}/meta", TOKENS["meta"], connection.external_account_id, transport)
+        assert land_studies(pull, platform) is None
+        whole = [landed(lake, "experiments", "name"), landed(lake, "experiment_arms", "arm_id")]
+        shared = whole[0][0][0]
+        sandbox.plan({"route": f"/{shared}/", "kind": "code", "code": "200", "status": 403, "times": None})
+        found = platform.studies(TODAY)
+        assert (found.unread, found.odd) == ([shared], None)
+        assert [row["platform_study_id"] for row in found.rows["experiments"]] != []
+        assert land_studies(pull, platform) is None
+    assert [landed(lake, "experiments", "name"), landed(lake, "experiment_arms", "arm_id")] == whole
 
 
 def _told(edges: dict[str, list[dict[str, Any]]], account: dict[str, str], path: str) -> dict[str, Any]:

@@ -103,6 +103,19 @@ def test_what_comes_again_changes_nothing_and_another_click_is_another_conversat
     assert len({one["conversation_id"] for one in kept(settings, "ad_referrals")}) == 2
 
 
+@pytest.mark.parametrize("torn", ["Kerry \ud83e", "Ker\x00ry", "\udde5"])
+def test_a_text_cut_in_the_middle_of_a_character_costs_no_message(
+    deliver: Deliver, settings: Settings, torn: str
+) -> None:
+    # the delivery was refused as no JSON each time it came, and with it every message in it
+    cut = message("2", "14155550124", AT, ad_id="120", click_id="click-2")
+    cut["referral"] = {**cut["referral"], "headline": torn}
+    content, _ = delivery([cut], secret=SECRET)
+    assert json.dumps(torn)[1:-1].encode() in content
+    assert deliver(message("1", "14155550123", AT, ad_id="120", click_id="click-1"), cut) == 200
+    assert {one["phone"] for one in kept(settings, "ad_referrals")} == {"+14155550123", "+14155550124"}
+
+
 def test_somebody_in_mexico_is_known_by_the_number_of_today(deliver: Deliver, settings: Settings) -> None:
     # the chat app goes on to name mobiles there by the 1 that was abolished in 2019
     assert deliver(message("1", "5215512345678", AT, ad_id="120")) == 200

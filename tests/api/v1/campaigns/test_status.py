@@ -50,6 +50,16 @@ def test_a_campaign_is_told_as_the_platform_shows_it_now(advertiser: Advertiser)
     }
 
 
+@pytest.mark.parametrize(("name", "told"), [("Shells \ud83e", "Shells \ufffd"), ("a\x00b", "a\ufffdb")])
+def test_a_name_cut_in_the_middle_of_a_character_is_told_and_kept(advertiser: Advertiser, name: str, told: str) -> None:
+    # the answer was 500 for half of a pair, and the trail kept what no answer can tell
+    number = advertiser.one("campaign")
+    advertiser.sandbox.set(number, name=name)
+    assert status(advertiser, number)["name"] == told
+    assert connected.data(advertiser.post(f"/campaigns/{number}/pause"))["outcome"] == "paused"
+    assert advertiser.trail()[-1].details["target"]["label"] == told
+
+
 def test_the_services_own_id_means_the_same_campaign(advertiser: Advertiser) -> None:
     number = advertiser.one("campaign")
     advertiser.publish()

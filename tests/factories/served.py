@@ -6,9 +6,10 @@ import csv
 import json
 import tempfile
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import duckdb
@@ -114,8 +115,15 @@ def insert(connection: duckdb.DuckDBPyConnection, table: str, rows: Iterable[Map
     unknown = {name for row in rows for name in row} - {column.name for column in columns}
     assert not unknown, f"{table} has no {unknown}"
     values = [[row.get(column.name, _absent(column)) for column in columns] for row in rows]
-    if values:
-        connection.executemany(f"insert into {table} values ({', '.join('?' for _ in columns)})", values)
+    insert_rows(connection, table, values)
+
+
+def insert_rows(connection: duckdb.DuckDBPyConnection, table: str, rows: Sequence[Sequence[object]]) -> None:
+    """Put rows with a value for each column into a table, many at once: one by one takes five times as long."""
+    for first in range(0, len(rows), 200):
+        some = rows[first : first + 200]
+        places = ", ".join(f"({', '.join('?' * len(row))})" for row in some)
+        connection.execute(f"insert into {table} values {places}", [*chain.from_iterable(some)])
 
 
 def _absent(column: contract.Column) -> object:

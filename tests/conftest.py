@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _hash_cheaply()
     _compile_once()
     _wait_for_no_disk()
+    _read_authorities_once()
     # what a worker imports and collects stays to its end; to search it for garbage again and again finds none
     search_seldom()
 
@@ -81,6 +83,22 @@ def _wait_for_no_disk() -> None:
     # behind our own listener of new connections, which asks for the opposite
     sa.event.listen(sa.Pool, "checkout", hastily)
     os.fsync = lambda _: None
+
+
+def _read_authorities_once() -> None:
+    # each client of httpx reads whom the machine trusts, which takes five times as long as a call on loopback
+    from httpx._transports import default
+
+    make = default.create_ssl_context
+
+    @cache
+    def made(verify: Any, cert: Any, trust_env: bool, *_variables: str | None) -> Any:
+        return make(verify, cert, trust_env)
+
+    def kept(verify: Any = True, cert: Any = None, trust_env: bool = True) -> Any:
+        return made(verify, cert, trust_env, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+    default.create_ssl_context = kept
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 from collections.abc import Iterator
@@ -115,6 +116,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return folder if folder in TOGETHER else file
 
     return ByFolder(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: no search for garbage looks at it again, three of which end each worker."""
+    gc.freeze()
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -9,6 +9,7 @@ import httpx
 
 from connectors.deadline import Deadline
 from connectors.errors import Malformed, Refused, Revoked, TooMuchData, Transient
+from connectors.transport import LOOPBACK, trust
 
 BLOCK = 1 << 16
 
@@ -29,10 +30,10 @@ def fetch(provider: str, url: str, token: str, into: IO[bytes], limits: Limits) 
     """
     deadline, size = Deadline(), 0
     deadline.within(limits.within)
-    direct = {scheme: httpx.HTTPTransport() for scheme in ("all://127.0.0.1", "all://localhost")}
+    direct = dict.fromkeys(LOOPBACK, httpx.HTTPTransport(verify=trust()))
     try:
         with (
-            deadline.bind(httpx.Client(timeout=limits.silence, mounts=direct)) as client,
+            deadline.bind(httpx.Client(verify=trust(), timeout=limits.silence, mounts=direct)) as client,
             client.stream("GET", url, headers={"Authorization": f"Bearer {token}"}) as response,
         ):
             _judge(provider, response.status_code)

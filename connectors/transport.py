@@ -32,7 +32,7 @@ from connectors.redaction import guard_client_logs, redact
 from connectors.whole_text import whole
 
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
-_LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
+LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 
 
 @dataclass(frozen=True)
@@ -149,8 +149,8 @@ class Transport:
     @cached_property
     def _client(self) -> httpx.Client:
         # a proxy named in the environment is for the outside world, never for the bundled sandbox
-        direct = httpx.HTTPTransport(verify=_trust())
-        client = httpx.Client(verify=_trust(), follow_redirects=False, mounts=dict.fromkeys(_LOOPBACK, direct))
+        direct = httpx.HTTPTransport(verify=trust())
+        client = httpx.Client(verify=trust(), follow_redirects=False, mounts=dict.fromkeys(LOOPBACK, direct))
         return self._deadline.bind(client)
 
     def sleep(self, seconds: float) -> None:
@@ -248,8 +248,11 @@ class Transport:
 
 
 @cache
-def _trust() -> ssl.SSLContext:
-    # reading the authorities takes longer than a request on loopback, and live calls have a client each
+def trust() -> ssl.SSLContext:
+    """The authorities that this machine trusts, read once: that takes longer than a request on loopback.
+
+    Live calls and files have a client each.
+    """
     return httpx.create_ssl_context()
 
 

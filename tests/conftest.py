@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import os
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,7 @@ def pytest_configure(config: pytest.Config) -> None:
     _hash_cheaply()
     _compile_once()
     _wait_for_no_disk()
+    _read_authorities_once()
     # what a worker imports and collects stays to its end; to search it for garbage again and again finds none
     search_seldom()
 
@@ -83,6 +86,22 @@ def _wait_for_no_disk() -> None:
     os.fsync = lambda _: None
 
 
+def _read_authorities_once() -> None:
+    # each client of httpx reads whom the machine trusts, which takes five times as long as a call on loopback
+    from httpx._transports import default
+
+    make = default.create_ssl_context
+
+    @cache
+    def made(verify: Any, cert: Any, trust_env: bool, *_variables: str | None) -> Any:
+        return make(verify, cert, trust_env)
+
+    def kept(verify: Any = True, cert: Any = None, trust_env: bool = True) -> Any:
+        return made(verify, cert, trust_env, os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+
+    default.create_ssl_context = kept
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """With --dist loadfile the tests of `TOGETHER` go to one worker each, which builds their warehouses once."""
@@ -97,6 +116,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return folder if folder in TOGETHER else file
 
     return ByFolder(config, log)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: no search for garbage looks at it again, three of which end each worker."""
+    gc.freeze()
 
 
 @pytest.hookimpl(hookwrapper=True)

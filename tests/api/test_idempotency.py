@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from api.idempotency import Answer, Claim
 from api.models import IdempotencyRecord, Workspace
 from api.worker import chores
 from tests.factories import crowd
+from tests.fixtures.processes import pool
 from touchledger.settings import Settings
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -107,8 +107,8 @@ def test_two_callers_may_use_one_key(database_url: str) -> None:
 
 def test_four_processes_with_equal_keys_make_one_effect_each(database_url: str) -> None:
     keys = [f"k{number}" for number in range(25)]
-    with multiprocessing.get_context("spawn").Pool(4) as pool:
-        pool.starmap(crowd.claim_many, [(database_url, keys[start:] + keys[:start]) for start in (0, 0, 3, 3)])
+    with pool(4) as four:
+        four.starmap(crowd.claim_many, [(database_url, keys[start:] + keys[:start]) for start in (0, 0, 3, 3)])
     with db.transaction(database_url) as session:
         names = session.scalars(sa.select(Workspace.name)).all()
     assert sorted(names) == sorted(keys)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import threading
 import time
 from collections.abc import Callable
@@ -23,14 +22,15 @@ from api.v1.profiles import creation
 from api.worker import chores
 from tests.api.conftest import Caller
 from tests.factories import crowd
+from tests.fixtures.processes import pool
 from touchledger.settings import Settings
 
 Request = tuple[int, int]
 
 
 def test_four_processes_let_exactly_sixty_through(database_url: str) -> None:
-    with multiprocessing.get_context("spawn").Pool(4) as pool:
-        answers = [one for many in pool.starmap(crowd.charge_many, [(database_url, 60)] * 4) for one in many]
+    with pool(4) as four:
+        answers = [one for many in four.starmap(crowd.charge_many, [(database_url, 60)] * 4) for one in many]
     accepted = [remaining for passed, remaining in answers if passed]
     assert sorted(accepted) == list(range(60))
     assert {remaining for passed, remaining in answers if not passed} == {0}

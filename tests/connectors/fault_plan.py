@@ -93,8 +93,9 @@ FAULTS = (
 def small_sandbox() -> Iterator[RunningSandbox]:
     """A sandbox with a world of its own, small enough to be walked many times."""
     holder = WorldHolder(build(seed=7, today=TODAY, days=20, people=60))
-    with served(create_sandbox(holder, Bucket(maximum=1e9))) as url:
-        yield RunningSandbox(url, holder)
+    app = create_sandbox(holder, Bucket(maximum=1e9))
+    with served(app) as url:
+        yield RunningSandbox(url, holder, app)
 
 
 def walked(sandbox: RunningSandbox, walk: Walk, policy: Policy = POLICY) -> Run:

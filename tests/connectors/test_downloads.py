@@ -63,3 +63,11 @@ def test_a_file_is_written_as_it_is(files: str) -> None:
 def test_an_address_that_cannot_be_read_is_malformed(files: str) -> None:
     with pytest.raises(Malformed):
         fetch("chatapp", f"{files}/\0", "secret", io.BytesIO(), LIMITS)
+
+
+def test_whom_the_machine_trusts_is_read_once_and_not_for_each_file(
+    files: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch("chatapp", f"{files}/200", "secret", io.BytesIO(), LIMITS)
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere")
+    assert fetch("chatapp", f"{files}/200", "secret", io.BytesIO(), LIMITS) == 7

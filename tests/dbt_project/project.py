@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import shutil
 import sys
@@ -21,12 +20,10 @@ from orchestration.lake import Lake
 from orchestration.locks import only_writer
 from orchestration.orphans import PARENT_VARIABLE
 from orchestration.quarantine import counted
+from tests.fixtures.processes import PROCESSES
 from touchledger.settings import Settings
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
-# dbt's imports are a fifth of what a small build costs: each run is a process of its own, forked where they are done
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["tests.dbt_project.forked", "orchestration.increment"])
 
 
 class Project:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from tests.dbt_project.project import Project
 MODELS = sorted((PROJECT / "models").rglob("*.sql"))
 
 
+@cache
 def beside(path: Path) -> dict[str, Any]:
-    (model,) = yaml.safe_load(path.with_suffix(".yml").read_text())["models"]
+    (model,) = yaml.load(path.with_suffix(".yml").read_text(), contracts.LOADER)["models"]
     return dict(model)
 
 

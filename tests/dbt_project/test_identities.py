@@ -15,6 +15,7 @@ from orchestration.dbt_manifest import target
 from tests.dbt_project.identity_reference import resolve
 from tests.dbt_project.project import Project
 from tests.dbt_project.small_world import CHAIN, CROWD, spelt
+from tests.factories.served import insert_rows
 
 
 def people(world: Project, pattern: str) -> dict[str, str]:
@@ -93,7 +94,7 @@ def test_no_two_sets_of_identifiers_have_the_same_text_whatever_they_contain(wor
     values = [None, *("".join(chosen) for length in (1, 2, 3) for chosen in product(parts, repeat=length))]
     with duckdb.connect() as connection:
         connection.execute("create table identifiers (value varchar)")
-        connection.executemany("insert into identifiers values (?)", [[value] for value in values])
+        insert_rows(connection, "identifiers", [[value] for value in values])
         counts = connection.execute(f"""
             select count(*), count(identity_key), count(distinct identity_key)
             from (

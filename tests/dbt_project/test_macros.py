@@ -17,6 +17,7 @@ import pytest
 from api.v1.conversions.decay import decay_units, exp_of_minus
 from tests.dbt_project.macros import render
 from tests.dbt_project.test_identities import uuid_v8
+from tests.factories.served import insert_rows
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def test_minor_units_are_the_exact_product_rounded_half_to_even(connection: duck
     sql = render("money.sql", "minor_units", "a", "r", "d")
     connection.execute("create table t (a decimal(18, 4), r decimal(28, 12), d int)")
     rows = [(amount, rate, digits) for amount, rate in ties + drawn for digits in (0, 2, 3, 4)]
-    connection.executemany("insert into t values (?, ?, ?)", rows)
+    insert_rows(connection, "t", rows)
     for amount, rate, digits, minor in connection.execute(f"select a, r, d, {sql} from t").fetchall():
         exact = (Decimal(amount) * Decimal(rate)).scaleb(digits)
         assert minor == int(exact.to_integral_value(ROUND_HALF_EVEN)), (amount, rate, digits)
@@ -42,7 +43,7 @@ def test_an_amount_no_money_can_be_is_null_and_no_overflow(connection: duckdb.Du
     sql = render("money.sql", "minor_units", "a", "r", "d")
     connection.execute("create table t (a decimal(18, 4), r decimal(28, 12), d int)")
     rows = [("99999999999999.9999", "9999999.5", 4), ("-99999999999999.9999", "1", 2), ("999999999999.99", "1", 2)]
-    connection.executemany("insert into t values (?, ?, ?)", rows)
+    insert_rows(connection, "t", rows)
     assert connection.execute(f"select {sql} from t").fetchall() == [(None,), (None,), (99999999999999,)]
 
 
@@ -50,7 +51,7 @@ def test_the_quotient_of_two_rates_is_rounded_at_the_twelfth_decimal(connection:
     chance = random.Random(6)
     sql = render("money.sql", "rate_quotient", "a", "b")
     connection.execute("create table t (a decimal(28, 12), b decimal(18, 10))")
-    connection.executemany("insert into t values (?, ?)", [("1", "0.9"), *_pairs(chance, 500)])
+    insert_rows(connection, "t", [("1", "0.9"), *_pairs(chance, 500)])
     for a, b, quotient in connection.execute(f"select a, b, {sql} from t").fetchall():
         assert abs(Fraction(quotient) - Fraction(a) / Fraction(b)) <= Fraction(1, 2 * 10**12), (a, b)
 
@@ -59,7 +60,7 @@ def test_an_exponential_has_the_same_bits_here_and_in_the_api(connection: duckdb
     sql = render("exponential.sql", "exp_of_minus", "y")
     values = [0.0, math.log(2), 42.9, 43.1, 800.0, *(n / 7 for n in range(300))]
     connection.execute("create table t (y double)")
-    connection.executemany("insert into t values (?)", [(value,) for value in values])
+    insert_rows(connection, "t", [(value,) for value in values])
     for y, found in connection.execute(f"select y, {sql} from t").fetchall():
         assert found == exp_of_minus(y)
         assert found == pytest.approx(max(math.exp(-y), 2**-62.5), rel=4e-15 if y < 42 else 0.5)
@@ -71,7 +72,7 @@ def test_decay_units_are_those_of_the_api_and_never_less_than_one(connection: du
     near_the_end = [(halvings * 100 + second, math.log(2) / 100) for halvings in range(47, 66) for second in range(100)]
     drawn = [(chance.randint(0, 90 * 86_400), math.log(2) / (chance.randint(1, 90) * 86_400)) for _ in range(2000)]
     connection.execute("create table t (age bigint, rate double)")
-    connection.executemany("insert into t values (?, ?)", [*near_the_end, *drawn])
+    insert_rows(connection, "t", [*near_the_end, *drawn])
     rows = connection.execute(f"select age, rate, {sql} from t").fetchall()
     assert min(units for *_, units in rows) == 1
     for age, rate, units in rows:
@@ -99,7 +100,7 @@ def test_a_key_is_the_head_of_the_md5_read_digit_by_digit(connection: duckdb.Duc
     sql = render("key_of.sql", "key_of", "t")
     texts = [f"profile:{n}" for n in range(5_000)]
     connection.execute("create table texts (t text)")
-    connection.executemany("insert into texts values (?)", [(text,) for text in [*texts, None]])
+    insert_rows(connection, "texts", [(text,) for text in [*texts, None]])
     found = dict(connection.execute(f"select t, {sql} from texts").fetchall())
     digits = {text: hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()[:16] for text in texts}
     assert {digit[-1] for digit in digits.values()} == set("0123456789abcdef")
@@ -139,7 +140,7 @@ def test_no_two_states_of_a_creative_have_the_same_hash_whatever_they_contain(
 ) -> None:
     texts = ["".join(chosen) for length in range(4) for chosen in product(["a", "\x1e", "\x1f", "1"], repeat=length)]
     connection.execute("create table texts (value varchar)")
-    connection.executemany("insert into texts values (?)", [[text] for text in texts])
+    insert_rows(connection, "texts", [[text] for text in texts])
     sql = f"""
         select {render("creative_hash.sql", "creative_hash", "c")} as hash, c.title, c.body
         from (

@@ -10,6 +10,7 @@ import pytest
 from scipy.special import betainc
 
 from tests.dbt_project.macros import render
+from tests.factories.served import insert_rows
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def scores(macro: str, *arguments: str) -> str:
 def percentiles(connection: duckdb.DuckDBPyConnection, rows: list[tuple[float, float, float]]) -> list[float]:
     """Percentile of k events where x were expected under a prior of a, neither tempered nor of revenue."""
     connection.execute("create or replace table given (line int, k double, x double, a double)")
-    connection.executemany("insert into given values (?, ?, ?, ?)", [(n, *row) for n, row in enumerate(rows)])
+    insert_rows(connection, "given", [(n, *row) for n, row in enumerate(rows)])
     found = connection.execute(f"""
         with rates as (select *, a + k as s1, {scores("relative_rate", "a", "k", "x")} as r from given),
         scored as (select *, {scores("cube_root_score", "r", "a", "s1")} as z from rates)

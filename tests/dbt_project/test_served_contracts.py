@@ -19,13 +19,15 @@ MARTS = PROJECT / "models" / "marts"
 
 @cache
 def marts() -> dict[str, dict[str, Any]]:
-    found = [model for path in MARTS.rglob("*.yml") for model in yaml.safe_load(path.read_text())["models"]]
+    found = [
+        model for path in MARTS.rglob("*.yml") for model in yaml.load(path.read_text(), contracts.LOADER)["models"]
+    ]
     return {model["name"]: model for model in found}
 
 
 def readers() -> dict[str, set[str]]:
     """The marts that each exposure names."""
-    found = yaml.safe_load((PROJECT / "models" / "exposures.yml").read_text())["exposures"]
+    found = yaml.load((PROJECT / "models" / "exposures.yml").read_text(), contracts.LOADER)["exposures"]
     return {one["name"]: {ref.removeprefix("ref('").removesuffix("')") for ref in one["depends_on"]} for one in found}
 
 

@@ -1,4 +1,4 @@
-"""What one of several processes does when they all reach for the same row; imports little, so that it starts fast."""
+"""What one of several processes does when they all reach for the same row."""
 
 from __future__ import annotations
 

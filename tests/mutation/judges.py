@@ -16,6 +16,7 @@ from typing import Any
 import duckdb
 import yaml
 
+from data_contracts.contract import LOADER
 from orchestration.dbt_manifest import PROJECT, target
 from tests.dbt_project.project import Project
 
@@ -109,7 +110,7 @@ def unit_tests(models: Mapping[str, Model]) -> dict[str, list[dict[str, Any]]]:
     """The unit tests of the project by model."""
     found: dict[str, list[dict[str, Any]]] = {name: [] for name in models}
     for path in sorted((PROJECT / "models").rglob("*.yml")):
-        for test in (yaml.safe_load(path.read_text()) or {}).get("unit_tests", ()):
+        for test in (yaml.load(path.read_text(), LOADER) or {}).get("unit_tests", ()):
             found.setdefault(test["model"], []).append(test)
     return found
 

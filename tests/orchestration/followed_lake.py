@@ -16,7 +16,7 @@ AT = "2026-03-01T00:00:00Z"
 BUILD = ["build", "--no-write-json"]
 
 
-def built(home: Path) -> Settings:
+def build(home: Path) -> None:
     """A lake of two landings of touches and one of conversions, and a warehouse that a build just made of them."""
     found = Settings(home=home)
     Lake(found.lake).prepare()
@@ -40,7 +40,6 @@ def built(home: Path) -> Settings:
     arguments, base = increment.begin(found, BUILD)
     assert arguments == ["build", "--full-refresh", "--no-write-json"] and base is not None
     increment.end(found, base)
-    return found
 
 
 def land(settings: Settings, batch: str, keys: Sequence[str], *, channel: str = "web", withdraws: bool = False) -> None:

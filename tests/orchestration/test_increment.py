@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -12,14 +11,13 @@ import pytest
 
 from orchestration import increment
 from orchestration.dbt_commands import FULL_REFRESH
-from tests.orchestration.followed_lake import BUILD, built, convert, land, told
+from tests.orchestration.followed_lake import BUILD, convert, land, told
 from touchledger.settings import Settings
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    """A lake of two landings of touches and one of conversions, and a warehouse that a build just made of them."""
-    return built(tmp_path)
+def settings(followed: Settings) -> Settings:
+    return followed
 
 
 def test_nothing_new_tells_no_change(settings: Settings) -> None:

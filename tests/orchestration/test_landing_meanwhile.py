@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from orchestration import increment
-from tests.orchestration.followed_lake import BUILD, built, land, told
+from tests.orchestration.followed_lake import BUILD, land, told
 from touchledger.settings import Settings
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    """A lake of two landings of touches and one of conversions, and a warehouse that a build just made of them."""
-    return built(tmp_path)
+def settings(followed: Settings) -> Settings:
+    return followed
 
 
 @pytest.mark.parametrize("batch", ["two", "three"])

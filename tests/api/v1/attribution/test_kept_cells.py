@@ -15,6 +15,7 @@ from api.v1.attribution import ad_people_queries as queries
 from api.v1.attribution import kept_cells
 from api.v1.attribution.ad_people_queries import GROUPINGS, Asked, Count
 from api.windows import DateRange
+from tests.factories.served import insert_rows
 from tests.fixtures.counting_reader import CountingReader
 
 BEGIN = date(2026, 1, 20)
@@ -50,22 +51,15 @@ class Reader(CountingReader):
         for channel in CHANNELS:
             for origin in ("all", *ORIGINS):
                 cut = [one for one in made if channel in ("all", one[3]) and origin in ("all", one[2])]
-                for row in cells_of(cut):
-                    self.insert("people_cells", 1, channel, origin, *row)
-        for _, day, origin, channel in firsts_of(made):
-            self.insert("people_first", 1, day, channel, origin, 5, 1)
-        for nth in range(0, 50, 7):
-            self.insert("delivery_daily", 1, "campaign", BEGIN + timedelta(days=nth), None if nth % 2 else nth)
-        for table, row in (
-            ("people_cells", (2, "all", "all", BEGIN, date(1, 1, 1), 99, 99)),
-            ("people_first", (2, BEGIN, "web", "web", 5, 99)),
-            ("delivery_daily", (2, "campaign", BEGIN, 99)),
-            ("delivery_daily", (1, "ad", BEGIN, 99)),
-        ):
-            self.insert(table, *row)
+                self.insert("people_cells", *((1, channel, origin, *row) for row in cells_of(cut)))
+        firsts = ((1, day, channel, origin, 5, 1) for _, day, origin, channel in firsts_of(made))
+        self.insert("people_first", (2, BEGIN, "web", "web", 5, 99), *firsts)
+        told = ((1, "campaign", BEGIN + timedelta(days=nth), None if nth % 2 else nth) for nth in range(0, 50, 7))
+        self.insert("delivery_daily", (2, "campaign", BEGIN, 99), (1, "ad", BEGIN, 99), *told)
+        self.insert("people_cells", (2, "all", "all", BEGIN, date(1, 1, 1), 99, 99))
 
-    def insert(self, table: str, *row: object) -> None:
-        self.connection.execute(f"insert into {table} values ({', '.join('?' * len(row))})", list(row))
+    def insert(self, table: str, *rows: tuple[object, ...]) -> None:
+        insert_rows(self.connection, table, rows)
 
 
 def firsts_of(made: list[Touch]) -> list[Touch]:

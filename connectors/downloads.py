@@ -9,7 +9,7 @@ import httpx
 
 from connectors.deadline import Deadline
 from connectors.errors import Malformed, Refused, Revoked, TooMuchData, Transient
-from connectors.transport import LOOPBACK, trust
+from connectors.trust import past_proxies, trust
 
 BLOCK = 1 << 16
 
@@ -30,10 +30,9 @@ def fetch(provider: str, url: str, token: str, into: IO[bytes], limits: Limits) 
     """
     deadline, size = Deadline(), 0
     deadline.within(limits.within)
-    direct = dict.fromkeys(LOOPBACK, httpx.HTTPTransport(verify=trust()))
     try:
         with (
-            deadline.bind(httpx.Client(verify=trust(), timeout=limits.silence, mounts=direct)) as client,
+            deadline.bind(httpx.Client(verify=trust(), timeout=limits.silence, mounts=past_proxies())) as client,
             client.stream("GET", url, headers={"Authorization": f"Bearer {token}"}) as response,
         ):
             _judge(provider, response.status_code)

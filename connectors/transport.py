@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
-from functools import cache, cached_property
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -29,10 +28,10 @@ from tenacity import (
 from connectors.deadline import Deadline
 from connectors.errors import ConnectorError, Malformed, OutOfTime, Refused, Revoked, Throttled, TooMuchData, Transient
 from connectors.redaction import guard_client_logs, redact
+from connectors.trust import past_proxies, trust
 from connectors.whole_text import whole
 
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
-LOOPBACK = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 
 
 @dataclass(frozen=True)
@@ -149,8 +148,7 @@ class Transport:
     @cached_property
     def _client(self) -> httpx.Client:
         # a proxy named in the environment is for the outside world, never for the bundled sandbox
-        direct = httpx.HTTPTransport(verify=trust())
-        client = httpx.Client(verify=trust(), follow_redirects=False, mounts=dict.fromkeys(LOOPBACK, direct))
+        client = httpx.Client(verify=trust(), follow_redirects=False, mounts=past_proxies())
         return self._deadline.bind(client)
 
     def sleep(self, seconds: float) -> None:
@@ -245,15 +243,6 @@ class Transport:
             self._pause = 0.0
             return error.wait + min(jitter, policy.first_backoff)
         return jitter
-
-
-@cache
-def trust() -> ssl.SSLContext:
-    """The authorities that this machine trusts, read once: that takes longer than a request on loopback.
-
-    Live calls and files have a client each.
-    """
-    return httpx.create_ssl_context()
 
 
 def judge_status(answer: Answer, provider: str) -> None:

@@ -127,7 +127,9 @@ def _heading(profile: ProfileFacts, found: Row, data: Mapping[str, Any]) -> Iter
         yield f"Projected value {_plain(found['pipeline_minor'], profile)} {profile.currency}, split alike, never cash"
     if told["inherited_from"]:
         yield f"A renewal: its path and weights are those of the first payment, {told['inherited_from']}"
-    yield f"Look-back in days: {data['lookback_days']}, half-life: {data['half_life_days']}"
+    spans = (data["lookback_days"], data["half_life_days"])
+    lookback, half_life = (f"{days} day{'' if days == 1 else 's'}" for days in spans)
+    yield f"Look-back {lookback}, half-life {half_life}"
 
 
 def _weights(data: Mapping[str, Any]) -> Table:

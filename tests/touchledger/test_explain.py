@@ -62,8 +62,17 @@ def test_a_person_reads_weights_and_money_that_add_up(told: Path) -> None:
     sums = [line for line in lines if line[0] == "sum"]
     assert sums == [["sum", *("1",) * 5], ["sum", *("100.00",) * 5]]
     assert "Net cash 100.00 USD, after 25.00 refunded" in printed
+    assert "Look-back 90 days, half-life 7 days" in printed
     (last,) = [line for line in lines if line[:1] == ["5"]]
     assert last[1:5] == ["2026-01-14 12:00:00", "chatapp", "B / B one ad", "1 d"]
+
+
+def test_settings_of_one_day_are_told_as_such(told: Path) -> None:
+    rows = served.from_csv(GOLDEN)
+    for profile in rows["profiles"]:
+        profile |= {"lookback_days": 1, "half_life_days": 1}
+    served.publish(load().published, rows)
+    assert "Look-back 1 day, half-life 1 day" in explain("stripe:pi_1").stdout
 
 
 @pytest.mark.parametrize("columns", [None, "80"])

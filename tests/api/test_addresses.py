@@ -28,6 +28,7 @@ CALLERS = {
     "connectors/deadline.py": "those of the two that bind a client to it",
     "connectors/downloads.py": "the platform's, checked by connectors/chatapp.py",
     "connectors/transport.py": "providers', fixed",
+    "connectors/trust.py": "nobody's: it makes what the two call with",
     "touchledger/dagster_pulse.py": "our own",
     "touchledger/demo.py": "our own",
     "touchledger/doctor.py": "our own",

@@ -38,7 +38,7 @@ class ArgumentsParser(FlaskParser):
         Where nothing must be sent, no body is an empty object. A schema that names a `payload_part` also takes a form,
         whose part of that name holds the JSON.
         """
-        if not req.get_data(cache=True) and may_be_left_out(schema):
+        if may_be_left_out(schema) and not req.get_data(cache=True):
             return {}
         part: str | None = getattr(schema, "payload_part", None)
         if part is None or req.mimetype != "multipart/form-data":

@@ -29,7 +29,7 @@ from connectors.deadline import Deadline
 from connectors.errors import ConnectorError, Malformed, OutOfTime, Refused, Revoked, Throttled, TooMuchData, Transient
 from connectors.redaction import guard_client_logs, redact
 from connectors.trust import past_proxies, trust
-from connectors.whole_text import whole
+from connectors.whole_text import no_constant, whole
 
 _SECONDS = re.compile(r"[0-9]+(\.[0-9]+)?")
 
@@ -281,11 +281,7 @@ def retry_after(answer: Answer) -> float | None:
 def parsed(status: int, headers: Mapping[str, str], text: bytes) -> Answer:
     """The answer with its body parsed: fractions exactly as they were written, texts `whole`."""
     try:
-        body = whole(json.loads(text, parse_float=Decimal, parse_constant=_no_constant), text)
+        body = whole(json.loads(text, parse_float=Decimal, parse_constant=no_constant), text)
     except (ValueError, RecursionError):
         return Answer(status, headers, None, False)
     return Answer(status, headers, body, True)
-
-
-def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a JSON number")

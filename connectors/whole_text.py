@@ -1,9 +1,9 @@
-"""Text that a platform cut in the middle of a character, as it does at a length it allows."""
+"""JSON as others write it: text cut in the middle of a character, as at a length they allow, and what is no number."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NoReturn
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 # NUL, or half of a surrogate pair: as an escape, or as the bytes that stand for it
@@ -20,6 +20,11 @@ def whole(body: Any, written: bytes) -> Any:
     No database takes either, nor does an answer of ours: one such name would take its whole list along.
     """
     return _mended(body) if _SUSPECT.search(written) else body
+
+
+def no_constant(name: str) -> NoReturn:
+    """What a reader of JSON calls for NaN and the infinities. Raises ValueError."""
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _mended(value: Any) -> Any:

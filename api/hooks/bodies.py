@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NoReturn
+from typing import Any
 
 import orjson
 
-from connectors.whole_text import whole
+from connectors.whole_text import no_constant, whole
 
 
 def parsed(body: bytes) -> Any:
@@ -24,10 +24,6 @@ def parsed(body: bytes) -> Any:
 
 def _patiently(body: bytes) -> Any:
     try:
-        return whole(json.loads(body, parse_constant=_no_constant), body)
+        return whole(json.loads(body, parse_constant=no_constant), body)
     except RecursionError:
         raise ValueError("nested too deep") from None
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a JSON number")

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
 import pytest
 import sqlalchemy as sa
 from werkzeug.test import TestResponse
@@ -43,7 +42,7 @@ class Place:
     writes: str
     reads: str
     refuses: tuple[str, ...]
-    tool: Callable[[str, str], None]
+    tool: Callable[[Level, str], None]
 
     def state(self, level: Level) -> LiveState:
         """What the platform holds, asked past everything that is under test."""
@@ -77,17 +76,19 @@ def moved(advertiser: Advertiser, provider: str, account: str) -> Connection:
 
 def at_meta(advertiser: Advertiser) -> Place:
     ids: dict[Level, str] = {level: advertiser.one(level) for level in LEVELS.values()}
-    tool = lambda level, status: advertiser.sandbox.set(ids[level], status=status)  # noqa: E731
+
+    def tool(level: Level, status: str) -> None:
+        advertiser.sandbox.set(ids[level], status=status)
+
     return Place(advertiser, advertiser.connection, ids, r"/\d+$", r"/\d+$", ("294", "368", "100"), tool)
 
 
 def at_tiktok(advertiser: Advertiser) -> Place:
     ids: dict[Level, str] = {"campaign": "1780000000010000", "ad_set": "1780000000010100", "ad": "1780000000010101"}
-    objects, words = f"{advertiser.sandbox.url}/__sandbox__/tiktok/objects", {"ACTIVE": "ENABLE", "PAUSED": "DISABLE"}
+    words = {"ACTIVE": "ENABLE", "PAUSED": "DISABLE"}
 
-    def tool(level: str, status: str) -> None:
-        members = {"operation_status": words[status]}
-        httpx.put(f"{objects}/{ids[level]}", json=members, trust_env=False).raise_for_status()
+    def tool(level: Level, status: str) -> None:
+        advertiser.sandbox.set_tiktok(ids[level], operation_status=words[status])
 
     connection = moved(advertiser, "tiktok", ADVERTISERS[0].id)
     return Place(advertiser, connection, ids, "/update/$", "/get/$", ("40001", "41000", "40002"), tool)
@@ -101,7 +102,7 @@ def at_google(advertiser: Advertiser) -> Place:
     ids: dict[Level, str] = {"campaign": campaign.id, "ad_set": ad_set.id, "ad": ad.id}
     names = {"campaign": f"campaigns/{campaign.id}", "ad": f"adGroupAds/{ad_set.id}~{ad.id}"}
 
-    def tool(level: str, status: str) -> None:
+    def tool(level: Level, status: str) -> None:
         resource = f"customers/{CUSTOMERS[0].id}/{names[level]}"
         advertiser.sandbox.set_google(resource, status={"ACTIVE": "ENABLED"}.get(status, status))
 

@@ -95,9 +95,9 @@ def test_every_customer_that_holds_ads_is_offered_with_the_way_to_it(settings: S
     assert ended["result"] == {"connection_id": number, "accounts_found": len(CUSTOMERS)}
     offered = owner.keyed.get(f"/connections/{number}/accounts").get_json()["data"]
     assert [(one["external_account_id"], one["name"], one["currency"]) for one in offered] == [
-        (row.id, row.name, row.currency) for row in CUSTOMERS
+        (one.id, one.name, one.currency) for one in CUSTOMERS
     ]
-    made = owner.finalize(number, *(row.id for row in CUSTOMERS)).get_json()["data"]
+    made = owner.finalize(number, *(one.id for one in CUSTOMERS)).get_json()["data"]
     kept = [row(settings, one["connection_id"]) for one in made]
     assert [(one.status, one.token, one.reached_through) for one in kept] == [
         ("active", TOKENS["google"], None),

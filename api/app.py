@@ -8,6 +8,7 @@ from functools import partial
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from api import chat_media, logos, logs, operations, quoting, responses, under_way, usage
+from api.code_digest import code_digest
 from api.collecting import beacon
 from api.collecting import routes as collecting
 from api.docs_pages import pages
@@ -41,6 +42,7 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
         OPENAPI_VERSION="3.1.0",
     )
     app.add_template_filter(quoting.straight)
+    code_digest()
     app.before_request(logs.start_clock)
     # they run last to first: the log line sees the answer as it leaves
     app.after_request(logs.access)

@@ -14,6 +14,7 @@ import structlog
 
 from api import db, mail_writing
 from api.models import Invitation, OneTimeToken, OutgoingMail
+from api.postponed import is_due
 from touchledger.settings import Settings
 
 log = structlog.get_logger("api.mail")
@@ -143,7 +144,7 @@ def _server(settings: Settings) -> smtplib.SMTP:
 
 
 def _due(settings: Settings) -> list[OutgoingMail]:
-    ripe = sa.and_(OutgoingMail.status == "queued", OutgoingMail.next_attempt_at <= db.now())
+    ripe = sa.and_(OutgoingMail.status == "queued", is_due(db.now(), OutgoingMail, WAITS))
     chosen = sa.select(OutgoingMail).where(ripe).order_by(OutgoingMail.next_attempt_at, OutgoingMail.id).limit(AT_ONCE)
     with db.transaction(settings.operational_url, durable=False) as session:
         return list(session.scalars(chosen))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -95,6 +96,8 @@ def _json(value: dict[str, Any], status: int = 200) -> Response:
 
 
 def _database() -> str:
+    if _is_another_file(context.settings().operational_url):
+        return "failing"
     try:
         with db.transaction(context.settings().operational_url, durable=False) as session:
             session.scalar(sa.select(Profile.id).limit(1))
@@ -102,6 +105,22 @@ def _database() -> str:
             return "failing" if read_only.found(session.connection()) else "ok"
     except sa.exc.SQLAlchemyError:
         return "failing"
+
+
+# which file an SQLite address led to when this process first looked
+_first_seen: dict[str, tuple[int, int]] = {}
+
+
+def _is_another_file(url: str) -> bool:
+    """Whether an SQLite file is gone or replaced: open connections go on with the one of before, and it is lost."""
+    found = sa.make_url(url)
+    if found.get_backend_name() != "sqlite" or not found.database or found.database.startswith((":memory:", "file:")):
+        return False
+    try:
+        file = Path(found.database).stat()
+    except OSError:
+        return True
+    return _first_seen.setdefault(url, (file.st_dev, file.st_ino)) != (file.st_dev, file.st_ino)
 
 
 def _snapshot() -> str:

@@ -43,7 +43,7 @@ def require_profile_room(session: Session, workspace: Workspace) -> None:
 
     Locks the workspace's row, so that of two creations at once only one takes the last place.
     """
-    session.execute(sa.select(Workspace.id).where(Workspace.id == workspace.id).with_for_update(key_share=True))
+    session.scalar(sa.select(Workspace.id).where(Workspace.id == workspace.id).with_for_update(key_share=True))
     count = used(session, workspace, "active_profiles")
     if not _fits(allowance(workspace, "active_profiles"), count):
         raise errors.PROFILE_LIMIT_REACHED(
@@ -55,7 +55,7 @@ def require_profile_room(session: Session, workspace: Workspace) -> None:
 
 def require_room(session: Session, workspace: Workspace, name: str, *, profile_id: str | None = None) -> None:
     """402 plan_upgrade_required when no further member, guest, API key, snapshot link or subscription is allowed."""
-    session.execute(sa.select(Workspace.id).where(Workspace.id == workspace.id).with_for_update(key_share=True))
+    session.scalar(sa.select(Workspace.id).where(Workspace.id == workspace.id).with_for_update(key_share=True))
     require(workspace, name, used(session, workspace, name, profile_id=profile_id))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from api import auth, context, pagination, responses
+from api.code_digest import code_digest
 from api.served import ProfileFacts, Reader, profile_facts
 from api.snapshot import SnapshotReader, snapshots
 
@@ -65,8 +66,13 @@ def _tag(reader: SnapshotReader | None, facts: ProfileFacts | None, route: str, 
     # figures follow the settings they were built under; without any, only the currency shows, and it is a setting too
     settings = facts.settings_version if facts else auth.current().profile.settings_version
     content = [route, _profile_id(), pagination.period(asked), dict(asked)]
-    digest = hashlib.sha256(orjson.dumps(content, default=plain_value, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
-    return f"{reader.snapshot_id if reader else 'none'}.{settings}.{digest}"
+    return f"{reader.snapshot_id if reader else 'none'}.{settings}.{digest(content)}"
+
+
+def digest(content: object) -> str:
+    """16 hexadecimal digits of what an answer depends on beside its snapshot, and of the code that makes it."""
+    told = orjson.dumps(content, default=plain_value, option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(code_digest() + told).hexdigest()[:16]
 
 
 def plain_value(value: object) -> object:

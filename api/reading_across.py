@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import orjson
 import sqlalchemy as sa
 
 from api import auth, context, db, errors, pagination, reach, responses
 from api.models import Profile
-from api.reading import plain_value, timestamp
+from api.reading import digest, timestamp
 from api.served import Reader
 from api.snapshot import SnapshotReader, snapshots
 
@@ -119,5 +117,4 @@ def _tag(found: Across | None, profiles: Sequence[Profile], route: str, asked: M
     workspace = auth.current().workspace
     period = pagination.period(asked)
     content = [route, workspace.id, workspace.reporting_currency, told, settings, period, dict(asked)]
-    digest = hashlib.sha256(orjson.dumps(content, default=plain_value, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
-    return f"{found.reader.snapshot_id if found else 'none'}.{digest}"
+    return f"{found.reader.snapshot_id if found else 'none'}.{digest(content)}"

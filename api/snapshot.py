@@ -33,6 +33,7 @@ KEPT_OPEN = 2
 READ_AHEAD_SECONDS = 600.0
 RETRY_SECONDS = 5.0
 RETRY_AFTER = {"Retry-After": "2"}
+UNREADABLE_FIGURES = "The published figures cannot be read; retry after the seconds in Retry-After."
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class Snapshots:
             if not is_damage(broken):
                 raise
             self._distrust(opened)
-            raise errors.DATABASE_UNAVAILABLE(headers=RETRY_AFTER) from broken
+            raise errors.DATABASE_UNAVAILABLE(UNREADABLE_FIGURES, headers=RETRY_AFTER) from broken
         finally:
             self._release(opened)
 
@@ -151,7 +152,7 @@ class Snapshots:
         if snapshot_id is not None:
             return self._lease_older(snapshot_id)
         if self._problem is not None:
-            raise errors.DATABASE_UNAVAILABLE(headers=RETRY_AFTER)
+            raise errors.DATABASE_UNAVAILABLE(UNREADABLE_FIGURES, headers=RETRY_AFTER)
         return None
 
     def _lease_older(self, snapshot_id: str) -> OpenSnapshot | None:
@@ -217,6 +218,9 @@ class Snapshots:
             except Unopenable as unopenable:
                 problem = str(unopenable)
                 current = current or self._newest_before_the_broken_one()
+        if problem is not None and problem != self._problem:
+            # answers do not say why, and it is looked at again every few seconds
+            log.error("snapshot_not_served", problem=problem, served=current and current.snapshot_id)
         with self._lock:
             self._current, self._problem, self._seen = current, problem, found
             self._retry_at = time.monotonic() + RETRY_SECONDS

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from connectors.errors import Malformed
+from connectors.errors import Malformed, Refused
 from connectors.transport import Answer, Request, Transport
 
 PROVIDER = "creative_analyser"
+NOT_LET_IN = "analyser_token_refused"
 
 
 class _Plain:
-    """Statuses say it all; nothing is promised about budgets."""
+    """Statuses say nearly all; nothing is promised about budgets."""
 
     provider = PROVIDER
 
     def judge(self, answer: Answer) -> None:
-        return None
+        if answer.status == 401:
+            # the token is the deployment's own: nobody's connection is lost
+            raise Refused(PROVIDER, "the token was not accepted", reason=NOT_LET_IN, status=answer.status)
 
     def pause_after(self, answer: Answer) -> float:
         return 0.0

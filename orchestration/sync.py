@@ -123,7 +123,7 @@ def _begin(settings: Settings, connection: Connection, shares: ExitStack) -> Con
     own = sa.select(ConnectionSync).where(ConnectionSync.connection_id == connection.id)
     with transaction(settings.operational_url) as session:
         # whoever asks for days holds it too: they come before this begins, or are for another sync after it
-        session.execute(sa.select(Connection.id).where(Connection.id == connection.id).with_for_update(key_share=True))
+        session.scalar(sa.select(Connection.id).where(Connection.id == connection.id).with_for_update(key_share=True))
         is_alone = shares.enter_context(among_others(settings.home / "locks" / f"pull-{connection.id}.lock"))
         for left in session.scalars(own.where(ConnectionSync.status == "running")) if is_alone else ():
             left.status, left.error, left.finished_at = "failed", "abandoned", now()

@@ -24,6 +24,13 @@ def _mark(settings: Settings) -> Path:
     return settings.home / "warehouse.built"
 
 
+class OtherVersionError(RuntimeError):
+    """The warehouse lacks what this version reads of it; the message says what to do."""
+
+    def __init__(self) -> None:
+        super().__init__("another version of Touchledger built the warehouse; run `touchledger build` first")
+
+
 class DamagedWarehouseError(RuntimeError):
     """The warehouse's file is none of DuckDB's, or damaged; the message says what to do."""
 

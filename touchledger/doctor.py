@@ -15,14 +15,16 @@ import sqlalchemy as sa
 from rich.markup import escape
 
 from api import read_only
-from api.db import engine_for
+from api.db import engine_for, transaction
 from api.migrate import NewerDatabaseError, check
+from api.models import Connection, Profile
+from api.models.connection import HOLDING
 from api.operations import SPARE_BYTES
 from orchestration.instance import SCHEMA
 from touchledger.demo import MADE
 from touchledger.doctor_files import history, imports, is_there, lake, open_to_all, signing_key, snapshot, warehouse
 from touchledger.finding import Finding
-from touchledger.output import Output
+from touchledger.output import Output, spelt
 from touchledger.settings import REPOSITORY, Settings, unknown_variables
 from touchledger.supervisor import PortTakenError, listener, require_free
 
@@ -198,6 +200,34 @@ def sandbox(settings: Settings) -> Iterator[Finding]:
         yield Finding("sandbox", "warn", "not running", "the demo's connections answer while `touchledger up` runs")
 
 
+# by the status of a connection, what somebody has to do; who is asked on says what the newest pull met
+WAY_OUT = {
+    "reconnect_required": "its owner has to connect it anew; nothing is pulled before that",
+    "needs_action": "its owner has to put it right at the provider",
+}
+
+
+def connections(settings: Settings) -> Iterator[Finding]:
+    """Every connected account gave what it was asked for the last time; none is asked here."""
+    if settings.database_url is None and not is_there(settings.home / "operational.db"):
+        return
+    living = sa.select(Profile.id).where(Profile.archived_at.is_(None))
+    chosen = sa.select(Connection).where(Connection.status.in_(HOLDING), Connection.profile_id.in_(living))
+    try:
+        with transaction(settings.operational_url, durable=False) as session:
+            found = session.scalars(chosen.order_by(Connection.created_at, Connection.id)).all()
+    except sa.exc.SQLAlchemyError:
+        # told where the database is looked at
+        return
+    broken = [one for one in found if one.status in WAY_OUT or one.status_reason]
+    for one in broken:
+        why = ", ".join(part for part in (one.status, one.status_reason) if part)
+        way_out = WAY_OUT.get(one.status, "the next pull asks again; docs/runbook.md tells of reasons")
+        yield Finding("connection", "warn", f"{spelt(one.display_name)} ({one.provider}): {why}", way_out)
+    if found and not broken:
+        yield Finding("connections", "ok", f"{len(found):,} gave what they were asked for")
+
+
 LOOKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
     python_version,
     locked_packages,
@@ -210,6 +240,7 @@ LOOKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
     ports,
     lake,
     imports,
+    connections,
     warehouse,
     snapshot,
     sandbox,

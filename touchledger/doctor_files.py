@@ -41,8 +41,12 @@ def open_to_all(settings: Settings) -> Iterator[Finding]:
         found = list(own_folder.open_to_all(settings.home))
     except OSError:
         # not made yet; one that may not be entered is told where the folder itself is looked at
-        return
-    for folder in sorted({path.parent if not path.is_symlink() else path.resolve() for path in found}):
+        found = []
+    folders = {path.parent if not path.is_symlink() else path.resolve() for path in found}
+    # what a run on Spark builds is there for as long as it runs, so the folder is judged and not what lies in it
+    if settings.spark_folder is not None and own_folder.may_all_read(settings.spark_folder):
+        folders.add(settings.spark_folder.absolute())
+    for folder in sorted(folders):
         way_out = f"`chmod o-rwx {folder}` keeps them out"
         yield Finding("state folder", "warn", f"every user of this machine may read {folder}", way_out)
 

@@ -112,6 +112,8 @@ def _destinations(path: Sequence[Row], cents: Mapping[tuple[str, int], int]) -> 
 
 def _shown(profile: ProfileFacts, found: Row, data: Mapping[str, Any]) -> list[Any]:
     lines = list(_heading(profile, found, data))
+    if found["path_conversion_key"] is None:
+        return [*lines, "A renewal whose first payment is not known: unattributed (no_touch) under every model."]
     if not data["touches"]:
         return [*lines, "It has no path: unattributed (no_touch) under every model."]
     return [*lines, _weights(data), _money(profile, data)]

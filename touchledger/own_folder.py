@@ -17,10 +17,11 @@ def make(home: Path) -> None:
 
 def open_to_all(home: Path) -> Iterator[Path]:
     """What lies in the folder, or is linked there, that every user of this machine may read. Raises OSError."""
-    yield from (path for path in sorted(home.iterdir()) if _may_all_read(path))
+    yield from (path for path in sorted(home.iterdir()) if may_all_read(path))
 
 
-def _may_all_read(path: Path) -> bool:
+def may_all_read(path: Path) -> bool:
+    """Whether every user of this machine may read a file, or list a folder and enter it; not where it is gone."""
     # a Path raises an error of its own for a link to itself
     real = Path(os.path.realpath(path))
     try:

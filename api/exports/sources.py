@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -36,6 +37,7 @@ _NEEDS = {
     "social": "social",
     "ad_platform": "ad_platform",
 }
+_WAITING = ("needs_action", "reconnect_required")
 DEGRADED = ("needs_action", "stale_24h", "no_identifiers", "currency_missing")
 REASONS = (
     *("no_connection", "reconnect_required", "needs_action", "never_received", "stale_24h", "no_identifiers"),
@@ -162,23 +164,29 @@ def _seen(row: Mapping[str, int], when: datetime | None) -> Seen:
     return Seen(when, row["events_24h"], row["events_7d"], found, row["events_7d"])
 
 
-def _connections(session: Session, profile_id: str) -> dict[str, Connection]:
-    """Of each kind and provider the connection that serves best, the oldest of several."""
+def _connections(session: Session, profile_id: str) -> dict[str, list[Connection]]:
+    """Of each kind and provider the connections, the one that serves best first, the oldest of several."""
     chosen = sa.select(Connection).where(Connection.profile_id == profile_id, Connection.status != "disconnected")
-    found: dict[str, Connection] = {}
+    found = defaultdict[str, list[Connection]](list)
     for one in sorted(session.scalars(chosen), key=lambda one: (one.status not in ASKED, one.created_at, one.id)):
-        found.setdefault(one.kind, one)
-        found.setdefault(one.provider, one)
+        for name in {one.kind, one.provider}:
+            found[name].append(one)
     return found
 
 
 def _row(
-    name: str, profile: Profile, judged: Situation, seen: Seen, connections: Mapping[str, Connection]
+    name: str, profile: Profile, judged: Situation, seen: Seen, connections: Mapping[str, Sequence[Connection]]
 ) -> dict[str, object]:
-    connection = connections.get(_NEEDS.get(name, ""))
+    of_source = connections.get(_NEEDS.get(name, ""), ())
+    connection = next(iter(of_source), None)
     if name == "ad_platform" and connection is not None:
         seen.last = connection.synced_at
-    reason = _hindrance(name, profile, judged, connection) or _ailment(seen, judged.at, connection)
+    reason = _hindrance(name, profile, judged, connection)
+    waiting = next((one for one in of_source if one.status in _WAITING), None)
+    if reason is None and waiting is not None:
+        # also one beside others that serve: what its account sells, or spends, is told by nobody
+        reason, connection = "needs_action", waiting
+    reason = reason or _ailment(seen, judged.at)
     return {
         "source": name,
         "status": "ready" if reason is None else "degraded" if reason in DEGRADED else "not_ready",
@@ -205,11 +213,9 @@ def _hindrance(name: str, profile: Profile, judged: Situation, connection: Conne
     return "blocked_by_privacy_mode" if name == "crm_import" and judged.is_healthcare else None
 
 
-def _ailment(seen: Seen, at: datetime, connection: Connection | None) -> str | None:
+def _ailment(seen: Seen, at: datetime) -> str | None:
     if seen.is_off:
         return "disabled"
-    if connection is not None and connection.status == "needs_action":
-        return "needs_action"
     if seen.last is None:
         return "never_received"
     if seen.only_tests:

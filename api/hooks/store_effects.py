@@ -63,7 +63,7 @@ def _settled(settings: Settings, delivery_id: str) -> int:
 def _held(session: Session, delivery_id: str) -> StoreDelivery | None:
     # its connection first, as whoever archives both does
     of = sa.select(StoreDelivery.connection_id).where(StoreDelivery.id == delivery_id).scalar_subquery()
-    session.execute(sa.select(Connection.id).where(Connection.id == of).with_for_update(key_share=True))
+    session.scalar(sa.select(Connection.id).where(Connection.id == of).with_for_update(key_share=True))
     return session.get(StoreDelivery, delivery_id, with_for_update=True)
 
 

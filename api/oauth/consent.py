@@ -220,7 +220,7 @@ def _chosen(session: Session, person: User) -> tuple[Profile, Workspace] | tuple
     if not re.fullmatch(UUID, wanted):
         return None, None
     # nobody archives it before the consent is kept, which then ends with it
-    session.execute(sa.select(Profile.id).where(Profile.id == wanted).with_for_update(read=True))
+    session.scalar(sa.select(Profile.id).where(Profile.id == wanted).with_for_update(read=True))
     return next(
         ((profile, workspace) for profile, workspace in _profiles(session, person) if profile.id == wanted),
         (None, None),

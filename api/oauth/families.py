@@ -72,7 +72,7 @@ def hold_key(session: Session, key: ApiKey, workspace_id: str) -> None:
     """Read a key of the workspace again, which nobody ends, by whatever could end it, until this unit is over."""
     if key.app_id is not None:
         hold_app(session, key.app_id)
-    session.execute(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
+    session.scalar(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
     hold(session, consent_of_key(key))
     session.refresh(key, with_for_update=True)
 

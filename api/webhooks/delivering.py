@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from api import db
 from api.models import WebhookDelivery, WebhookEvent, WebhookSubscription
+from api.postponed import SLACK, is_due
 from api.webhooks import signing
 from api.webhooks.egress import Egress, Outcome
 from api.webhooks.emitting import content
@@ -137,8 +138,10 @@ def _due(settings: Settings, most: int) -> list[str]:
 
 
 def _is_due(at: datetime) -> sa.ColumnElement[bool]:
-    free = sa.or_(WebhookDelivery.claimed_until.is_(None), WebhookDelivery.claimed_until < at)
-    return sa.and_(WebhookDelivery.status.in_(OPEN), WebhookDelivery.next_attempt_at <= at, free)
+    until = WebhookDelivery.claimed_until
+    free = sa.or_(until.is_(None), until < at, until > at + CLAIMED_FOR + SLACK)
+    longest = [wait * (1 + JITTER) for wait in WAITS]
+    return sa.and_(WebhookDelivery.status.in_(OPEN), is_due(at, WebhookDelivery, longest), free)
 
 
 def _claimed(settings: Settings, delivery_id: str) -> Attempt | None:

@@ -22,9 +22,11 @@ LANDINGS = ("app", "files", "ad_platform", "store", "payments")
 def erasures(deployment: Deployment, warehouse: Warehouse) -> dg.MaterializeResult[None]:
     """Files of archived profiles are removed; whoever waits to be erased is renamed at random. Counts only."""
     started = time.monotonic()
-    purged = purge_waiting(deployment.settings, deployment.lake)
-    stores = forget_stores(deployment.settings, deployment.lake)
-    done = erase_waiting(deployment.settings, deployment.lake)
+    # of files that come back later nobody would take the person out again
+    lake = deployment.lake_to_land_in()
+    purged = purge_waiting(deployment.settings, lake)
+    stores = forget_stores(deployment.settings, lake)
+    done = erase_waiting(deployment.settings, lake)
     return dg.MaterializeResult(
         metadata={
             "erasures": len(done),

@@ -18,7 +18,7 @@ from orchestration.ranking.evaluation import LEAST_AUC
 from orchestration.ranking_inputs import known, read
 from orchestration.ranking_store import Model, RankingStore
 from orchestration.resources import Deployment, Warehouse
-from orchestration.warehouse_state import require_finished, require_usable
+from orchestration.warehouse_state import OtherVersionError, require_finished, require_usable
 from touchledger.settings import Settings
 
 GROUP = "ranking"
@@ -54,9 +54,12 @@ def _ranked(settings: Settings) -> Iterator[dg.MaterializeResult[None]]:
         tables = read(settings)
     except duckdb.IOException:
         raise
-    except duckdb.Error:
+    except duckdb.Error as error:
         # says what to do where that is why
         require_usable(settings)
+        if isinstance(error, duckdb.BinderException | duckdb.CatalogException):
+            # after an upgrade, and before the first build
+            raise OtherVersionError from None
         raise
     model = train(known(tables), store) if tables else None
     if tables is None or model is None:

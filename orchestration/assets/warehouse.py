@@ -12,6 +12,7 @@ from orchestration.assets.column_schemas import served_schema
 from orchestration.dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, dbt_assets
 from orchestration.dbt_manifest import ensure_manifest, target
 from orchestration.dbt_process import ON_SPARK
+from orchestration.lake_owners import require_its_lake
 from orchestration.resources import Deployment, Warehouse, WarehouseDbt
 from orchestration.warehouse_state import rebuilding
 from touchledger.settings import load
@@ -59,6 +60,8 @@ def warehouse_assets(
 ) -> Iterator[Any]:
     """Staging, identities, paths, credit and marts, from the raw files alone."""
     settings = deployment.settings
+    # begun alone, by hand, no landing has asked before
+    require_its_lake(settings.operational_url, deployment.lake)
     with rebuilding(settings, token=warehouse.token, whole=not context.is_subset):
         on_spark = (config.engine or Engine(settings.engine)) is Engine.spark
         folder = spark.target(settings) if on_spark else target(settings)

@@ -10,7 +10,7 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from api import connections
+from api import code_digest, connections
 from api.app import create_app
 from api.http import Application
 from api.models import Profile
@@ -110,3 +110,17 @@ def advertiser(
     connection = connected.to_meta(settings.operational_url, profile, sandbox.url)
     key = accounts.secret(settings.operational_url, profile, scopes=connected.SCOPES)
     return Advertiser(settings, profile, sandbox, connection, Caller(client, key))
+
+
+@pytest.fixture
+def upgrade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Gives what puts other code in the place of that which has answered so far, as an upgrade and a restart do."""
+
+    def other_code() -> None:
+        (tmp_path / "upgraded").mkdir()
+        (tmp_path / "upgraded" / "routes.py").write_text("# of the next version")
+        monkeypatch.setattr(code_digest, "SOURCES", tmp_path / "upgraded")
+        code_digest.code_digest.cache_clear()
+
+    yield other_code
+    code_digest.code_digest.cache_clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -44,6 +45,22 @@ def test_readiness_says_what_fails(settings: Settings, client: FlaskClient) -> N
     snapshots(settings).close()
 
 
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_database_whose_file_was_taken_away_fails(
+    settings: Settings, profile: Profile, client: FlaskClient, replaced: bool
+) -> None:
+    # connections that were open went on with it, and all they wrote was gone with the process
+    path, elsewhere = settings.home / "operational.db", settings.home / "elsewhere.db"
+    assert client.get("/readyz").status_code == 200
+    path.rename(elsewhere)
+    if replaced:
+        shutil.copy(elsewhere, path)
+    response = client.get("/readyz")
+    assert (response.status_code, response.get_json()["checks"]["operational_db"]) == (503, "failing")
+    elsewhere.rename(path)
+    assert client.get("/readyz").status_code == 200
+
+
 @pytest.mark.parametrize(
     ("status", "minutes", "told"), [("active", 11, "late"), ("active", 9, "ok"), ("paused", 11, "ok")]
 )
@@ -70,6 +87,13 @@ def test_mail_that_nobody_sends_is_told_and_requests_served(
         session.add(mail)
     response = client.get("/readyz")
     assert (response.status_code, response.get_json()["checks"]["outbox"]) == (200, told)
+
+
+def test_a_database_that_is_named_by_a_uri_is_ready(settings: Settings) -> None:
+    named = Settings(home=settings.home, database_url=f"sqlite:///file:{settings.home}/operational.db?uri=true")
+    response = create_app(named).test_client().get("/readyz")
+    assert (response.status_code, response.get_json()["checks"]["operational_db"]) == (200, "ok")
+    db.close_engines(named.operational_url)
 
 
 def test_an_unmigrated_database_is_not_ready(home: object) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from structlog.testing import capture_logs
 
 from api import errors, snapshot
 from api.snapshot import Snapshots
@@ -85,8 +86,25 @@ def test_nothing_to_fall_back_on_is_database_unavailable(snapshots: Snapshots, b
     with pytest.raises(errors.ApiError) as refusal, snapshots.reader():
         pass
     assert refusal.value.code is errors.DATABASE_UNAVAILABLE
+    # it said that the database could not be reached, which answers all along
+    assert refusal.value.message.startswith("The published figures cannot be read")
     assert refusal.value.headers["Retry-After"] == "2"
     assert snapshots.health().problem
+
+
+def test_why_a_snapshot_is_not_served_is_logged_once(
+    snapshots: Snapshots, bare: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # after an upgrade all figures answered 503, and no log of the API said that a build was all it took
+    monkeypatch.setattr(snapshot, "RETRY_SECONDS", 0.0)
+    served.publish(bare.published, version(1), token=1)
+    _without_a_column(next(bare.published.glob("served-*.duckdb")))
+    with capture_logs() as logged:
+        for _ in range(3):
+            assert snapshots.health().snapshot_id is None
+    (line,) = logged
+    assert (line["event"], line["log_level"], line["served"]) == ("snapshot_not_served", "error", None)
+    assert line["problem"].endswith("lacks credit_daily.cash_minor")
 
 
 @pytest.mark.parametrize("content", ["", "{not json", "[]", "{}", '{"file": "../../etc/passwd"}', '{"file": null}'])

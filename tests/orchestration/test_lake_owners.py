@@ -12,17 +12,20 @@ import pytest
 
 from api.db import now, transaction
 from api.models import Connection, Import, Profile
+from orchestration.assets.warehouse import warehouse_assets
 from orchestration.definitions import defs
 from orchestration.importer import import_file
 from orchestration.lake import Lake
 from orchestration.lake_owners import LostLakeError, require_its_lake
 from orchestration.resources import Deployment as Deployed
+from orchestration.resources import Warehouse, dbt
 from tests.end_to_end.command import Deployment
 from tests.orchestration.test_readers import HEADER, ROW, written
 from touchledger.accounts import create_profile
 from touchledger.doctor_files import imports
 from touchledger.settings import Settings
 
+RESOURCES = {"deployment": Deployed(), "warehouse": Warehouse(), "dbt": dbt()}
 TOUCH = {
     "touch_key": "t",
     "occurred_at": "2026-03-01T00:00:00Z",
@@ -86,16 +89,18 @@ def test_only_a_file_of_before_is_imported_into_a_lake_that_lost_all(settings: S
     assert [import_file(url, lake, **told, path=path).id == earlier.id for path in paths] == [True, False]
 
 
-def test_every_landing_step_refuses_a_lake_that_lost_all(settings: Settings) -> None:
+def test_every_step_that_lands_erases_or_builds_refuses_a_lake_that_lost_all(settings: Settings) -> None:
+    # erasures that were begun alone were over before the files came back with the person, and a build was empty
     profile_id = create_profile(settings, name="Shop", timezone="UTC", currency="USD")
     with transaction(settings.operational_url) as session:
         session.add(imported(profile_id))
     assets = [one for one in defs.assets or [] if isinstance(one, dg.AssetsDefinition)]
-    steps = [one for one in assets if {spec.group_name for spec in one.specs} == {"landing"}]
-    assert len(steps) == 5
-    for step in steps:
+    steps = [one for one in assets if {spec.group_name for spec in one.specs} <= {"landing", "erasure"}]
+    assert len(steps) == 6
+    for step in (*steps, warehouse_assets):
         with pytest.raises(LostLakeError):
-            dg.materialize([step], resources={"deployment": Deployed()}, partition_key=_newest(step))
+            dg.materialize([step], resources=RESOURCES, partition_key=_newest(step))
+    assert not (settings.home / "warehouse.duckdb").exists()
 
 
 def _newest(step: dg.AssetsDefinition) -> str | None:

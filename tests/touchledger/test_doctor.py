@@ -18,15 +18,15 @@ import sqlalchemy as sa
 from click.testing import CliRunner
 from pydantic import SecretStr
 
-from api.db import close_engines, transaction
+from api.db import close_engines, now, transaction
 from api.migrate import upgrade
-from api.models import Import
+from api.models import Import, Profile
 from api.operations import SPARE_BYTES
 from orchestration import durable, pointer
 from tests.end_to_end.command import Deployment, free_port
-from tests.factories import served
+from tests.factories import accounts, exports, served
 from touchledger.cli import main
-from touchledger.doctor import database, ports, state_folder
+from touchledger.doctor import connections, database, ports, state_folder
 from touchledger.doctor_files import history, imports, signing_key, snapshot, warehouse
 from touchledger.settings import Settings, load
 
@@ -222,3 +222,31 @@ def test_a_snapshot_of_an_older_version_that_the_api_refuses_is_told_with_what_i
     (finding,) = snapshot(settings)
     assert (finding.verdict, finding.found) == ("fail", f"{current.file} lacks products.status")
     assert "`touchledger build`" in finding.way_out
+
+
+def test_connections_that_gave_nothing_are_told_with_who_has_to_act(settings: Settings) -> None:
+    # the status listed them, and a doctor of a deployment that pulled nothing any more found all well
+    url = settings.operational_url
+    assert list(connections(settings)) == []
+    profile = accounts.profile(url)
+    exports.connection(url, profile)
+    assert [(one.verdict, one.found) for one in connections(settings)] == [("ok", "1 gave what they were asked for")]
+    told: dict[str, dict[str, str]] = {
+        "dead": {"status": "reconnect_required", "status_reason": "expired"},
+        "closed": {"status": "needs_action", "status_reason": "permission_missing"},
+        "slow": {"status_reason": "throttled"},
+        "left": {"status": "disconnected"},
+    }
+    for name, members in told.items():
+        exports.connection(url, profile, display_name=name, **members)
+    found = {one.found: one.way_out for one in connections(settings)}
+    assert list(found) == [
+        "dead (meta): reconnect_required, expired",
+        "closed (meta): needs_action, permission_missing",
+        "slow (meta): active, throttled",
+    ]
+    assert found["dead (meta): reconnect_required, expired"].startswith("its owner has to connect it anew")
+    assert {one.verdict for one in connections(settings)} == {"warn"}
+    with transaction(url) as session:
+        session.get_one(Profile, profile.id).archived_at = now()
+    assert list(connections(settings)) == []

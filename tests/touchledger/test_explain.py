@@ -125,6 +125,17 @@ def test_a_conversion_without_a_path_says_so(told: Path) -> None:
     assert "Projected value 5,000.00 USD" in printed
 
 
+def test_a_renewal_whose_first_payment_is_unknown_says_so_and_not_that_nobody_came(told: Path) -> None:
+    tables = served.from_csv(GOLDEN)
+    (renewal,) = (one for one in tables["conversions"] if one["conversion_ref"] == "stripe:pi_2")
+    renewal["path_conversion_key"], renewal["inherited_from"], renewal["touches"] = None, None, 0
+    served.publish(load().published, tables)
+    printed = explain("stripe:pi_2").stdout
+    assert "A renewal whose first payment is not known: unattributed (no_touch) under every model." in printed
+    assert "no path" not in printed
+    assert json.loads(explain("stripe:pi_2", "--json").stdout)["touches"] == []
+
+
 def test_a_handle_of_two_profiles_needs_the_profile(told: Path) -> None:
     # the other profile's payment reference is spelt like this one's event key
     ambiguous = explain("sale-1")

@@ -100,3 +100,19 @@ def test_a_link_that_leads_nowhere_is_open_to_nobody(found: Path) -> None:
         (home / name).symlink_to(to)
     home.chmod(0o755)
     assert list(open_to_all(Settings(home=home))) == []
+
+
+def test_a_folder_of_spark_that_all_may_read_is_told_also_while_nothing_is_built(
+    found: Path, settings: Settings
+) -> None:
+    # a run builds everybody's paths there, under the umask, and the doctor looked at the state folder alone
+    folder = found / "spark"
+    on_spark = settings.model_copy(update={"spark_folder": folder})
+    assert list(open_to_all(on_spark)) == []
+    folder.mkdir()
+    folder.chmod(0o755)
+    (finding,) = open_to_all(on_spark)
+    assert (finding.verdict, finding.found) == ("warn", f"every user of this machine may read {folder}")
+    assert finding.way_out == f"`chmod o-rwx {folder}` keeps them out"
+    folder.chmod(0o750)
+    assert list(open_to_all(on_spark)) == []

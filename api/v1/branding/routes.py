@@ -133,7 +133,7 @@ def shape(row: Branding | None) -> dict[str, Any]:
 
 def _locked(unit: Session, workspace_id: str) -> Branding:
     # two who change it at once do it one after the other, also the first time
-    unit.execute(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
+    unit.scalar(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
     return unit.get(Branding, workspace_id) or Branding(workspace_id=workspace_id, locale="en")
 
 

@@ -167,7 +167,7 @@ def shape(row: SenderDomain | None) -> dict[str, Any]:
 
 def _hold(workspace_id: str) -> None:
     # two who register or remove one at once do it one after the other
-    session().execute(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
+    session().scalar(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
 
 
 def _present(row: SenderDomain | None) -> SenderDomain:

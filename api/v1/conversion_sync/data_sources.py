@@ -39,7 +39,9 @@ class DataSource(Schema):
     source = fields.String(required=True, metadata={"enum": list(sources.SOURCES)})
     status = fields.String(required=True, metadata={"enum": ["ready", "degraded", "not_ready"]})
     reason_code = fields.String(required=True, allow_none=True, metadata={"enum": [*sources.REASONS, None]})
-    connection_id = fields.UUID(required=True, allow_none=True)
+    connection_id = fields.UUID(
+        required=True, allow_none=True, metadata={"description": "Of several the one that waits for somebody."}
+    )
     last_event_at = fields.DateTime(required=True, allow_none=True)
     events_24h = fields.Integer(required=True, metadata={"description": _EVENTS})
     events_7d = fields.Integer(required=True)

@@ -68,7 +68,7 @@ def mint_api_key(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     if named is not None and named.id != profile_id:
         raise errors.INVALID_PARAMETER("profile_id is one in the query and another in the body.")
     # nobody archives it or takes its people out until this is over
-    session().execute(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
+    session().scalar(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
     reached = reach.of_person(
         session(), auth.current().person, workspace_id=workspace_id, profile_id=profile_id
     )  # fmt: skip

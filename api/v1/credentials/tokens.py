@@ -56,7 +56,7 @@ def mint_token(body: dict[str, Any]) -> dict[str, Any]:
     It acts as this person, within its grants and what the person's memberships give, and has an allowance of its own.
     """
     # whoever resets the password holds the person's row, and ends tokens with the sessions
-    session().execute(sa.select(User.id).where(User.id == auth.current().person).with_for_update(key_share=True))
+    session().scalar(sa.select(User.id).where(User.id == auth.current().person).with_for_update(key_share=True))
     if session().get_one(UserSession, auth.current().id).revoked_at is not None:
         raise auth.unauthorized()
     secret = credentials.mint("tl_user")

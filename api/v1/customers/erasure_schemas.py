@@ -66,7 +66,14 @@ class Receipt(Schema):
     """One erasure. It ends as completed when the first snapshot without the person is served."""
 
     erasure_id = fields.String(required=True, metadata={"format": "uuid"})
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": list(STATUSES),
+            "description": "received: files and figures wait for the next build; processing: that build runs, or its"
+            " snapshot is not served yet; failed: tried again with the build after it.",
+        },
+    )
     requested_at = fields.DateTime(required=True)
     completed_at = fields.DateTime(required=True, allow_none=True)
     due_at = fields.DateTime(required=True, metadata={"description": "By when the law wants it done."})

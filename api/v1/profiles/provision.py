@@ -93,7 +93,7 @@ def _place(session: Session, app: App, body: Mapping[str, Any]) -> tuple[Workspa
     if not named:
         return workspace, None
     # the workspace before the person, as whoever lets them into it does
-    session.execute(sa.select(Workspace.id).where(Workspace.id == workspace.id).with_for_update(key_share=True))
+    session.scalar(sa.select(Workspace.id).where(Workspace.id == workspace.id).with_for_update(key_share=True))
     return workspace, _joined(session, workspace, creation.person_of(session, named, app=app, at=now()))
 
 

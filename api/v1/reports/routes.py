@@ -161,7 +161,7 @@ def schedule_reports(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     sends = bool(patch.get("recipients"))
     _refuse_mail_to_app_people(sends=sends)
     # two who schedule the same at once, or change the time zone, do it one after the other
-    session().execute(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
+    session().scalar(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
     found = _profiles(session(), workspace_id, body["profile_ids"])
     plans.require(auth.current().workspace, "bulk_reports")
     _require_means(patch.get("format", "csv"), sends=sends)

@@ -24,7 +24,7 @@ def own(
 ) -> tuple[Workspace, bool]:
     """The person's workspace of that name, and whether it was made just now; a new one gets `workspace_id`."""
     # whoever asks at the same moment waits here, and then finds this one
-    session.execute(sa.select(User.id).where(User.id == user_id).with_for_update(key_share=True))
+    session.scalar(sa.select(User.id).where(User.id == user_id).with_for_update(key_share=True))
     earlier = just_made(session, user_id, body["name"], at)
     if earlier is not None:
         return earlier, False

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import orjson
-
 from api import auth, context, rates, responses
 from api.guard import workspace_guarded
 from api.http import Blueprint
 from api.models import Profile, Workspace
-from api.reading import timestamp
+from api.reading import digest, timestamp
 from api.reading_across import opened
 from api.snapshot import snapshots
 from api.v1.workspaces import pacing_queries, pacing_rows
@@ -75,5 +72,4 @@ def _tag(snapshot_id: str, workspace: Workspace, profiles: Sequence[Profile], fi
         [one.id, one.name, one.timezone, one.reporting_currency, str(one.monthly_budget), one.outcome_target]
         for one in profiles
     ]
-    content = orjson.dumps([workspace.id, workspace.reporting_currency, first, told])
-    return f"{snapshot_id}.{hashlib.sha256(content).hexdigest()[:16]}"
+    return f"{snapshot_id}.{digest([workspace.id, workspace.reporting_currency, first, told])}"

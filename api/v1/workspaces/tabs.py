@@ -102,7 +102,7 @@ def mark_tab_seen(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     """Say that the person has looked at a tab"""
     person, at = auth.current().person, db.now()
     # two looks at once: one after the other
-    session().execute(sa.select(User.id).where(User.id == person).with_for_update(key_share=True))
+    session().scalar(sa.select(User.id).where(User.id == person).with_for_update(key_share=True))
     session().merge(TabSeen(workspace_id=workspace_id, user_id=person, tab=body["tab"], seen_at=at))
     return {"tab": body["tab"], "seen_at": at}
 

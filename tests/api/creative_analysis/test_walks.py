@@ -34,7 +34,7 @@ MOODS: dict[str, tuple[Any, int, str | None]] = {
     "good": (GOOD, 200, None),
     "down": ({}, 500, "transient"),
     "busy": ({}, 429, "throttled"),
-    "closed": ({}, 401, "connection_revoked"),
+    "closed": ({}, 401, "analyser_token_refused"),
     "refusing": ({}, 422, "refused"),
     "other words": ({**GOOD, "creative_format": "oil on canvas"}, 200, "malformed"),
     "no JSON": ("<html>", 200, "malformed"),

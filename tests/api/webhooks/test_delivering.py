@@ -104,6 +104,25 @@ def test_nothing_is_tried_before_its_time(
     assert state(settings, subscription).consecutive_failures == 0
 
 
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_clock_that_was_set_back_keeps_nobody_waiting_for_its_old_time(
+    settings: Settings,
+    subscription: WebhookSubscription,
+    receiver: Receiver,
+    clock: time_machine.Coordinates,
+    killed: bool,
+) -> None:
+    receiver.answers = [200] if killed else [503, 200]
+    emitted(settings, subscription)
+    if killed:
+        delivering._claimed(settings, deliveries(settings)[0].id)
+    else:
+        deliver(settings, receiver.egress)
+    assert deliver(settings, receiver.egress) == 0
+    clock.move_to(START - timedelta(days=1))
+    assert deliver(settings, receiver.egress) == 1
+
+
 @pytest.mark.parametrize(("chance", "seconds"), [(0.0, 4.0), (0.5, 5.0), (1.0, 6.0)])
 def test_waits_are_spread_by_a_fifth(chance: float, seconds: float) -> None:
     assert wait_before(1, chance) == timedelta(seconds=seconds)

@@ -10,7 +10,10 @@ import pytest
 
 from orchestration.assets.scores import ranker, readable_check
 from orchestration.resources import Deployment
-from orchestration.warehouse_state import DamagedWarehouseError, end
+from orchestration.warehouse_state import DamagedWarehouseError, OtherVersionError, end
+from tests.factories import ranked_warehouses
+from tests.factories.ad_worlds import World
+from tests.factories.wear_worlds import WearWorld
 from touchledger.settings import Settings
 
 
@@ -25,6 +28,22 @@ def test_a_damaged_warehouse_is_told_with_the_way_out(home: Path) -> None:
         file.seek(3 * 4096)
         file.write(b"x" * (settings.warehouse.stat().st_size - 3 * 4096))
     with pytest.raises(DamagedWarehouseError, match=r"warehouse\.duckdb is damaged .*; remove it, and"):
+        dg.materialize([ranker], resources={"deployment": Deployment()})
+
+
+def test_a_warehouse_of_before_an_upgrade_is_told_with_the_way_out(home: Path) -> None:
+    # it ended with "does not have a column named ...", and nothing said that a build was all it takes
+    settings = Settings(home=home)
+    worlds = World(accounts=1, ads=20, quality=0.5), WearWorld(accounts=1, ads=20, wear=0.12)
+    ranked_warehouses.build(settings, worlds[0].history(1), worlds[1].panel(1))
+    with duckdb.connect(str(settings.warehouse)) as warehouse:
+        warehouse.execute("alter table intermediate.int_score_history drop column ad_account_id")
+    with pytest.raises(OtherVersionError, match="run `touchledger build` first") as told:
+        dg.materialize([ranker], resources={"deployment": Deployment()})
+    assert told.value.__suppress_context__
+    with duckdb.connect(str(settings.warehouse)) as warehouse:
+        warehouse.execute("drop table intermediate.int_score_history_layers")
+    with pytest.raises(OtherVersionError):
         dg.materialize([ranker], resources={"deployment": Deployment()})
 
 

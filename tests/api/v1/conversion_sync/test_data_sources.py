@@ -145,6 +145,20 @@ def test_a_connection_that_needs_somebody_is_told(key: Caller, url: str, profile
     assert reasons(key)["ad_platform"] == status
 
 
+@pytest.mark.parametrize("status", ["needs_action", "reconnect_required"])
+@pytest.mark.parametrize("first", [True, False])
+def test_an_account_that_waits_for_somebody_is_told_beside_one_that_serves(
+    key: Caller, url: str, profile: Profile, status: str, first: bool
+) -> None:
+    # of two ad accounts only the better one was seen, and the source was ready
+    told_of = {"external_account_id": "act_2", "status": status}
+    accounts: list[dict[str, Any]] = [told_of, {}] if first else [{}, told_of]
+    made = [exports.connection(url, profile, synced_at=db.now(), **one) for one in accounts]
+    row = told(key)["ad_platform"]
+    waiting = made[accounts.index(told_of)].id
+    assert (row["reason_code"], row["status"], row["connection_id"]) == ("needs_action", "degraded", waiting)
+
+
 def test_events_and_files_count_as_they_came_in(key: Caller, url: str, profile: Profile) -> None:
     add(url, Event(id=db.new_id(), profile_id=profile.id, fingerprint="f", is_test=True))
     assert reasons(key)["server_events"] == "test_only"

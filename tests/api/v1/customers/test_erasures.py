@@ -117,6 +117,15 @@ def test_the_document_says_that_no_token_of_a_link_is_counted(partner: Caller, p
     assert ask(partner, email=EMAIL).json["data"]["counts"]["tokens_voided"] == 0
 
 
+def test_the_document_says_what_an_erasure_waits_for(partner: Caller) -> None:
+    # it stays received for as long as nobody builds
+    schemas = partner.client.get("/openapi.json").json["components"]["schemas"]
+    assert (
+        "received: files and figures wait for the next build"
+        in schemas["Receipt"]["properties"]["status"]["description"]
+    )
+
+
 def test_the_receipt_counts_what_stays_in_the_ledger_of_exports(
     partner: Caller, person: str, settings: Settings, profile: Profile
 ) -> None:

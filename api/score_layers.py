@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from api.served import LAYERS
+from api.served import LAYER_FIGURES, LAYERS
 
 _NAMES = ", ".join(f"'{layer}'" for layer in LAYERS)
 _LISTS = ", ".join(
-    f"unnest([{', '.join(f'{layer}_{figure}' for layer in LAYERS)}]) as {figure}"
-    for figure in ("percentile", "reliability", "reason_rank")
+    f"unnest([{', '.join(f'{layer}_{figure}' for layer in LAYERS)}]) as {figure}" for figure in LAYER_FIGURES
 )
 
 

@@ -51,7 +51,7 @@ LAYERS = (
     "attributed_pipeline",
     "attributed_revenue",
 )
-LAYER_FIGURES = ("weight", "percentile", "reliability", "reason_rank")
+LAYER_FIGURES = ("percentile", "reliability", "reason_rank")
 
 TABLES: Mapping[str, tuple[str, ...]] = {
     "profiles": (

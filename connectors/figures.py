@@ -9,6 +9,15 @@ from connectors.errors import Malformed
 # what the contracts keep of an amount and of a claim; platforms that split a sale over ads write more decimals
 KEPT = Decimal("0.0001")
 LONGEST_FIGURE = 20
+_WHOLE = (
+    "BIF", "BYR", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "UYI", "VND", "VUV", "XAF",
+    "XOF", "XPF",
+)  # fmt: skip
+_DIGITS = {
+    **dict.fromkeys(_WHOLE, 0),
+    **dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3),
+    **dict.fromkeys(("CLF", "UYW"), 4),
+}
 
 
 def number(provider: str, text: object) -> Decimal:
@@ -26,3 +35,8 @@ def number(provider: str, text: object) -> Decimal:
 def kept(value: Decimal) -> Decimal:
     """An amount or claim to its fourth decimal, half to even: one more would be refused with its whole row."""
     return value.quantize(KEPT, ROUND_HALF_EVEN)
+
+
+def digits(currency: str) -> int:
+    """Decimal places of a currency's minor unit (ISO 4217): two, of most."""
+    return _DIGITS.get(currency, 2)

@@ -24,12 +24,6 @@ NOUNS: dict[Level, tuple[str, str]] = {
     "ad": ("adGroupAd", "adGroupAds"),
 }
 _MICROS = Decimal(1_000_000)
-# decimal places of ISO 4217 where they are not two
-_DIGITS = {
-    **dict.fromkeys(("BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV",
-                     "XAF", "XOF", "XPF"), 0),
-    **dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3),
-}  # fmt: skip
 # texts alone, as most search ads are, are none of the forms that creatives have here
 _FORMATS = {
     **dict.fromkeys((
@@ -171,18 +165,13 @@ def budgets(row: Row, currency: str) -> dict[str, int | None]:
     if not node.get("explicitlyShared"):
         for name, column in (("amountMicros", "daily_budget_minor"), ("totalAmountMicros", "lifetime_budget_minor")):
             micros = count(node.get(name) or 0)
-            found[column] = micros * 10 ** digits(currency) // int(_MICROS) or None
+            found[column] = micros * 10 ** figures.digits(currency) // int(_MICROS) or None
     return found
 
 
 def spelled_micros(amount_minor: int, currency: str) -> str:
     """Minor units as Google writes an amount."""
-    return str(amount_minor * int(_MICROS) // 10 ** digits(currency))
-
-
-def digits(currency: str) -> int:
-    """Decimal places of a currency."""
-    return _DIGITS.get(currency, 2)
+    return str(amount_minor * int(_MICROS) // 10 ** figures.digits(currency))
 
 
 def live_state(row: Row, level: Level) -> LiveState:

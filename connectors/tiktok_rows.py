@@ -16,11 +16,6 @@ from connectors.errors import Malformed
 
 PLATFORM = "tiktok"
 NOUNS: Mapping[Level, str] = {"campaign": "campaign", "ad_set": "adgroup", "ad": "ad"}
-# decimal places of ISO 4217 where they are not two
-_WHOLE = (
-    "BIF", "CLP", "DJF", "GNF", "ISK", "JPY", "KMF", "KRW", "PYG", "RWF", "UGX", "VND", "VUV", "XAF", "XOF", "XPF",
-)  # fmt: skip
-_DIGITS = dict.fromkeys(_WHOLE, 0) | dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3)
 _STATUSES = {"ENABLE": "ACTIVE", "DISABLE": "PAUSED", "DELETE": "DELETED"}
 _BUDGETS = {
     "BUDGET_MODE_DAY": "daily_budget_minor",
@@ -171,7 +166,7 @@ def budgets(node: Row, currency: str) -> dict[str, int | None]:
     found: dict[str, int | None] = {"daily_budget_minor": None, "lifetime_budget_minor": None}
     column, amount = _BUDGETS.get(str(node.get("budget_mode"))), number(node.get("budget") or 0)
     if column and amount:
-        minor = amount.scaleb(_DIGITS.get(currency, 2))
+        minor = amount.scaleb(figures.digits(currency))
         if minor != int(minor):
             raise Malformed(PLATFORM, "a budget finer than its currency")
         found[column] = int(minor)
@@ -180,7 +175,7 @@ def budgets(node: Row, currency: str) -> dict[str, int | None]:
 
 def spelled_budget(amount_minor: int, currency: str) -> int | float:
     """A budget as TikTok takes it: a JSON number of whole units."""
-    amount = Decimal(amount_minor).scaleb(-_DIGITS.get(currency, 2))
+    amount = Decimal(amount_minor).scaleb(-figures.digits(currency))
     return int(amount) if amount == int(amount) else float(amount)
 
 

@@ -95,7 +95,9 @@ def test_no_credential_is_in_the_tree() -> None:
     ] == []
 
 
-def test_the_lock_names_no_index() -> None:
-    lock = (ROOT / "requirements.lock").read_text()
-    assert not re.search(r"(--index-url|--extra-index-url|--find-links|https?://|file://)", lock)
+def test_no_lock_names_an_index() -> None:
+    locks = sorted(ROOT.glob("requirements*.lock"))
+    assert len(locks) == 3
+    for lock in locks:
+        assert not re.search(r"(--index-url|--extra-index-url|--find-links|https?://|file://)", lock.read_text())
     assert not (ROOT / "uv.lock").exists()

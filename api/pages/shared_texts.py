@@ -18,7 +18,6 @@ TEXTS: dict[str, tuple[str, str]] = {
     "ads_shown": ("Ads shown", "Anuncios mostrados"),
     "settled_ads": ("Settled", "Asentados"),
     "provisional_ads": ("Provisional", "Provisionales"),
-    "median": ("Middle of comparable ads", "Mitad de los comparables"),
     "ranking": ("Ranking", "Clasificación"),
     "place": ("Place", "Puesto"),
     "ad": ("Ad", "Anuncio"),

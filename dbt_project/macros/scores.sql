@@ -66,7 +66,7 @@
 {# Upper tail of the normal distribution for z >= 0, to 7.5e-8: Abramowitz and Stegun 26.2.17. #}
 {% macro normal_tail(z) -%}
     {%- set t = '(1 / (1 + 0.2316419 * ' ~ z ~ '))' -%}
-    {{ exp_of_minus(z ~ ' * ' ~ z ~ ' / 2') }} * 0.3989422804014327 * {{ t }} * (
+    {{ exp_of_minus(z ~ ' * ' ~ z ~ ' / 2') }} * 0.3989422804014327e0 * {{ t }} * (
         0.319381530 + {{ t }} * (-0.356563782 + {{ t }} * (1.781477937 + {{ t }} * (
             -1.821255978 + {{ t }} * 1.330274429)))
     )

@@ -12,12 +12,12 @@ from tests.factories.scored import LIMITS
 ROWS = [
     {
         "profile_key": 1, "score_window": "28d", "entity_key": 9, **LIMITS,
-        "delivery_weight": 0.1, "delivery_percentile": 60.5, "delivery_reliability": 0.5,
+        "delivery_percentile": 60.5, "delivery_reliability": 0.5,
         "retention_percentile": 50, "retention_reliability": 0,
-        "attributed_revenue_weight": 0.5, "attributed_revenue_percentile": 9, "attributed_revenue_reliability": 0.8,
-        "attributed_revenue_reason_rank": 1, "attention_weight": 0.2,
+        "attributed_revenue_percentile": 9, "attributed_revenue_reliability": 0.8,
+        "attributed_revenue_reason_rank": 1,
     },
-    {"profile_key": 1, "score_window": "28d", "entity_key": 10, **LIMITS, "attention_weight": 0.2},
+    {"profile_key": 1, "score_window": "28d", "entity_key": 10, **LIMITS},
     {"profile_key": 1, "score_window": "7d", "entity_key": 9, **LIMITS, "delivery_percentile": 1,
      "delivery_reliability": 0.499},
 ]  # fmt: skip

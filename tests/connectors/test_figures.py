@@ -1,4 +1,4 @@
-"""Amounts and claims with more decimals than the contracts keep: rounded, so that the day's spend is not lost."""
+"""Amounts, claims and budgets: as exact as the contracts keep them, in the units of their currency."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from decimal import Decimal
 
 import pytest
 
-from connectors import google_rows, meta_rows, tiktok_rows
+from connectors import figures, google_rows, meta_rows, tiktok_rows
 from connectors.ad_platform import Row
 from data_contracts.contract import load
+from data_contracts.formats import currency_digits
 
 
 def meta(spend: str, value: str) -> Row:
@@ -38,3 +39,20 @@ def test_a_fifth_decimal_is_rounded_half_to_even_and_costs_no_row(delivery: Call
 def test_google_rounds_its_claims_likewise() -> None:
     told = google_rows.claims({"metrics": {"conversions": 3.00005, "conversionsValue": 149.97015}})
     assert (told["platform_conversions"], told["platform_conversion_value"]) == (Decimal("3.0000"), Decimal("149.9702"))
+
+
+def test_a_currency_has_the_decimal_places_that_the_figures_are_counted_in() -> None:
+    known = currency_digits()
+    assert {currency: figures.digits(currency) for currency in known} == dict(known)
+
+
+@pytest.mark.parametrize(("currency", "minor", "micros", "units"), [
+    ("EUR", 1250, "12500000", 12.5), ("JPY", 1250, "1250000000", 1250), ("KWD", 1250, "1250000", 1.25),
+    ("CLF", 12500, "1250000", 1.25), ("UYI", 1250, "1250000000", 1250),
+])  # fmt: skip
+def test_a_budget_is_spelled_in_its_currencys_own_units(currency: str, minor: int, micros: str, units: float) -> None:
+    assert google_rows.spelled_micros(minor, currency) == micros
+    assert tiktok_rows.spelled_budget(minor, currency) == units
+    assert tiktok_rows.budgets({"budget_mode": "BUDGET_MODE_DAY", "budget": units}, currency) == {
+        "daily_budget_minor": minor, "lifetime_budget_minor": None,
+    }  # fmt: skip

@@ -59,6 +59,13 @@ def test_every_figure_of_complete_delivery_says_that_ended_accounts_do_not_hold_
     assert len(members) > 10
 
 
+def test_every_reason_that_is_told_says_what_it_may_be(document: Any) -> None:
+    for name, schema in document["components"]["schemas"].items():
+        for member, told in schema.get("properties", {}).items():
+            if member.endswith("reason"):
+                assert told.get("enum") or told.get("description"), f"{name}.{member}"
+
+
 def test_openapi_states_the_choices_and_limits_that_requests_are_held_to(document: Any) -> None:
     schemas, paths = document["components"]["schemas"], document["paths"]
     # a client that keeps to the document was refused

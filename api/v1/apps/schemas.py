@@ -162,7 +162,13 @@ class DpaAccepted(DpaShape):
 
 
 class WithdrawBody(Schema):
-    reason = Text(500, low=0, load_default=None, allow_none=True)
+    reason = Text(
+        500,
+        low=0,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "Kept with the withdrawal."},
+    )
 
 
 class DpaWithdrawn(DpaShape):

@@ -39,7 +39,13 @@ class ConnectionShape(Schema):
         required=True, allow_none=True, metadata={"description": "Null until an account was chosen."}
     )
     status = fields.String(required=True, metadata={"enum": list(STATUSES)})
-    status_reason = fields.String(required=True, allow_none=True)
+    status_reason = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "Why it needs somebody, or why the newest call failed, as a slug; null after a good one."
+        },
+    )
     scopes_granted = fields.List(fields.String(), required=True, metadata={"description": "As the provider told."})
     login_kind = fields.String(
         required=True, allow_none=True, metadata={"enum": ["page_linked", "direct", None], "description": "Of social."}

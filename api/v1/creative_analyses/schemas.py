@@ -38,5 +38,12 @@ class Analysis(Schema):
     creative_hash = fields.String(required=True, metadata={"description": "Names the state of the creative."})
     requested_at = fields.DateTime(required=True)
     finished_at = fields.DateTime(required=True, allow_none=True)
-    failure_reason = fields.String(required=True, allow_none=True)
+    failure_reason = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "Of a failed one: analyser_failed, timed_out, or why its service did not answer, as"
+            " a slug. Else null."
+        },
+    )
     result = fields.Nested(Result, required=True, allow_none=True)

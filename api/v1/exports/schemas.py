@@ -10,6 +10,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 from api.bodies import NeedsOne, Text
 from api.body_fields import Flag, Uuid
 from api.exports.destinations import KINDS, STATES, TARGETS
+from api.exports.gates import SKIP_REASONS
 from api.fields import Choice
 from api.models.export import STATUSES
 from api.op_lists import ListQuery
@@ -86,7 +87,14 @@ class DestinationShape(Schema):
     name = fields.String(required=True)
     enabled = fields.Boolean(required=True)
     status = fields.String(required=True, metadata={"enum": list(STATES)})
-    status_reason = fields.String(required=True, allow_none=True)
+    status_reason = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "Why it is not ok. Disabled: person, privacy_mode, failing_24h or archived; blocked: the"
+            " status of its connection, or no_token; failing: why the last event failed, as a slug. Null where ok."
+        },
+    )
     connection_id = fields.UUID(required=True, allow_none=True)
     meta_pixel_id = fields.String(metadata={"description": "Of meta_capi."})
     google_conversion_action = fields.String(metadata={"description": "Of google_conversions."})
@@ -137,7 +145,14 @@ class LedgerRow(Schema):
     )
     conversion_type = fields.String(required=True)
     status = fields.String(required=True, metadata={"enum": list(STATUSES)})
-    reason = fields.String(required=True, allow_none=True, metadata={"description": "Why it was skipped or failed."})
+    reason = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": f"Why it was skipped: {', '.join(SKIP_REASONS)}. Why it failed, or the last attempt of"
+            " one that still waits: the platform's refusal as a slug. Else null."
+        },
+    )
     attempts = fields.Integer(required=True)
     created_at = fields.DateTime(required=True)
     next_attempt_at = fields.DateTime(required=True, allow_none=True)

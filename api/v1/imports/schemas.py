@@ -18,7 +18,7 @@ class ImportsQuery(CursorQuery):
 class BadRow(Schema):
     row = fields.Integer(required=True, metadata={"description": "Record of the file, from 1."})
     field = fields.String(required=True, allow_none=True, metadata={"description": "Null: the whole record."})
-    reason = fields.String(required=True)
+    reason = fields.String(required=True, metadata={"description": "What is wrong with it."})
 
 
 class ImportRow(Schema):

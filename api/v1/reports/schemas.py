@@ -102,7 +102,14 @@ class ReportRow(Schema):
     locale = fields.String(required=True, metadata={"enum": list(LOCALES)})
     format = fields.String(required=True, metadata={"enum": list(FORMATS)})
     status = fields.String(required=True, metadata={"enum": list(REPORT_STATES)})
-    failure_reason = fields.String(required=True, allow_none=True)
+    failure_reason = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "Of a failed one: no_data, pdf_not_available, rendering_failed, mail_not_configured or"
+            " recipients_failed. Of a sent one: some_recipients_failed where not everybody could be reached. Else null."
+        },
+    )
     snapshot_id = fields.String(
         required=True, allow_none=True, metadata={"description": "The published data that every figure is from."}
     )

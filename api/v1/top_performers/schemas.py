@@ -103,7 +103,7 @@ class RiskTier(Schema):
 
     value = fields.String(**_TEXT, metadata={"enum": [*TIERS, None]})
     status = fields.String(required=True, metadata={"enum": list(STATUSES)})
-    reason = fields.String(required=True)
+    reason = fields.String(required=True, metadata={"description": "Why it has that status."})
 
 
 class ReasonCode(Schema):

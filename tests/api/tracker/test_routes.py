@@ -12,6 +12,8 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api import db, tracking_keys
+from api.click_ids import CLICK_IDS
+from api.collecting.page import AD_IDS, UTM
 from api.models import Profile, TrackerSettings, TrackingKey
 from api.tracker.routes import SCRIPT
 from tests.factories.deployments import application, settings_of
@@ -41,6 +43,13 @@ def test_the_script_carries_the_settings_of_its_key(client: FlaskClient, key: Tr
     assert settings_in(response) == {
         "key": key.key, "capture_typed_identity": True, "session_idle_minutes": 30, "respect_gpc": True,
     }  # fmt: skip
+
+
+def test_the_script_keeps_of_an_address_what_the_collector_reads_of_it() -> None:
+    lists = re.findall(r'^  const (\w+) = (\["[^;]*\]);$', SCRIPT.read_text(), flags=re.MULTILINE)
+    kept = {name: json.loads(written) for name, written in lists}
+    assert (kept["UTM"], kept["CLICK_IDS"]) == (list(UTM), list(CLICK_IDS))
+    assert kept["AD_IDS"] == ["ad_platform", *(name for names in AD_IDS.values() for name in names)]
 
 
 def test_pages_of_every_site_may_load_it_and_look_every_ten_minutes(client: FlaskClient, key: TrackingKey) -> None:

@@ -64,9 +64,6 @@ select
         when best.is_cash then {{ outcome_key('profiles.profile_id', true, 'best.outcome_ref') }}
         else {{ outcome_key('profiles.profile_id', false, 'best.outcome_ref') }}
     end as conversion_key,
-    best.profile_key,
-    best.is_cash,
-    best.outcome_ref,
     case best.source_rank
         {%- for source in sources %}
         when {{ loop.index }} then '{{ source }}'

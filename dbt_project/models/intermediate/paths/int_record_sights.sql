@@ -64,7 +64,6 @@ neighboured as (
 )
 
 select
-    profile_key,
     person_key,
     record_no,
     doubt > 0 as is_touch

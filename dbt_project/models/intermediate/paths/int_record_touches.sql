@@ -4,7 +4,6 @@ select
     records.profile_key,
     records.person_key,
     records.record_no,
-    records.touch_key,
     records.ts,
     records.ad_platform,
     records.ad_id,

@@ -13,8 +13,7 @@ select
     campaign_id,
     is_direct,
     is_paid,
-    click_id_type,
-    click_id
+    click_id_type
 from {{ ref('int_arrivals') }}
 where
     record_no not in (select repeats.record_no from {{ ref('int_repeats') }} as repeats)

@@ -1,6 +1,5 @@
 select
     ads.entity_key as ad_key,
-    ads.profile_key,
     lower(ads.platform) as channel,
     coalesce(creatives.format, 'unknown') as format,
     coalesce(campaigns.objective_group, objectives.objective_group, 'unknown') as objective,

@@ -22,7 +22,7 @@ select
     numbered.*,
     channels.word || '|' || formats.word || '|' || objectives.word || '|' || warmths.word || '|'
     || geos.word || '|' || placements.word as cohort_key
-    {%- for part in parts %},
+    {%- for part in parts[:4] %},
         {{ part }}s.word as {{ part }}
     {%- endfor %}
 from numbered

@@ -1,5 +1,5 @@
 {% set figures = [
-    'window_key', 'ad_key', 'profile_key', 'group_key', 'config_version', 'composite_score', 'reliability', 'coverage',
+    'window_key', 'ad_key', 'group_key', 'config_version', 'composite_score', 'reliability', 'coverage',
     'engagement_percentile', 'delivery_days', 'spend_minor', 'impressions', 'clicks', 'link_clicks', 'cash_outcomes',
     'cash_minor', 'outcomes', 'pipeline_outcomes', 'pipeline_minor', 'platform_reported_conversions',
     'platform_conversion_value_minor', 'messaging_conversations_started_7d', 'messaging_first_replies'

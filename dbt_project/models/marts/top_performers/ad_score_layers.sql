@@ -12,7 +12,6 @@ with moved as (
         constants.low_confidence,
         constants.medium_confidence
         {%- for name in names %},
-            objectives.{{ name }}_weight,
             standings.{{ name }}_percentile,
             standings.{{ name }}_reliability,
             case
@@ -51,7 +50,6 @@ select
     low_confidence as confidence_low_below,
     medium_confidence as confidence_medium_below
     {%- for name in names %},
-        {{ name }}_weight,
         {{ name }}_percentile,
         {{ name }}_reliability,
         case when {{ name }}_turn <= reasons then {{ name }}_turn end as {{ name }}_reason_rank

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import pytest
 
 from api import db
+from api.exports.gates import SKIP_REASONS
 from api.models import Profile
 from api.scopes import Scope
 from tests.api.conftest import Caller
@@ -71,3 +72,9 @@ def test_the_callers_own_key_comes_from_the_snapshot(
     served.publish(settings.published, {"profiles": [facts], "conversions": [conversion]})
     (told,) = key.get("/exports").get_json()["data"]
     assert told["event_key"] == "order-1"
+
+
+def test_the_document_tells_every_reason_for_which_a_conversion_is_skipped(key: Caller) -> None:
+    schemas = key.client.get("/openapi.json").get_json()["components"]["schemas"]
+    told = schemas["LedgerRow"]["properties"]["reason"]["description"].split(". ")[0]
+    assert told == f"Why it was skipped: {', '.join(SKIP_REASONS)}"

@@ -92,9 +92,9 @@ NEVER_NULL = set(
         """ad_id anonymous_id answer_key arm_id campaign_key cents channel channel_no claim_key
         component_key conversion_key conversion_type custom_type day day_from denominator destination_id
         dimension doubt event_id experiment_id format format_no geo geo_no is_shared kind kind_a kind_b
-        lag_days layer level linked_identifier_id numerator objective objective_no occurred_s outcome
+        lag_days layer level linked_identifier_id name_key numerator objective objective_no occurred_s outcome
         outcome_ref payment_ref people.person_key placement_no platform platform_id pos pos_l profile_id
-        profile_key rank record_no referral_id repeat_key route score_window source source_rank tie touch_key ts
+        profile_key rank record_no referral_id repeat_key route score_window source source_rank tie told_by touch_key ts
         turn value value_a value_b warmth warmth_no weeks_ago window_key word""",
     )
 )

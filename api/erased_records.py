@@ -24,7 +24,7 @@ from api.models import (
     PaymentPayer,
 )
 from api.warehouse_ids import identifier_id
-from data_contracts.contract import Contract, inbound, internal
+from data_contracts.contract import Contract, internal, landed
 from data_contracts.records import as_json
 
 AT_ONCE = 2_000
@@ -173,7 +173,7 @@ def _forget_answers(session: Session, person: Person) -> None:
 
 
 def _redact(kept: IngestedRecord, person: Person) -> bool:
-    contract = inbound()[kept.dataset]
+    contract = landed()[kept.dataset]
     after = person.renamed(kept.record, contract.column)
     if after == kept.record:
         return False

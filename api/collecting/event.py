@@ -203,7 +203,7 @@ def _listed(given: Any) -> list[tuple[str, str | None]]:
 
 def _names(body: Body) -> dict[str, str]:
     given = _mapping(body, "identify")
-    columns = (("x_first_name", "firstName"), ("x_last_name", "lastName"))
+    columns = (("first_name", "firstName"), ("last_name", "lastName"))
     return {column: value for column, name in columns if (value := _typed(given, name, 120))}
 
 

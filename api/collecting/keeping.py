@@ -121,6 +121,8 @@ class _Keeping:
             becoming["conversions"] = [records.conversion(event, goal)]
         if event.known:
             becoming["identities"] = records.identities(event.anonymous_id, event.known, event.occurred_at)
+        if event.names:
+            becoming["personal_names"] = records.names(event)
         for dataset, made_of in becoming.items():
             accept(self._session, profile_id=site.profile_id, dataset=dataset, records=made_of)
 

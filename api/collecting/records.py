@@ -14,6 +14,7 @@ from api.collecting.channels import channel_of
 from api.collecting.event import Told
 from api.collecting.page import Parameters, is_same_site
 from api.goals import Goal, kept_type
+from api.personal_names import personal_names
 
 Record = dict[str, Any]
 
@@ -86,7 +87,7 @@ def conversion(event: Told, goal: Goal) -> Record:
         order_ref=event.order_ref,
         **click,
         source="tracker",
-        **event.names,
+        **{f"x_{name}": told for name, told in event.names.items()},
     )
 
 
@@ -105,6 +106,13 @@ def identities(
         }
         for kind, value in known
     ]
+
+
+def names(event: Told) -> list[Record]:
+    """What the event calls its person, whom it may know by the browser alone; none where it tells no name."""
+    who = {"anonymous_id": event.anonymous_id, **dict(reversed(event.known))}
+    at = event.occurred_at.isoformat()
+    return personal_names(key=f"web:{event.event_id}", at=at, origin="browser", who=who, names=event.names)
 
 
 def page_event(event: Told, profile_id: str, *, opens_visit: bool, told: Mapping[str, Any]) -> Record:

@@ -23,7 +23,7 @@ from orchestration.resources import Deployment
 def landing_app(context: dg.AssetExecutionContext, deployment: Deployment) -> dg.MaterializeResult[None]:
     """What the API, its hooks and the collector accepted since the last landing, and settings, whole each time.
 
-    Touches, conversions, identities, ad referrals, page events and what a store deleted are one raw batch per landing.
+    Touches, conversions, identities, names, ad referrals, page events and a store's deletions are one batch each.
     Profiles with their hosts, goals and payers, what analyses found in creatives, and the calendar replace their last.
     """
     started = time.monotonic()

@@ -63,6 +63,11 @@ def _person(key: str, **columns: Any) -> Record:
     return {"person_key": key, "email": f"{key}@example.com", "marketing_consent": True, **columns}
 
 
+def _name(key: str, day: int, **columns: Any) -> Record:
+    told = {"name_key": f"{key} {day}", "told_at": f"2026-03-0{day}T12:00:00Z", "event_origin": "server"}
+    return {**told, "email": f"{key}@example.com", **columns}
+
+
 def land(project: Project) -> None:
     """The history."""
     told = {
@@ -97,6 +102,11 @@ def land(project: Project) -> None:
         "ad_referrals": [_referral("stays"), _referral("leaves")],
         "people": [_person("named", first_name="An"), _person("agrees"), _person("moves")],
         "page_events": [_page("10:00"), _page("11:00")],
+        "personal_names": [
+            *(_name("agrees", day, first_name=f"Gus {day}") for day in (1, 2)),
+            _name("moves", 1, first_name="Mo"),
+            _name("was", 1, email=None, anonymous_id="was", first_name="Wes"),
+        ],
     }
     for dataset, rows in told.items():
         project.land(dataset, rows, profile_id=PROFILE)
@@ -133,6 +143,12 @@ def change(project: Project) -> None:
         "ad_referrals": [_referral("stays"), _referral("chats")],
         "people": [*people, _person("moves", email="moved@example.com")],
         "page_events": [_page("10:00"), _page("10:30", consent_marketing=False), _page("11:00")],
+        "personal_names": [
+            _name("agrees", 1, first_name="Gus 1"),
+            {"name_key": "was 1", "_deleted": True},
+            _name("reads", 3, last_name="Reed"),
+            _name("becomes", 4, email=None, anonymous_id="becomes", first_name="Bea", event_origin="browser"),
+        ],
     }
     for dataset, rows in told.items():
         project.land(dataset, rows, profile_id=PROFILE)

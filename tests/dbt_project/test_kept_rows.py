@@ -52,6 +52,8 @@ def test_outcomes_and_people_follow_whatever_changes_about_them(project: Project
     anew = like_a_whole_build(project, tmp_path / "changed", _change)
     assert "late" in anew and "stays" not in anew
     assert project.rows("select count(*) from marts.conversions where conversion_ref <> 'stays'") != before
+    names = "select first_name, last_name from marts.person_names where first_name > 'B' or last_name > '' order by 1"
+    assert project.rows(names) == [("Bea", None), ("Gus 1", None), (None, "Reed")]
 
 
 def test_a_payment_goes_though_every_profile_got_another_number(project: Project, tmp_path: Path) -> None:

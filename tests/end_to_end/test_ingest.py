@@ -68,6 +68,11 @@ class Shop:
         body = answer(self.client(), self.key, "/campaigns/unattributed", **window)
         return float(body["data"]["profile_total"]["outcome_value"])
 
+    def called(self) -> dict[str, str | None]:
+        """The names of March's customers by e-mail."""
+        rows = answer(self.client(), self.key, "/customers", **WINDOW)["data"]
+        return {row["email"]: row["name"] for row in rows if row["email"]}
+
 
 class Story:
     """Two builds: what was sent before the first, and what was taken back, handed over and corrected before the second.
@@ -80,7 +85,7 @@ class Story:
         self._send()
         self.site = self._visited()
         shop.build()
-        self.first = self._figures()
+        self.first, self.called = self._figures(), [shop.called()]
         self.again = shop.send("/events", json=PURCHASE)
         self.retracted = shop.send("/events/b1", method="DELETE", status=200)
         self._hand_over()
@@ -88,6 +93,7 @@ class Story:
         self.refund = shop.send("/payments/store:o1/refund", "POST", 201, json={"amount": "5", "currency": "USD"})
         shop.build()
         self.second = self._figures()
+        self.called.append(shop.called())
 
     def _send(self) -> None:
         for event in SENT:
@@ -116,10 +122,11 @@ def _event(name: str, key: str, at: str, **more: Any) -> dict[str, Any]:
 
 
 ANN, MONEY = {"email": "ann@example.com"}, {"currency": "USD", "payment_ref": "till:1"}
+ANNABEL, EVE = {**ANN, "first_name": "Annabel", "last_name": "Lee"}, {"email": "eve@example.com", "first_name": "Eve"}
 PURCHASE = _event("purchase", "p1", "02T10:00:00", user_traits=ANN, properties={**MONEY, "value": "120.50"})
 SENT = [
     # no goal names it: no outcome, yet it tells that Ann came from the ad
-    _event("brochure_opened", "b1", "01T10:00:00", user_traits=ANN, ad=AD),
+    _event("brochure_opened", "b1", "01T10:00:00", user_traits=ANNABEL, ad=AD),
     PURCHASE,
     _event("refund_issued", "r1", "09T10:00:00", properties={
         "value": 20.5, "currency": "USD", "refunds_payment_ref": "till:1"}),
@@ -127,7 +134,7 @@ SENT = [
     _event("purchase", "t1", "03T10:00:00", user_traits=ANN, properties={
         **MONEY, "payment_ref": "till:2", "value": 999, "is_test": True}),
     # Eve came from the ad too, and nobody knows yet that the order of April is hers
-    _event("brochure_opened", "b9", "31T10:00:00", user_traits={"email": "eve@example.com"}, ad=AD),
+    _event("brochure_opened", "b9", "31T10:00:00", user_traits=EVE, ad=AD),
 ]  # fmt: skip
 REFERRAL = {
     "referral_id": "f1", "conversation_id": "v1", "channel": "chatapp", "ad_id": "a1",
@@ -156,6 +163,12 @@ def test_what_is_taken_back_is_in_none_and_a_referral_leads_to_its_chat(story: S
     assert story.second[:2] == [{"c1": (0.0, 1)}, 100.0]
 
 
+def test_what_events_call_their_people_is_in_the_list_of_customers_until_it_is_taken_back(story: Story) -> None:
+    first, second = story.called
+    assert first == {"ann@example.com": "Annabel Lee", "eve@example.com": "Eve"}
+    assert second == {"ann@example.com": None, "eve@example.com": "Eve"}
+
+
 def test_a_payer_and_a_refund_entered_by_hand_are_in_the_next_snapshot(story: Story) -> None:
     assert story.payer["previous_customer_key"] is None
     assert story.refund["net_value"] == "65.00"
@@ -175,3 +188,5 @@ def test_a_visit_in_a_browser_ends_as_a_credited_lead_and_its_payment(story: Sto
     assert row["attributed_outcomes_by_type"] == {"lead_created": 1, "payment_received": 1}
     assert row["outcome_value"] == 189.0
     assert [other for other in site.campaigns().values() if other["attributed_outcome_count"]] == [row]
+    # as the form of the page called her
+    assert site.customers() == ["Rosa"]

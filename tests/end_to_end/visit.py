@@ -28,14 +28,14 @@ from sandbox.storefront import landing_query, shown_ads
 from sandbox.world import World, WorldHolder, build
 from tests.browser.tracked import AGENT, WAITING
 from tests.end_to_end.command import Deployment
-from tests.end_to_end.served import all_campaigns, client_of
+from tests.end_to_end.served import all_campaigns, answer, client_of
 from tests.fixtures.sandbox import served
 from touchledger.accounts import create_profile, mint_key
 from touchledger.settings import Settings
 from touchledger.state import prepare
 
 EMAIL = "rosa@example.com"
-SCOPES = ("events:write", "campaigns:read")
+SCOPES = ("events:write", "campaigns:read", "customers:read")
 CHROMIUM = ["--no-sandbox", "--disable-quic", "--disable-background-networking", "--disable-component-update"]
 Row = dict[str, Any]
 
@@ -69,10 +69,17 @@ class Site:
 
     def campaigns(self) -> dict[str, Row]:
         """The rows of GET /campaigns of yesterday and today, by campaign."""
-        today = datetime.now(UTC).date()
-        window = {"date_from": (today - timedelta(days=1)).isoformat(), "date_to": today.isoformat()}
-        rows = all_campaigns(client_of(self.home), self.key, **window, level="campaign")
+        rows = all_campaigns(client_of(self.home), self.key, **self._window(), level="campaign")
         return {row["platform_id"]: row for row in rows}
+
+    def customers(self) -> list[str | None]:
+        """The names of yesterday's and today's customers."""
+        body = answer(client_of(self.home), self.key, "/customers", **self._window())
+        return [row["name"] for row in body["data"]]
+
+    def _window(self) -> dict[str, str]:
+        today = datetime.now(UTC).date()
+        return {"date_from": (today - timedelta(days=1)).isoformat(), "date_to": today.isoformat()}
 
     @contextmanager
     def _shop(self) -> Iterator[str]:

@@ -81,6 +81,10 @@ def fill(settings: Settings, profile_id: str) -> None:
         "people": [
             {"person_key": "key-canary-5521", "first_name": "Persephone", "last_name": "Quillfeather", **ADDRESS}
         ],
+        "personal_names": [
+            {"name_key": "web:canary-name", "told_at": "2026-03-03T08:00:00Z", "event_origin": "browser",
+             "email": EMAIL, "first_name": "Persephone", "last_name": "Quillfeather"},
+        ],
         "ad_referrals": [
             {"referral_id": "ref-talk-canary-4", "conversation_id": "talk-canary-4", "channel": "chatapp",
              "occurred_at": "2026-03-04T10:00:00Z", "phone": PHONE, **AD},

@@ -31,7 +31,7 @@ SIZES = {
     "identities": 12, "people": 10, "ad_referrals": 8, "ads": 8, "ad_sets": 4, "campaigns": 3, "recurring_payments": 5,
     "payment_payers": 3, "goals": 2, "goal_events": 4, "own_hosts": 1, "creatives": 4, "entity_reach": 6,
     "ad_accounts": 1, "ad_delivery_breakdowns": 20, "products": 4, "variants": 5, "experiments": 3,
-    "experiment_arms": 6, "creative_attributes": 3,
+    "experiment_arms": 6, "creative_attributes": 3, "personal_names": 14,
 }  # fmt: skip
 HANDED_OVER = {"page_events", "payment_payers", "goals", "goal_events", "own_hosts", "creative_attributes"}
 WHOLE_AGAIN = {0, 1}
@@ -104,6 +104,7 @@ VALUES: dict[str, list[Any]] = {
     "revenue_type": ["cash", "pipeline", "gross"],
     "format": ["video", "image"],
     "level": ["ad", "campaign"],
+    "first_name": ["An", "Bo", "Cy"],
     "entity_id": ["a0", "a1", "g0"],
     "status": ["ACTIVE", "PAUSED"],
     "objective_group": ["sales", "leads", "messaging"],

@@ -60,7 +60,9 @@ class CustomerRow(Schema):
     name = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "As files of the set `people` tell it; masked: the first name."},
+        metadata={
+            "description": "As told last, by a tracker only where nobody else tells one. Masked: the first name."
+        },
     )
     email = fields.String(required=True, allow_none=True, metadata={"description": "The one seen first."})
     phone = fields.String(required=True, allow_none=True, metadata={"description": "Masked: the last four digits."})

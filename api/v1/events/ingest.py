@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from api.erased_records import admitted, erased_digests
 from api.models import IngestedRecord
-from data_contracts.contract import Contract, inbound
+from data_contracts.contract import Contract, landed
 from data_contracts.judge import Rejected, judge
 from data_contracts.records import as_json
 from touchledger.settings import load
@@ -55,9 +55,9 @@ def accept(session: Session, *, profile_id: str, dataset: str, records: Iterable
 
     The same key with the same content is a duplicate for ever; with other content it is a conflict, and the first
     content stays. Rejected records are not kept; of people who were erased nothing is. Raises KeyError for a set that
-    is no inbound one.
+    has no raw files.
     """
-    contract, given = inbound()[dataset], list(records)
+    contract, given = landed()[dataset], list(records)
     if erased := erased_digests(session, profile_id):
         given = admitted(given, profile_id=profile_id, key=load().signing_key(), erased=erased)
     judged = judge(contract, given)
@@ -75,7 +75,7 @@ def keep_refused(session: Session, *, profile_id: str, dataset: str, refused: It
 
     Their landing judges them again: they lie in quarantine with their reason, and a replay may take them.
     """
-    contract = inbound()[dataset]
+    contract = landed()[dataset]
     if entries := [_entry(contract, one.record, one.line, one.record) for one in refused]:
         _insert(session, profile_id, dataset, entries)
 
@@ -85,7 +85,7 @@ def withdraw(session: Session, *, profile_id: str, dataset: str, keys: Mapping[s
 
     `keys` are the set's key columns. What was accepted stays accepted: its key is not given out again.
     """
-    assert keys.keys() == set(inbound()[dataset].keys), keys
+    assert keys.keys() == set(landed()[dataset].keys), keys
     digest = hashlib.sha256(json.dumps(["withdrawn", *keys.values()]).encode()).hexdigest()
     record = {**keys, "updated_at": at.isoformat(), "_deleted": True}
     _insert(session, profile_id, dataset, [_Entry(1, digest, digest, record)])

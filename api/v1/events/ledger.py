@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from api import errors
+from api import errors, personal_names
 from api.db import new_id, now
 from api.models import Event, ExportRow, IngestedRecord, Run
 from api.next_snapshot import expected_at
@@ -34,11 +36,11 @@ def keep(session: Session, profile_id: str, key: str | None, sent: Sent) -> tupl
     own = key if key is not None else f"event:{new_id()}"
     event, is_new = _claim(session, profile_id, own, sent)
     if is_new and not sent.is_test:
-        outcome = accept(
-            session, profile_id=profile_id, dataset=DATASET, records=[{**sent.record, "conversion_key": own}]
-        )
-        if outcome.conflicts:
+        record = {**sent.record, "conversion_key": own}
+        if accept(session, profile_id=profile_id, dataset=DATASET, records=[record]).conflicts:
             raise errors.IDEMPOTENCY_KEY_CONFLICT("A record of this key came with other content before.")
+        if names := _names(record):
+            accept(session, profile_id=profile_id, dataset=personal_names.DATASET, records=names)
     if not is_new and event.fingerprint != sent.fingerprint:
         raise errors.IDEMPOTENCY_KEY_CONFLICT("An event with this idempotency_key came with other content before.")
     return event, is_new
@@ -64,6 +66,7 @@ def retract(session: Session, profile_id: str, key: str) -> tuple[Event, bool]:
     if not event.is_test:
         keys = {"conversion_key": key}
         withdraw(session, profile_id=profile_id, dataset=DATASET, keys=keys, at=event.retracted_at)
+        _withdraw_names(session, event, key)
     return event, False
 
 
@@ -89,6 +92,20 @@ def _landed_at(session: Session, event: Event, key: str | None) -> datetime | No
         )
     )
     return datetime.fromtimestamp((uuid.UUID(batch).int >> 80) / 1000, UTC) if batch else None
+
+
+def _names(record: Mapping[str, Any]) -> list[personal_names.Record]:
+    names = {name: record.get(f"x_{name}") for name in personal_names.NAMES}
+    key, at = record["conversion_key"], record["occurred_at"]
+    return personal_names.personal_names(key=key, at=at, origin="server", who=record, names=names)
+
+
+def _withdraw_names(session: Session, event: Event, key: str) -> None:
+    dataset = personal_names.DATASET
+    kept = (IngestedRecord.dataset == dataset, IngestedRecord.record_key == key)
+    if session.scalar(sa.select(sa.exists().where(IngestedRecord.profile_id == event.profile_id, *kept))):
+        at = event.retracted_at or now()
+        withdraw(session, profile_id=event.profile_id, dataset=dataset, keys={"name_key": key}, at=at)
 
 
 def _claim(session: Session, profile_id: str, key: str, sent: Sent) -> tuple[Event, bool]:

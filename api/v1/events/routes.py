@@ -68,7 +68,7 @@ def ingest_event(body: dict[str, Any]) -> dict[str, Any]:
 def retract_event(idempotency_key: str) -> dict[str, Any]:
     """Take an event back
 
-    Its conversion and its touch leave with the next snapshot. Its key stays taken.
+    Its conversion, its touch and the name it told leave with the next snapshot. Its key stays taken.
     """
     key = _as_sent(idempotency_key)
     event, was_before = ledger.retract(session(), auth.current().profile.id, key)

@@ -23,7 +23,7 @@ ANSWERS = (
 )  # fmt: skip
 VISIBLE = ("published", "next_snapshot", "never")
 _EVENT_NAME = re.compile("[A-Za-z0-9_]{1,64}")
-_NAME = "Kept with the event; lists show the names that files of the set `people` tell."
+_NAME = "Lists show the name that was told last, by an event or by a file of the set `people`."
 MOST_BYTES = 16 * 1024
 DEEPEST = 5
 MOST_CLICK_IDS = 16

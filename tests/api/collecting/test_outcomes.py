@@ -12,7 +12,7 @@ from werkzeug.test import TestResponse
 
 from api import db
 from api.models import GoalRow, Profile
-from data_contracts.contract import inbound
+from data_contracts.contract import inbound, internal
 from data_contracts.judge import judge
 from tests.factories import tracked
 from touchledger.settings import Settings
@@ -93,6 +93,18 @@ def test_whoever_is_identified_is_joined_to_the_browser_once(tell: Tell, became:
     assert len(became("identities")) == 3
     (lead,) = became("conversions")
     assert (lead["email"], lead["external_id"], lead["x_first_name"]) == ("ann@example.com", "u-7", "Ann")
+
+
+def test_what_a_browser_calls_somebody_is_told_of_all_by_which_the_event_knows_them(tell: Tell, became: Became) -> None:
+    tell(eventName="identify", eventId="e-1", identify={"email": "Ann@Example.com", "firstName": " Ann "})
+    tell(eventName="lead_created", eventId="e-2", identify={"lastName": "Lee", "phone": "555 0123"})
+    tell(eventName="lead_created", eventId="e-3", identify={"email": "ann@example.com", "firstName": " "})
+    tell(eventName="identify", eventId="e-1", identify={"email": "Ann@Example.com", "firstName": "Anna"})
+    first, second = became("personal_names")
+    who = {"anonymous_id": first["anonymous_id"], "event_origin": "browser", "told_at": first["told_at"]}
+    assert first == {**who, "name_key": "web:e-1", "email": "ann@example.com", "first_name": "Ann"}
+    assert second == {**who, "name_key": "web:e-2", "last_name": "Lee", "told_at": second["told_at"]}
+    assert judge(internal()["personal_names"], [first, second]).rejected == []
 
 
 def test_what_nobody_could_be_reached_by_is_left_out_and_the_event_stays(tell: Tell, became: Became) -> None:

@@ -17,6 +17,15 @@ inner join identifiers
         and records.person_key = identifiers.value
 union
 select identifiers.person_key
+from {{ changes_of('stg_app__personal_names') }} as told
+inner join {{ ref('int_profiles') }} as profiles on told.profile_id = profiles.profile_id
+inner join identifiers
+    on
+        profiles.profile_key = identifiers.profile_key
+        and told.kind = identifiers.kind
+        and told.value = identifiers.value
+union
+select identifiers.person_key
 from identifiers
 inner join {{ ref('int_profiles') }} as profiles on identifiers.profile_key = profiles.profile_key
 where {{ is_profile_changed() }}

@@ -30,6 +30,13 @@ from tests.factories import accounts, exports
 from touchledger.settings import Settings
 
 PATH = "/customers/erasures"
+NAME = {
+    "name_key": "e-1",
+    "told_at": "2026-03-01T09:00:00Z",
+    "event_origin": "server",
+    "first_name": "Annabel",
+    "email": EMAIL,
+}
 
 
 def send(settings: Settings, profile: Profile, dataset: str, *records: dict[str, Any]) -> Any:
@@ -220,6 +227,13 @@ def test_answers_kept_for_replay_lose_the_person_with_their_key(
     assert told == {"first": False, EMAIL: True, f"erase {EMAIL}": False}
 
 
+def test_what_events_called_the_person_goes_at_once(partner: Caller, settings: Settings, profile: Profile) -> None:
+    send(settings, profile, "personal_names", NAME)
+    assert ask(partner, email=EMAIL).status_code == 202
+    text = kept(settings)
+    assert "e-1" in text and not [mark for mark in (EMAIL, "Annabel") if mark in text]
+
+
 def test_what_was_entered_about_a_payment_follows_the_payment(
     partner: Caller, settings: Settings, profile: Profile
 ) -> None:
@@ -245,6 +259,7 @@ def test_the_erased_cannot_be_erased_again_or_sent_again(
     late = visit("late", email=EMAIL, external_id="crm-77", anonymous_id="new-device", x_page="/private")
     send(settings, profile, "touches", late)
     send(settings, profile, "people", {"person_key": "p9", "email": EMAIL, "first_name": "Annabel"})
+    send(settings, profile, "personal_names", {**NAME, "name_key": "p9"})
     identity = {"kind_a": "email", "value_a": EMAIL, "kind_b": "phone", "value_b": "+14155550199"}
     outcome = send(settings, profile, "identities", {**identity, "observed_at": "2026-03-01T09:00:00Z"})
     assert [(one.field, one.reason) for one in outcome.rejected] == [("value_a", "missing")]

@@ -106,4 +106,4 @@ def test_twelve_thousand_records_are_accepted_in_seconds(url: str) -> None:
 
 def test_an_unknown_set_is_refused(url: str) -> None:
     with pytest.raises(KeyError):
-        sent(url, record("touches"), dataset="profiles")
+        sent(url, record("touches"), dataset="person_names")

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,14 @@ QUARANTINE = pa.schema(
 def raw_schema(contract: Contract) -> pa.Schema:
     """The contract's columns, then the lake's own, which start with an underscore."""
     return pa.schema([*contract.arrow_schema(), *STAMPS])
+
+
+@cache
+def empty_file(schema: pa.Schema) -> bytes:
+    """A Parquet file of no rows; a lake needs one per data set, and each next lake of a process the same ones."""
+    written = pa.BufferOutputStream()
+    pq.write_table(schema.empty_table(), written)
+    return bytes(written.getvalue().to_pybytes())
 
 
 @dataclass(frozen=True)

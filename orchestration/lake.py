@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from data_contracts.contract import Contract, landed, load
 from data_contracts.judge import judge
 from orchestration import durable
-from orchestration.batch_file import ContentHash, Draft, Place, raw_schema
+from orchestration.batch_file import ContentHash, Draft, Place, empty_file, raw_schema
 from orchestration.chunks import chunks
 from orchestration.landed_facts import SCHEMA, Facts, read_facts
 from orchestration.replay import parts_of, refill, rejudged
@@ -164,7 +164,7 @@ class Lake:
         path = self.raw / dataset / SCHEMA
         durable.make_folder(path.parent)
         temporary = path.with_suffix(".tmp")
-        pq.write_table(raw_schema(contract).empty_table(), temporary)
+        temporary.write_bytes(empty_file(raw_schema(contract)))
         durable.put_in_place(temporary, path)
 
     def _facts(self, place: Place) -> Facts | None:

@@ -46,8 +46,8 @@ class DataDocsError(click.ClickException):
 def write_data_docs(settings: Settings) -> None:
     """Write the page of the last build's models. Waits for whoever writes the warehouse.
 
-    Raises DataDocsError with dbt's words, DamagedWarehouseError where that is what keeps dbt from its work,
-    WriterBusyError when a run goes on for too long.
+    Raises DataDocsError with dbt's words, DamagedWarehouseError before dbt begins where that would keep it from its
+    work, WriterBusyError when a run goes on for too long.
     """
     # dbt opens the warehouse, which a run that began meanwhile could then not do
     lock = settings.home / "locks" / "warehouse.lock"
@@ -56,12 +56,13 @@ def write_data_docs(settings: Settings) -> None:
 
 
 def _write(settings: Settings) -> None:
+    require_database(settings)
+    # which program has it open, dbt tells
+    with suppress(duckdb.IOException):
+        require_usable(settings)
     done = run_dbt(settings, ["--quiet", "docs", "generate"])
     artifacts = [target(settings) / name for name in ("manifest.json", "catalog.json")]
     if done.returncode != 0 or not all(path.exists() for path in artifacts):
-        require_database(settings)
-        with suppress(duckdb.IOException):
-            require_usable(settings)
         raise DataDocsError(f"the data docs could not be written:\n{words(done)}")
     manifest, catalog = (json.loads(path.read_text()) for path in artifacts)
     settings.data_docs.parent.mkdir(parents=True, exist_ok=True)

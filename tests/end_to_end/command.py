@@ -6,12 +6,14 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from click.testing import CliRunner
 
 from api.db import close_engines
+from tests.fixtures.waiting_dbt import waiting_dbt
 from touchledger.cli import main
 from touchledger.settings import Settings, load
 
@@ -63,7 +65,8 @@ class Deployment:
         os.environ |= self.environment
         load.cache_clear()
         try:
-            done = CliRunner().invoke(main, arguments, catch_exceptions=False)
+            with waiting_dbt() if arguments[0] == "build" else nullcontext():
+                done = CliRunner().invoke(main, arguments, catch_exceptions=False)
         finally:
             os.environ.clear()
             os.environ |= before

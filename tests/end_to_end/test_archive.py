@@ -20,6 +20,7 @@ from orchestration.lake import Lake
 from orchestration.pipeline import run_job
 from tests.factories import accounts, forgotten, people
 from tests.factories.deployments import migrate
+from tests.fixtures.waiting_dbt import waiting_dbt
 from touchledger import settings as settings_module
 from touchledger.settings import Settings
 
@@ -41,7 +42,8 @@ class Archived:
 
 
 def _build(settings: Settings) -> None:
-    outcome = run_job(settings, "build")
+    with waiting_dbt():
+        outcome = run_job(settings, "build")
     assert outcome.success, outcome.problems
 
 

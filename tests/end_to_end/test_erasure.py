@@ -20,6 +20,7 @@ from orchestration.lake import Lake
 from orchestration.pipeline import run_job
 from tests.factories import forgotten
 from tests.factories.deployments import migrate
+from tests.fixtures.waiting_dbt import waiting_dbt
 from touchledger import settings as settings_module
 from touchledger.accounts import create_profile, mint_key
 from touchledger.settings import Settings
@@ -72,7 +73,8 @@ def _lineage(settings: Settings) -> str:
 
 
 def _build(settings: Settings) -> None:
-    outcome = run_job(settings, "build")
+    with waiting_dbt():
+        outcome = run_job(settings, "build")
     assert outcome.success, outcome.problems
 
 

@@ -13,10 +13,11 @@ from api.scopes import DEFAULT_SCOPES, Scope
 from api.snapshot import snapshots
 from orchestration.importer import import_file
 from orchestration.lake import Lake
-from orchestration.pipeline import run_job
+from orchestration.pipeline import Outcome, run_job
 from orchestration.quarantine import counted
 from tests.api.conftest import Caller
 from tests.factories.deployments import application, migrate
+from tests.fixtures.waiting_dbt import waiting_dbt
 from touchledger import settings as settings_module
 from touchledger.accounts import create_profile, mint_key
 from touchledger.settings import Settings
@@ -43,7 +44,11 @@ class Shop:
     caller: Caller
 
     def build(self) -> None:
-        assert run_job(self.settings, "build").problems == []
+        assert self.attempt().problems == []
+
+    def attempt(self) -> Outcome:
+        with waiting_dbt():
+            return run_job(self.settings, "build")
 
     def answer(self, path: str) -> tuple[Any, str]:
         response = self.caller.get(path, query_string=WINDOW)
@@ -118,7 +123,7 @@ def test_a_build_that_ends_badly_fails_the_recompute_it_took_up(shop: Shop) -> N
     broken = shop.settings.lake / "raw" / "touches" / "broken.parquet"
     broken.write_bytes(b"not parquet")
     try:
-        assert not run_job(shop.settings, "build").success
+        assert not shop.attempt().success
     finally:
         broken.unlink()
     assert shop.caller.get(f"/attribution/recompute/{asked}").get_json()["data"]["status"] == "failed"

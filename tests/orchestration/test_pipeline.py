@@ -26,6 +26,7 @@ from orchestration.lake import Lake
 from orchestration.locks import WriterBusyError, only_writer
 from orchestration.pipeline import Outcome, Progress, run_job
 from tests.factories.deployments import migrate
+from tests.fixtures.waiting_dbt import waiting_dbt
 from touchledger import settings as settings_module
 from touchledger.accounts import create_profile
 from touchledger.settings import REPOSITORY, Settings
@@ -85,7 +86,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Built]:
             profile_id=profile,
         )
         steps: list[Progress] = []
-        yield Built(settings, run_job(settings, "build", listen=steps.append), steps)
+        with waiting_dbt():
+            outcome = run_job(settings, "build", listen=steps.append)
+        yield Built(settings, outcome, steps)
     settings_module.load.cache_clear()
 
 
@@ -151,7 +154,8 @@ def test_a_raw_row_that_breaks_its_contract_stops_the_run_before_the_models(buil
     before = pointer.read(built.settings.published)
     broken = _break_a_row(built.settings.lake)
     try:
-        outcome = run_job(built.settings, "build")
+        with waiting_dbt():
+            outcome = run_job(built.settings, "build")
     finally:
         broken.unlink()
     assert not outcome.success
@@ -171,7 +175,8 @@ def test_a_database_that_knows_nobody_of_the_lake_publishes_nothing_over_its_fig
     other = settings_module.load()
     upgrade(other.operational_url)
     settled = lake.batches("profiles")
-    outcome = run_job(other, "build")
+    with waiting_dbt():
+        outcome = run_job(other, "build")
     assert f"knows none of the profiles whose rows {lake.root} holds: name the database" in outcome.problems[0]
     assert "TOUCHLEDGER_DATABASE_URL" in outcome.problems[0]
     assert (pointer.read(built.settings.published), lake.batches("profiles")) == (before, settled)

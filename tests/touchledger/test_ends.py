@@ -20,6 +20,7 @@ from dagster_postgres.utils import DagsterPostgresException
 from api.db import close_engines, now, transaction
 from api.migrate import upgrade
 from api.models import ErasedIdentifier, Erasure
+from orchestration.dbt_manifest import target
 from orchestration.locks import WriterBusyError, only_writer
 from touchledger.accounts import create_profile
 from touchledger.cli import main
@@ -125,6 +126,8 @@ WAY_OUT = "remove it, and `touchledger build` makes it anew from what has landed
 def test_a_warehouse_that_is_no_database_is_told_in_one_line(settings: Settings, command: str) -> None:
     settings.warehouse.write_bytes(b"x" * 9000)
     assert told(command, "--quiet") == f"Error: {settings.warehouse} is no DuckDB file; {WAY_OUT}\n"
+    # without seconds of dbt, which would find the same
+    assert not (target(settings) / "dbt.log").exists()
 
 
 def test_a_warehouse_damaged_within_is_told_where_its_data_docs_are_asked_for(settings: Settings) -> None:
@@ -136,6 +139,7 @@ def test_a_warehouse_damaged_within_is_told_where_its_data_docs_are_asked_for(se
         file.write(b"x" * 100_000)
     line = rf"Error: {settings.warehouse} is damaged \(.*\); {WAY_OUT}\n"
     assert re.fullmatch(line, told("docs", "--quiet"))
+    assert not (target(settings) / "dbt.log").exists()
 
 
 def test_a_database_that_went_away_in_a_run_is_told_in_one_line_where_dagster_asked_for_it() -> None:

@@ -9,6 +9,7 @@ import socket
 import sys
 import urllib.request
 import uuid
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from pydantic import SecretStr
 from api.v1.workspaces.pacing_schemas import MOST_PROFILES
 from orchestration.locks import WriterBusyError
 from tests.end_to_end.command import free_port
+from tests.factories.deployments import migrate, settings_of
 from touchledger import up
 from touchledger.output import Output
 from touchledger.serving import (
@@ -34,6 +36,17 @@ from touchledger.serving import (
 from touchledger.settings import Settings
 from touchledger.supervisor import Supervisor
 
+MANY_IDS_PATH = f"/api/v1/workspaces/{uuid.UUID(int=1)}/pacing"
+MANY_IDS = {"profile_ids": ",".join(str(uuid.UUID(int=number)) for number in range(MOST_PROFILES))}
+NO_REQUESTS = (
+    b"GET /x?token=hush\r\n",
+    b"GET /x?a=b token=hush HTTP/1.1\r\n",
+    b"GET /x HTTP/1.1\r\nAuthorization: hush\0\r\n",
+    b"GET /x?token=hush" + b"h" * 9000 + b" HTTP/1.1\r\n",
+    b"GET /x HTTP/1.1\r\nX-Key: hush" + b"h" * 9000 + b"\r\n",
+    b"POST /x HTTP/1.1\r\nExpect: hush\r\n",
+)
+
 
 @pytest.mark.parametrize(("host", "written"), [("::1", "[::1]"), ("127.0.0.1", "127.0.0.1"), ("db.local", "db.local")])
 def test_only_an_address_of_ipv6_is_written_in_brackets(settings: Settings, host: str, written: str) -> None:
@@ -41,32 +54,33 @@ def test_only_an_address_of_ipv6_is_written_in_brackets(settings: Settings, host
     assert api_address(settings) == settings.base_url == f"http://{written}:8001"
 
 
-def test_the_api_answers_under_its_own_address_and_ends_without_a_complaint(settings: Settings) -> None:
-    settings = settings.model_copy(update={"api_port": free_port(), "api_workers": 1})
-    with Supervisor(settings.home / "logs") as supervisor:
+@dataclass
+class Ended:
+    """What one API answered while it was served, and what its log holds after its end."""
+
+    address: str
+    issuer: str
+    many_ids: httpx.Response
+    refused: list[tuple[str, dict[str, str], dict[str, Any]]]
+    log: str
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
+    home = tmp_path_factory.mktemp("served")
+    settings = settings_of(home).model_copy(update={"api_port": free_port(), "api_workers": 1})
+    migrate(settings)
+    address = api_address(settings)
+    with pytest.MonkeyPatch.context() as patch, Supervisor(settings.home / "logs") as supervisor:
+        patch.setenv("TOUCHLEDGER_HOME", str(home))
         api = start_api(supervisor, settings)
-        supervisor.wait_until_answers(api, f"{api_address(settings)}/healthz", within=60)
+        supervisor.wait_until_answers(api, f"{address}/healthz", within=60)
         # told the port by its caller alone, as by `touchledger serve --port`
-        with urllib.request.urlopen(
-            f"{api_address(settings)}/.well-known/oauth-authorization-server", timeout=10
-        ) as answer:
+        with urllib.request.urlopen(f"{address}/.well-known/oauth-authorization-server", timeout=10) as answer:
             issuer = json.load(answer)["issuer"]
-    assert issuer == api_address(settings)
-    log = api.log.read_text()
-    assert "Shutting down" in log
-    # as bindings in C++ do of what is still there when the interpreter has ended
-    assert "leaked" not in log
-
-
-def test_as_many_ids_as_a_query_may_hold_reach_the_api(settings: Settings) -> None:
-    settings = settings.model_copy(update={"api_port": free_port(), "api_workers": 1})
-    query = {"profile_ids": ",".join(str(uuid.UUID(int=number)) for number in range(MOST_PROFILES))}
-    path = f"/api/v1/workspaces/{uuid.UUID(int=1)}/pacing"
-    with Supervisor(settings.home / "logs") as supervisor:
-        api = start_api(supervisor, settings)
-        supervisor.wait_until_answers(api, f"{api_address(settings)}/healthz", within=60)
-        answer = httpx.get(f"{api_address(settings)}{path}", params=query, trust_env=False)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (401, "unauthorized")
+        many_ids = httpx.get(f"{address}{MANY_IDS_PATH}", params=MANY_IDS, trust_env=False)
+        refused = [sent(settings, request + b"Host: a\r\n\r\n") for request in NO_REQUESTS]
+    return Ended(address, issuer, many_ids, refused, api.log.read_text())
 
 
 def sent(settings: Settings, request: bytes) -> tuple[str, dict[str, str], dict[str, Any]]:
@@ -78,31 +92,25 @@ def sent(settings: Settings, request: bytes) -> tuple[str, dict[str, str], dict[
     return status, dict(line.split(": ", 1) for line in lines), json.loads(body)["error"]
 
 
-def test_what_is_no_request_is_refused_in_the_envelope_and_its_secrets_reach_no_log(settings: Settings) -> None:
-    settings = settings.model_copy(update={"api_port": free_port(), "api_workers": 1})
-    rest = b"Host: a\r\n\r\n"
-    with Supervisor(settings.home / "logs") as supervisor:
-        api = start_api(supervisor, settings)
-        supervisor.wait_until_answers(api, f"{api_address(settings)}/healthz", within=60)
-        told = [
-            sent(settings, request + rest)
-            for request in (
-                b"GET /x?token=hush\r\n",
-                b"GET /x?a=b token=hush HTTP/1.1\r\n",
-                b"GET /x HTTP/1.1\r\nAuthorization: hush\0\r\n",
-                b"GET /x?token=hush" + b"h" * 9000 + b" HTTP/1.1\r\n",
-                b"GET /x HTTP/1.1\r\nX-Key: hush" + b"h" * 9000 + b"\r\n",
-                b"POST /x HTTP/1.1\r\nExpect: hush\r\n",
-            )
-        ]
-    assert [status.split()[1] for status, _, _ in told] == ["400", "400", "400", "414", "431", "417"]
-    for status, headers, error in told:
+def test_the_api_answers_under_its_own_address_and_ends_without_a_complaint(ended: Ended) -> None:
+    assert ended.issuer == ended.address
+    assert "Shutting down" in ended.log
+    # as bindings in C++ do of what is still there when the interpreter has ended
+    assert "leaked" not in ended.log
+
+
+def test_as_many_ids_as_a_query_may_hold_reach_the_api(ended: Ended) -> None:
+    assert (ended.many_ids.status_code, ended.many_ids.json()["error"]["code"]) == (401, "unauthorized")
+
+
+def test_what_is_no_request_is_refused_in_the_envelope_and_its_secrets_reach_no_log(ended: Ended) -> None:
+    assert [status.split()[1] for status, _, _ in ended.refused] == ["400", "400", "400", "414", "431", "417"]
+    for status, headers, error in ended.refused:
         assert (error["code"], str(error["status"])) == ("invalid_request", status.split()[1])
         assert headers["Content-Type"] == "application/json"
         assert headers["X-Request-Id"] == error["request_id"]
-    log = api.log.read_text()
-    assert "hush" not in log
-    assert all(error["request_id"] in log for _, _, error in told)
+    assert "hush" not in ended.log
+    assert all(error["request_id"] in ended.log for _, _, error in ended.refused)
 
 
 def test_what_ended_beside_the_api_is_told_to_scripts_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -222,3 +222,10 @@ def test_a_snapshot_of_an_older_version_that_the_api_refuses_is_told_with_what_i
     (finding,) = snapshot(settings)
     assert (finding.verdict, finding.found) == ("fail", f"{current.file} lacks products.status")
     assert "`touchledger build`" in finding.way_out
+
+
+def test_a_password_in_the_query_of_the_databases_address_is_not_told(settings: Settings) -> None:
+    url = SecretStr("postgresql+psycopg://127.0.0.1:1/shop?user=ann&password=hush1&sslpassword=hush2&sslmode=prefer")
+    (finding,) = database(settings.model_copy(update={"database_url": url}))
+    assert "hush" not in f"{finding.found} {finding.way_out}"
+    assert "127.0.0.1:1/shop?sslmode=prefer&user=ann" in finding.found

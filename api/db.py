@@ -26,7 +26,7 @@ CONVENTION = {
 
 
 class UtcDateTime(sa.types.TypeDecorator[datetime]):
-    """A UTC instant; refuses naive values, and gives SQLite its lost zone back."""
+    """A UTC instant; refuses naive values, and gives SQLite its lost zone back, Postgres UTC for its server's."""
 
     impl = sa.DateTime(timezone=True)
     cache_ok = True
@@ -39,9 +39,9 @@ class UtcDateTime(sa.types.TypeDecorator[datetime]):
         return value.astimezone(UTC)
 
     def process_result_value(self, value: datetime | None, dialect: sa.Dialect) -> datetime | None:
-        if value is None or value.tzinfo is not None:
-            return value
-        return value.replace(tzinfo=UTC)
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 class Base(DeclarativeBase):

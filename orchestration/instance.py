@@ -73,7 +73,9 @@ def _event_log(settings: Settings) -> dict[str, Any]:
 def _storage_url(operational_url: str) -> str:
     # Dagster's driver is psycopg2; with psycopg 3 its queries fail on their placeholders
     url = sa.make_url(operational_url).set(drivername="postgresql+psycopg2")
-    return url.update_query_dict({"options": f"-csearch_path={SCHEMA}"}).render_as_string(hide_password=False)
+    # it writes the moment of the server's clock without a zone, and reads it as UTC
+    told = f"-csearch_path={SCHEMA} -ctimezone=UTC"
+    return url.update_query_dict({"options": told}).render_as_string(hide_password=False)
 
 
 def _create_schema(operational_url: str) -> None:

@@ -53,10 +53,15 @@ def _name(spark: SparkSession, table: dict[str, Any]) -> None:
         # every column is told: a folder without files has none, and an old file lacks the newer ones
         spark.sql(
             f"create table {part} ({table['columns']}) using parquet"
-            f" options (recursiveFileLookup 'true') location '{folder}'"
+            f" options (recursiveFileLookup 'true') location '{_quoted(folder)}'"
         )
         parts.append(f"select * from {part}")  # noqa: S608 - names of our own contracts
     spark.sql(f"create or replace view {LAKE}.{table['name']} as {' union all '.join(parts)}")
+
+
+def _quoted(text: str) -> str:
+    """A text as it stands between the quotes of a literal of Spark's."""
+    return text.replace("\\", "\\\\").replace("'", "\\'")
 
 
 def _executors(spark: SparkSession) -> list[dict[str, Any]]:

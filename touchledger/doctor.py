@@ -32,6 +32,8 @@ ENOUGH_BYTES = 2 * 1024**3
 # the way out of a database that cannot be used
 OWN_DATABASE = "make room, end what locks it, or put the backup in its place: docs/runbook.md"
 GIVEN_DATABASE = "start it, or correct TOUCHLEDGER_DATABASE_URL"
+# what of an address's query is a secret, by the names of libpq
+SECRETS = ("password", "sslpassword")
 COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
@@ -106,7 +108,7 @@ def _disk(free: int) -> Finding:
 
 def database(settings: Settings) -> Iterator[Finding]:
     """The operational database answers, is whole, and has this version's schema."""
-    address = sa.make_url(settings.operational_url).render_as_string(hide_password=True)
+    address = _shown(sa.make_url(settings.operational_url))
     if settings.database_url is None and not is_there(settings.home / "operational.db"):
         yield _not_made(settings)
         return
@@ -129,6 +131,11 @@ def database(settings: Settings) -> Iterator[Finding]:
         )
     else:
         yield Finding("database", "ok", f"{address} is migrated")
+
+
+def _shown(url: sa.URL) -> str:
+    """An address without its secrets: the driver takes a password behind the question mark too."""
+    return url.difference_update_query(SECRETS).render_as_string(hide_password=True)
 
 
 def _damage(connection: sa.Connection) -> tuple[str, str] | None:

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.db import Base, new_id, now
+from api.ordered_text import ordered_text
 
 
 class ChatTemplate(Base):
@@ -17,8 +18,8 @@ class ChatTemplate(Base):
     __tablename__ = "chat_templates"
 
     connection_id: Mapped[str] = mapped_column(sa.ForeignKey("connections.id"), primary_key=True)
-    name: Mapped[str] = mapped_column(sa.String(512), primary_key=True)
-    language: Mapped[str] = mapped_column(sa.String(16), primary_key=True)
+    name: Mapped[str] = mapped_column(ordered_text(512), primary_key=True)
+    language: Mapped[str] = mapped_column(ordered_text(16), primary_key=True)
     platform_id: Mapped[str | None] = mapped_column(sa.String(64))
     category: Mapped[str | None] = mapped_column(sa.String(32))
     status: Mapped[str] = mapped_column(sa.String(32))

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.db import Base, new_id, now
+from api.ordered_text import ordered_text
 
 LONGEST_NAME = 120
 
@@ -26,7 +27,7 @@ class Profile(Base):
 
     id: Mapped[str] = mapped_column(sa.String(36), primary_key=True, default=new_id)
     workspace_id: Mapped[str] = mapped_column(sa.ForeignKey("workspaces.id"), index=True)
-    name: Mapped[str] = mapped_column(sa.String(LONGEST_NAME))
+    name: Mapped[str] = mapped_column(ordered_text(LONGEST_NAME))
     timezone: Mapped[str] = mapped_column(sa.String(64))
     reporting_currency: Mapped[str] = mapped_column(sa.String(3))
     is_demo: Mapped[bool] = mapped_column(default=False)

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Mapped, mapped_column
 
 from api.db import Base, new_id, now
+from api.ordered_text import ordered_text
 
 PROVISIONED = "oauth"
 
@@ -25,7 +26,7 @@ class Workspace(Base):
     __tablename__ = "workspaces"
 
     id: Mapped[str] = mapped_column(sa.String(36), primary_key=True, default=new_id)
-    name: Mapped[str] = mapped_column(sa.String(120))
+    name: Mapped[str] = mapped_column(ordered_text(120))
     timezone: Mapped[str] = mapped_column(sa.String(64), default="UTC")
     stated_plan: Mapped[str] = mapped_column("plan", sa.String(16), default="starter")
     plan_ends_at: Mapped[datetime | None]

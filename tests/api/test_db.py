@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
 from api import db, turns
-from api.models import RateUse
+from api.models import RateUse, Run
 from touchledger.settings import Settings
 
 PAGE, OLD_LIMIT = 4096, 1_000
@@ -118,3 +119,16 @@ def test_a_postgres_that_does_not_answer_is_given_up_in_time_or_when_its_address
     with pytest.raises(sa.exc.OperationalError, match="refused"):
         engine.connect()
     assert {asked.get("connect_timeout"), asked.get("tcp_user_timeout")} == told
+
+
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_instants_are_utc_whatever_the_zone_of_the_server(database_url: str) -> None:
+    # webhooks, mail and `touchledger status` told the hour of the server's zone, some of them as UTC
+    began = datetime(2026, 3, 29, 0, 30, tzinfo=UTC)
+    with db.transaction(database_url) as session:
+        session.execute(sa.text("set time zone 'America/St_Johns'"))
+        session.add(Run(started_at=began))
+        session.flush()
+        told = session.scalar(sa.select(Run.started_at))
+    assert told is not None
+    assert told.isoformat() == "2026-03-29T00:30:00+00:00"

@@ -108,8 +108,8 @@ NEVER_NULL = set(
     re.findall(
         r"\S+",
         """anonymous_id answer_key arm_id cents channel_no claim_key conversion_key custom_type day day_from
-        denominator dimension event_id format_no geo_no is_shared kind lag_days layer name_key numerator
-        objective_no occurred_s outcome payment_ref people.person_key pos_l profile_id profile_key
+        denominator dimension doubt event_id format_no geo_no is_shared kind lag_days layer name_key numerator
+        objective_no occurred_s outcome payment_ref pos_l profile_id profile_key
         rank record_no referral_id route score_window source source_rank tie told_by touch_key ts value
         warmth_no weeks_ago window_key word""",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from datetime import UTC, datetime, timedelta
 
 import dagster as dg
 import pytest
@@ -43,6 +44,19 @@ def test_a_user_who_may_make_no_schema_keeps_runs_in_the_one_that_was_made_for_i
         instance.add_run(dg.DagsterRun(job_name="build", run_id="one"))
         assert [run.run_id for run in instance.get_runs()] == ["one"]
     close_engines(limited.operational_url)
+
+
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_runs_began_when_they_began_whatever_the_zone_of_the_server(deployment: Settings) -> None:
+    # Dagster's pages told a run that had just begun as hours old, or as one of hours from now
+    with engine_for(deployment.operational_url).begin() as connection:
+        name = connection.dialect.identifier_preparer.quote(str(connection.engine.url.database))
+        connection.execute(sa.text(f"alter database {name} set timezone to 'America/St_Johns'"))
+    prepare_instance(deployment)
+    with dg.DagsterInstance.get() as instance:
+        instance.add_run(dg.DagsterRun(job_name="build", run_id="one"))
+        (record,) = instance.get_run_records()
+    assert abs(datetime.now(UTC) - record.create_timestamp) < timedelta(minutes=5)
 
 
 def test_what_the_runbook_lets_go_of_a_full_disk_takes_the_runs_and_no_schedule(

@@ -250,3 +250,10 @@ def test_connections_that_gave_nothing_are_told_with_who_has_to_act(settings: Se
     with transaction(url) as session:
         session.get_one(Profile, profile.id).archived_at = now()
     assert list(connections(settings)) == []
+
+
+def test_a_password_in_the_query_of_the_databases_address_is_not_told(settings: Settings) -> None:
+    url = SecretStr("postgresql+psycopg://127.0.0.1:1/shop?user=ann&password=hush1&sslpassword=hush2&sslmode=prefer")
+    (finding,) = database(settings.model_copy(update={"database_url": url}))
+    assert "hush" not in f"{finding.found} {finding.way_out}"
+    assert "127.0.0.1:1/shop?sslmode=prefer&user=ann" in finding.found

@@ -6,8 +6,9 @@ together one worker often had all four, and the other core idled for as long as 
 What an application consists of stays to the worker's end. Every search of all objects for garbage went through it, and
 the request that it fell to took 0.14 s longer.
 
-A thread reads one request at a time. gunicorn waits for the rest of one without an end: as many clients as there are
-threads, each of which had begun a request and said no more, kept the API from answering anybody.
+A thread reads one request at a time and writes its answer. gunicorn waits without an end, for the rest of a request and
+until an answer is taken: as many clients as there are threads, each of which had begun a request and said no more, or
+asked for what is long and read nothing of it, kept the API from answering anybody.
 
 What cannot be read as a request never reaches the application. Its answer is an envelope like every error's, where
 gunicorn's is a page of HTML, and the log tells its kind alone: gunicorn wrote the line or header itself, with the token
@@ -20,11 +21,14 @@ of it in the answer. A client that keeps its connections sent the next request i
 from __future__ import annotations
 
 import atexit
+import errno
 import gc
 import math
 import selectors
 import socket
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import structlog
@@ -41,9 +45,11 @@ from api.responses import UNLESS_GIVEN
 HESITATION_SECONDS = 0.001
 # bytes of an unread body at which gunicorn gives its connection up
 MOST_DRAINED = 64 * 1024
-# for what of a request has not come yet: a whole header takes a moment, and a file that is sent up as long as it takes
+# for what has not come or gone yet: a whole header takes a moment, and a file that is sent up as long as it takes
 PATIENCE_SECONDS = 20.0
 LEAST_BYTES_A_SECOND = 1_000
+# bytes of an answer that may wait in the system, half of which go before it takes more: less than patience gives
+MOST_WAITING = 32 * 1024
 # kinds of ParseException that are the application's own fault
 OURS = (http_errors.InvalidResponseHeader, http_errors.InvalidResponseHeaderName)
 # of what is not simply malformed
@@ -57,34 +63,78 @@ STATUSES = {
 log = structlog.get_logger(__name__)
 
 
-class Reading(socket.socket):
-    """A client's socket, at whose end a request is that comes too slowly: as if the client had left."""
+class Patience:
+    """How long the other side is waited for: `PATIENCE_SECONDS`, which what it sends or takes fills up again."""
 
-    _waited, _came = 0.0, 0
+    def __init__(self) -> None:
+        self._left = PATIENCE_SECONDS
 
-    def begin(self) -> None:
-        """What is read from here on is another request."""
-        self._waited, self._came = 0.0, 0
-
-    def recv(self, size: int, flags: int = 0) -> bytes:
-        """What came; nothing at the end of patience, of which each `LEAST_BYTES_A_SECOND` give another second."""
-        left = PATIENCE_SECONDS + self._came / LEAST_BYTES_A_SECOND - self._waited
+    @contextmanager
+    def wait(self, client: socket.socket) -> Iterator[None]:
+        """Let one call of a blocking socket wait as long as there is patience; TimeoutError at its end."""
         began = time.monotonic()
         # no time at all would mean not to wait for anything, and to raise
-        self.settimeout(max(left, 0.001))
+        client.settimeout(max(self._left, 0.001))
         try:
-            found = super().recv(size, flags)
+            yield
+        finally:
+            client.settimeout(None)
+            self._left -= time.monotonic() - began
+
+    def moved(self, size: int) -> None:
+        """So many bytes came or went: each `LEAST_BYTES_A_SECOND` of them give a second back."""
+        # no more than there was: whoever sent a megabyte at once could be silent for a quarter of an hour
+        self._left = min(PATIENCE_SECONDS, self._left + size / LEAST_BYTES_A_SECOND)
+
+
+class Client(socket.socket):
+    """A client's socket; with one that sends a request or takes an answer too slowly it is as if it had left."""
+
+    def begin(self) -> None:
+        """What is read and written from here on is another request and its answer."""
+        self._coming, self._going = Patience(), Patience()
+
+    def tell_what_goes(self) -> None:
+        """Take no more from us than goes soon, so that what is taken tells how fast the client reads."""
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            self.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, MOST_WAITING)
+
+    def recv(self, size: int, flags: int = 0) -> bytes:
+        """What came; nothing at the end of patience."""
+        try:
+            with self._coming.wait(self):
+                found = super().recv(size, flags)
         except TimeoutError:
             return b""
-        finally:
-            self.settimeout(None)
-            self._waited += time.monotonic() - began
-        self._came += len(found)
+        self._coming.moved(len(found))
         return found
+
+    def send(self, data: Any, flags: int = 0) -> int:
+        """Send what goes of it, and say how much; ConnectionResetError at the end of patience."""
+        if self.gettimeout() == 0:
+            return super().send(data, flags)
+        try:
+            with self._going.wait(self):
+                sent = super().send(data, flags)
+        except TimeoutError:
+            raise ConnectionResetError(errno.ECONNRESET, "the client does not take its answer") from None
+        self._going.moved(sent)
+        return sent
+
+    def sendall(self, data: Any, flags: int = 0) -> None:
+        """Send all of it; ConnectionResetError at the end of patience."""
+        rest = memoryview(data)
+        while rest:
+            rest = rest[self.send(rest, flags) :]
 
 
 class Worker(ThreadWorker):  # type: ignore[misc]
     """Accepts at once while it has no connection, and else after workers that have none."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        # the system's way of sending a file asks no socket of ours how long it may take
+        self.cfg.set("sendfile", False)
 
     def load_wsgi(self) -> None:
         """Load the application, and leave all that is there by then out of searches for garbage."""
@@ -125,9 +175,10 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         return bool(super().handle_request(req, conn))
 
     def handle(self, conn: Any) -> Any:
-        """Read a request of a connection and answer it, unless it takes too long to come."""
-        if not isinstance(conn.sock, Reading):
-            conn.sock = Reading(fileno=conn.sock.detach())
+        """Read a request of a connection and answer it, unless either takes too long."""
+        if not isinstance(conn.sock, Client):
+            conn.sock = Client(fileno=conn.sock.detach())
+            conn.sock.tell_what_goes()
         conn.sock.begin()
         return super().handle(conn)
 

@@ -8,7 +8,8 @@ the request that it fell to took 0.14 s longer.
 
 A thread reads one request at a time and writes its answer. gunicorn waits without an end, for the rest of a request and
 until an answer is taken: as many clients as there are threads, each of which had begun a request and said no more, or
-asked for what is long and read nothing of it, kept the API from answering anybody.
+asked for what is long and read nothing of it, kept the API from answering anybody. It also has a thread wait for the
+first word of a connection, five seconds each, and browsers open some that they may never use.
 
 What cannot be read as a request never reaches the application. Its answer is an envelope like every error's, where
 gunicorn's is a page of HTML, and the log tells its kind alone: gunicorn wrote the line or header itself, with the token
@@ -29,6 +30,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import structlog
@@ -50,6 +52,8 @@ PATIENCE_SECONDS = 20.0
 LEAST_BYTES_A_SECOND = 1_000
 # bytes of an answer that may wait in the system, half of which go before it takes more: less than patience gives
 MOST_WAITING = 32 * 1024
+# for the first word of a connection
+SILENCE_SECONDS = 5.0
 # kinds of ParseException that are the application's own fault
 OURS = (http_errors.InvalidResponseHeader, http_errors.InvalidResponseHeaderName)
 # of what is not simply malformed
@@ -167,6 +171,16 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             time.sleep(HESITATION_SECONDS)
         super().accept(listener)
 
+    def enqueue_req(self, conn: Any) -> None:
+        """Give a connection to a thread, as soon as anything has come over it."""
+        if conn.initialized or conn.data_ready or _has_come(conn.sock):
+            super().enqueue_req(conn)
+            return
+        conn.sock.setblocking(False)
+        conn.timeout = time.monotonic() + SILENCE_SECONDS
+        self.pending_conns.append(conn)
+        self.poller.register(conn.sock, selectors.EVENT_READ, partial(self.on_pending_socket_readable, conn))
+
     def handle_request(self, req: Any, conn: Any) -> bool:
         """Answer `req` at `conn`; the answer says that the connection ends if too much of the body stays unread."""
         must_close = req.should_close
@@ -199,6 +213,18 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             util.write_nonblock(client, f"HTTP/1.1 {answer.status}\r\n{answer.headers}".encode("latin-1") + answer.data)
         except OSError:
             log.debug("answer_unread", request_id=request_id)
+
+
+def _has_come(client: socket.socket) -> bool:
+    """Whether a socket has something to read, be it its end."""
+    try:
+        client.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
+    except OSError:
+        # whoever reads it is told so again
+        return True
+    return True
 
 
 def _unread(body: Body) -> float:

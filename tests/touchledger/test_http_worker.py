@@ -47,10 +47,12 @@ def worker(listener: socket.socket, monkeypatch: pytest.MonkeyPatch) -> Iterator
     one = Worker(1, os.getppid(), [listener], None, 30, config, Logger(config))
     one.tpool = one.get_thread_pool()
     one.method_queue.init()
-    yield one
+    with selectors.DefaultSelector() as one.poller:
+        yield one
     one.tpool.shutdown()
-    # closes what was accepted
-    one.method_queue.run_callbacks(None)
+    one.method_queue.run_callbacks(None)  # closes what was accepted
+    for conn in one.pending_conns:
+        conn.close()
     one.method_queue.close()
     one.tmp.close()
 
@@ -105,7 +107,7 @@ def test_a_worker_that_ends_answers_who_has_connected_and_lets_nobody_else_conne
     # the system let them connect until the last request under way was answered, and then cut them off
     worker.wsgi = create_app(settings)
     address = listener.getsockname()
-    with selectors.DefaultSelector() as worker.poller, socket.create_connection(address) as client:
+    with socket.create_connection(address) as client:
         worker.set_accept_enabled(True)
         client.sendall(b"GET /api/v1/nothing HTTP/1.1\r\nHost: a\r\n\r\n")
         worker.alive = False

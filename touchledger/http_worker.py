@@ -28,7 +28,9 @@ import math
 import selectors
 import socket
 import time
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -54,6 +56,8 @@ LEAST_BYTES_A_SECOND = 1_000
 MOST_WAITING = 32 * 1024
 # for the first word of a connection
 SILENCE_SECONDS = 5.0
+# for a client to hear the end of its last answer, as gunicorn has it
+LEAVING_SECONDS = 2.0
 # kinds of ParseException that are the application's own fault
 OURS = (http_errors.InvalidResponseHeader, http_errors.InvalidResponseHeaderName)
 # of what is not simply malformed
@@ -104,7 +108,9 @@ class Client(socket.socket):
             self.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, MOST_WAITING)
 
     def recv(self, size: int, flags: int = 0) -> bytes:
-        """What came; nothing at the end of patience."""
+        """What came; nothing at the end of patience. Whoever set a time of its own has that."""
+        if self.gettimeout() is not None:
+            return super().recv(size, flags)
         try:
             with self._coming.wait(self):
                 found = super().recv(size, flags)
@@ -115,7 +121,7 @@ class Client(socket.socket):
 
     def send(self, data: Any, flags: int = 0) -> int:
         """Send what goes of it, and say how much; ConnectionResetError at the end of patience."""
-        if self.gettimeout() == 0:
+        if self.gettimeout() is not None:
             return super().send(data, flags)
         try:
             with self._going.wait(self):
@@ -139,6 +145,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         super().__init__(*args, **options)
         # the system's way of sending a file asks no socket of ours how long it may take
         self.cfg.set("sendfile", False)
+        self.leaving: deque[Any] = deque()
 
     def load_wsgi(self) -> None:
         """Load the application, and leave all that is there by then out of searches for garbage."""
@@ -180,6 +187,50 @@ class Worker(ThreadWorker):  # type: ignore[misc]
         conn.timeout = time.monotonic() + SILENCE_SECONDS
         self.pending_conns.append(conn)
         self.poller.register(conn.sock, selectors.EVENT_READ, partial(self.on_pending_socket_readable, conn))
+
+    def finish_request(self, conn: Any, fs: Future[Any]) -> None:
+        """Do what a thread found out is next; who is to leave has a moment to hear the end of its answer.
+
+        gunicorn waits for that moment in its loop, which accepts nobody meanwhile.
+        """
+        if self.alive and not fs.cancelled() and fs.exception() is None and fs.result() is False:
+            self._let_leave(conn)
+        else:
+            super().finish_request(conn, fs)
+
+    def murder_pending(self) -> None:
+        """Close what waits no longer for its first word, or has been told to leave for long enough."""
+        super().murder_pending()
+        while self.leaving and self.leaving[0].timeout <= time.monotonic():
+            self._close(self.leaving[0])
+
+    def _let_leave(self, conn: Any) -> None:
+        conn.sock.setblocking(False)
+        conn.timeout, conn.drained = time.monotonic() + LEAVING_SECONDS, 0
+        self.leaving.append(conn)
+        self.poller.register(conn.sock, selectors.EVENT_READ, partial(self._drain, conn))
+        try:
+            conn.sock.shutdown(socket.SHUT_WR)
+        except OSError:
+            self._close(conn)
+
+    def _drain(self, conn: Any, client: socket.socket) -> None:
+        # bytes that nobody reads would have the system break the connection off, and the answer with it
+        try:
+            came = client.recv(MOST_DRAINED)
+        except BlockingIOError:
+            return
+        except OSError:
+            came = b""
+        conn.drained += len(came)
+        if not came or conn.drained >= MOST_DRAINED:
+            self._close(conn)
+
+    def _close(self, conn: Any) -> None:
+        self.leaving.remove(conn)
+        self.poller.unregister(conn.sock)
+        self.nr_conns -= 1
+        conn.close()
 
     def handle_request(self, req: Any, conn: Any) -> bool:
         """Answer `req` at `conn`; the answer says that the connection ends if too much of the body stays unread."""

@@ -59,6 +59,27 @@ def test_clients_that_say_nothing_keep_nobody_from_being_answered(door: tuple[st
         one.close()
 
 
+def test_clients_that_stay_after_their_last_answer_keep_nobody_from_being_answered(door: tuple[str, int]) -> None:
+    # each held the loop that accepts for as long as a request may take to come
+    staying = [socket.create_connection(door) for _ in range(8)]
+    for one in staying:
+        one.sendall(REQUEST)
+        assert answer(one).startswith(b"HTTP/1.1 200 ")
+    with socket.create_connection(door) as client:
+        client.sendall(REQUEST)
+        assert answer(client).startswith(b"HTTP/1.1 200 ")
+    for one in staying:
+        one.close()
+
+
+def test_the_end_of_an_answer_comes_also_where_a_body_was_not_read(door: tuple[str, int]) -> None:
+    with socket.create_connection(door) as client:
+        client.sendall(b"POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 30_000)
+        time.sleep(0.3)
+        client.sendall(b"x" * 20_000)
+        assert b'"not_found"' in answer(client)
+
+
 def test_a_client_that_speaks_a_little_later_is_answered(door: tuple[str, int]) -> None:
     with socket.create_connection(door) as client:
         time.sleep(0.3)

@@ -48,13 +48,16 @@ class Text(fields.String):
     """Text of `low` to `high` characters after trimming."""
 
     def __init__(self, high: int, *, low: int = 1, **kwargs: Any) -> None:
-        super().__init__(validate=validate.Length(low, high, error=f"must have {low} to {high} characters"), **kwargs)
+        self._length = validate.Length(low, high, error=f"must have {low} to {high} characters")
+        super().__init__(validate=self._length, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         try:
-            return clean_text(value)
+            text = clean_text(value)
         except Refused as refused:
             raise ValidationError(str(refused)) from None
+        # before anybody looks for the form of an address in a megabyte
+        return str(self._length(text))
 
 
 class Email(Text):

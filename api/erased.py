@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -19,6 +18,7 @@ from urllib.parse import quote, unquote
 
 from api.warehouse_ids import identifier_id
 from data_contracts.formats import FORMATS, Refused
+from data_contracts.normal_form import nfc
 
 IDENTIFIERS = ("person_key", "external_id", "payment_customer_id", "email", "phone", "anonymous_id")
 # what ties rows of one person together and came from that person's browser or conversation
@@ -47,7 +47,7 @@ def digest(key: bytes, identifier: str) -> str:
 
 def normal(kind: str, value: object) -> str | None:
     """An identifier as the lake keeps it; None for what is no identifier at all."""
-    text = unicodedata.normalize("NFC", str(value)).strip() if value is not None else ""
+    text = nfc(str(value)).strip() if value is not None else ""
     if not text:
         return None
     try:

@@ -12,6 +12,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate
 
 from api.bodies import Moment
+from data_contracts.normal_form import nfc
 
 LONGEST_ID = 128
 
@@ -159,7 +160,7 @@ def _items(value: object) -> list[str]:
 
 
 def _opaque(value: object) -> str:
-    text = unicodedata.normalize("NFC", str(value)).strip()
+    text = nfc(str(value)).strip()
     if any(unicodedata.category(sign) == "Cc" for sign in text):
         raise ValidationError("holds a control character")
     return text

@@ -9,7 +9,6 @@ import json
 import math
 import re
 import sys
-import unicodedata
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -17,6 +16,7 @@ from typing import Any
 
 from data_contracts.contract import Column
 from data_contracts.formats import FORMATS, Refused
+from data_contracts.normal_form import nfc
 from data_contracts.records import members
 
 Parser = Callable[[Any], Any]
@@ -52,7 +52,7 @@ def clean_text(value: Any) -> str:
     problem = unwritable(value)
     if problem is not None:
         raise Refused(problem)
-    return value.strip() if value.isascii() else _INVISIBLE.sub("", unicodedata.normalize("NFC", value)).strip()
+    return value.strip() if value.isascii() else _INVISIBLE.sub("", nfc(value)).strip()
 
 
 def _written(value: Any, expected: str) -> str:

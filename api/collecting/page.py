@@ -22,6 +22,7 @@ AD_IDS = {
 }
 LONGEST_ID, LONGEST_LABEL, LONGEST_CLICK, LONGEST_HOST = 128, 255, 1024, 255
 MOST_FIELDS = 200
+_LONG_HOST = re.compile(r"[^/?#]{1000}")
 _PLATFORM = re.compile("[a-z0-9_]{2,32}")
 
 
@@ -48,8 +49,8 @@ class Page:
 
 def page_of(address: str) -> Page:
     """What an http(s) address tells. Raises ValueError for any other text."""
-    parts = urlsplit(address)
     host = host_of(address)
+    parts = urlsplit(address if host else "")
     if parts.scheme.lower() not in ("http", "https") or host is None:
         raise ValueError("not an address of a page")
     given: dict[str, str] = {}
@@ -62,6 +63,9 @@ def page_of(address: str) -> Page:
 
 def host_of(address: str) -> str | None:
     """The host of an address, in lower case and without its port; None for one that has none."""
+    if not address.isascii() and _LONG_HOST.match(address.partition("//")[2]):
+        # Python looks for letters that are "/" in another form, which takes it minutes where a host has very many marks
+        return None
     try:
         host = (urlsplit(address.strip()).hostname or "").rstrip(".")
     except ValueError:

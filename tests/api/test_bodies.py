@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from marshmallow import ValidationError
 from werkzeug.test import TestResponse
 
+from api.bodies import Email, Phone, Text
 from api.models import Profile
 from api.scopes import Scope
 from tests.api.conftest import Caller
@@ -56,3 +58,9 @@ def test_where_nothing_must_be_sent_no_body_is_an_empty_object(
     paths = client.get("/openapi.json").get_json()["paths"]
     scan, goals = (paths[f"/api/v1{path}"]["post"]["requestBody"] for path in ("/quality/utm/refresh", "/goals"))
     assert (scan["required"], goals["required"]) == (False, True)
+
+
+@pytest.mark.parametrize("field", [Email(), Phone(), Text(254)])
+def test_a_text_that_is_too_long_is_not_looked_at_further(field: Text) -> None:
+    with pytest.raises(ValidationError, match="characters"):
+        field.deserialize("a" * 1_000_000)

@@ -11,6 +11,9 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any
 
 import pytest
 from gunicorn.config import Config
@@ -20,7 +23,7 @@ from gunicorn.workers.gthread import TConn
 
 from api.app import create_app
 from touchledger import http_worker
-from touchledger.http_worker import Reading, Worker
+from touchledger.http_worker import Client, Worker
 from touchledger.settings import Settings
 
 LONG_SECONDS = 2.0
@@ -44,10 +47,12 @@ def worker(listener: socket.socket, monkeypatch: pytest.MonkeyPatch) -> Iterator
     one = Worker(1, os.getppid(), [listener], None, 30, config, Logger(config))
     one.tpool = one.get_thread_pool()
     one.method_queue.init()
-    yield one
+    with selectors.DefaultSelector() as one.poller:
+        yield one
     one.tpool.shutdown()
-    # closes what was accepted
-    one.method_queue.run_callbacks(None)
+    one.method_queue.run_callbacks(None)  # closes what was accepted
+    for conn in one.pending_conns:
+        conn.close()
     one.method_queue.close()
     one.tmp.close()
 
@@ -102,7 +107,7 @@ def test_a_worker_that_ends_answers_who_has_connected_and_lets_nobody_else_conne
     # the system let them connect until the last request under way was answered, and then cut them off
     worker.wsgi = create_app(settings)
     address = listener.getsockname()
-    with selectors.DefaultSelector() as worker.poller, socket.create_connection(address) as client:
+    with socket.create_connection(address) as client:
         worker.set_accept_enabled(True)
         client.sendall(b"GET /api/v1/nothing HTTP/1.1\r\nHost: a\r\n\r\n")
         worker.alive = False
@@ -218,11 +223,78 @@ def test_a_request_that_does_not_come_to_its_end_holds_no_thread(
         conn.close()
 
 
+def test_a_request_that_begins_fast_and_stops_holds_no_thread(
+    worker: Worker, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # every thousand bytes gave a second more, so a megabyte held a thread for a quarter of an hour
+    monkeypatch.setattr(http_worker, "PATIENCE_SECONDS", 0.3)
+    worker.wsgi = create_app(settings)
+    client, server = socket.socketpair()
+    with client, server:
+        head = f"POST {READ} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 90000\r\n\r\n"
+        client.sendall(head.encode() + b"[" * 80_000)
+        conn = TConn(worker.cfg, server, ("127.0.0.1", 1), ("127.0.0.1", 2))
+        worker.tpool.submit(worker.handle, conn).result(timeout=5)
+        conn.close()
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_an_answer_that_nobody_takes_holds_no_thread(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_file: bool
+) -> None:
+    # eight clients that asked for /openapi.json and read nothing of it kept the API from answering anybody
+    monkeypatch.setattr(http_worker, "PATIENCE_SECONDS", 0.3)
+    worker.wsgi = Long(tmp_path, is_file=is_file)
+    with asking(worker) as (client, handled):
+        assert handled.result(timeout=5) is False
+        assert len(client.recv(65536)) > 0
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_an_answer_that_is_taken_slowly_and_steadily_goes_to_its_end(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_file: bool
+) -> None:
+    monkeypatch.setattr(http_worker, "PATIENCE_SECONDS", 0.5)
+    worker.wsgi = Long(tmp_path, is_file=is_file)
+    taken = 0
+    with asking(worker) as (client, handled):
+        while taken < Long.SIZE:
+            time.sleep(0.1 if taken < 1_000_000 else 0)
+            taken += len(client.recv(200_000))
+        assert handled.result(timeout=5) is True
+
+
+class Long:
+    """An application whose answer no socket takes at once, as text or as a file."""
+
+    SIZE = 8_000_000
+
+    def __init__(self, folder: Path, *, is_file: bool) -> None:
+        self.path, self.is_file = folder / "long", is_file
+        self.path.write_bytes(b"x" * self.SIZE)
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        """The answer."""
+        start_response("200 OK", [("Content-Length", str(self.SIZE))])
+        return environ["wsgi.file_wrapper"](self.path.open("rb")) if self.is_file else [self.path.read_bytes()]
+
+
+@contextlib.contextmanager
+def asking(worker: Worker) -> Iterator[tuple[socket.socket, Future[Any]]]:
+    """A client over TCP that has asked for something, and what a thread of the worker makes of it."""
+    with socket.create_server(("127.0.0.1", 0)) as door, socket.create_connection(door.getsockname()) as client:
+        client.settimeout(5)
+        conn = TConn(worker.cfg, door.accept()[0], ("127.0.0.1", 1), ("127.0.0.1", 2))
+        client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        yield client, worker.tpool.submit(worker.handle, conn)
+        conn.close()
+
+
 def test_a_request_that_comes_slowly_and_steadily_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_worker, "PATIENCE_SECONDS", 0.5)
     monkeypatch.setattr(http_worker, "LEAST_BYTES_A_SECOND", 1)
     client, server = socket.socketpair()
-    with client, Reading(fileno=server.detach()) as reading:
+    with client, Client(fileno=server.detach()) as reading:
         reading.begin()
         trickled(client, b"x" * 20, every=0.05)
         assert b"".join(reading.recv(1) for _ in range(20)) == b"x" * 20

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from api import errors
 
-PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+PLACEHOLDER = re.compile(r"\{\{([^{}]*)\}\}")
 NAMED = re.compile("[a-z][a-z0-9_]{0,63}")
 NUMBERED = re.compile("[1-9][0-9]?")
 BUTTON_MEMBERS = ("type", "text", "url", "phone_number", "flow_id", "navigate_screen", "flow_action")
@@ -35,8 +35,13 @@ def definition(body: Mapping[str, Any], *, header: tuple[str, str] | None = None
     return {**told, "parameter_format": "POSITIONAL" if numbered else "NAMED", "components": parts}
 
 
+def _named(text: str) -> list[str]:
+    # a pattern that left the spaces out itself took a second for a thousand of them without an end
+    return [name.strip() for name in PLACEHOLDER.findall(text)]
+
+
 def _placeholders(field: str, text: str) -> list[str]:
-    found = list(dict.fromkeys(PLACEHOLDER.findall(text)))
+    found = list(dict.fromkeys(_named(text)))
     for name in found:
         if not NAMED.fullmatch(name) and not NUMBERED.fullmatch(name):
             raise errors.VALIDATION_ERROR(f"{field}: {{{{{name[:40]}}}}} is no placeholder such as {{{{first_name}}}}.")
@@ -85,6 +90,6 @@ def _example(body: Mapping[str, Any], name: str) -> str:
 
 
 def _button(body: Mapping[str, Any], button: Mapping[str, Any]) -> dict[str, Any]:
-    shown = [quote(_example(body, name)) for name in PLACEHOLDER.findall(button.get("url", ""))]
+    shown = [quote(_example(body, name)) for name in _named(button.get("url", ""))]
     told = {name: button[name] for name in BUTTON_MEMBERS if name in button}
     return {**told, "example": shown} if shown else told

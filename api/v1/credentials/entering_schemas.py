@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields
 
 from api.bodies import Email, Text
 from api.passwords import LONGEST, SHORTEST
+from data_contracts.normal_form import nfc
 
 
 class Password(fields.String):
     """A password as typed, in NFC; unlike other text it keeps its spaces."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
-        text = unicodedata.normalize("NFC", super()._deserialize(value, attr, data, **kwargs))
+        text = nfc(super()._deserialize(value, attr, data, **kwargs))
         if not text:
             raise ValidationError("is empty")
         if any(sign == "\0" or 0xD800 <= ord(sign) <= 0xDFFF for sign in text):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields
@@ -19,6 +18,7 @@ from api.v1.conversions import rows
 from api.v1.conversions.schemas import Conversion, Touch
 from api.v1.customers import journey_queries as queries
 from api.warehouse_ids import identifier_id
+from data_contracts.normal_form import nfc
 
 bp = Blueprint("journeys", __name__, description="What a customer did before and after converting, without a person.")
 
@@ -30,7 +30,7 @@ class CustomerKey(fields.String):
     """`ck_...` as handed out by this API, or `ext:` and the external id the caller gave the person."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
-        text = unicodedata.normalize("NFC", str(value)).strip()
+        text = nfc(str(value)).strip()
         external = EXTERNAL + text.removeprefix(EXTERNAL).strip()
         if text.startswith(EXTERNAL) and _EXTERNAL_ID.fullmatch(external.removeprefix(EXTERNAL)):
             return external

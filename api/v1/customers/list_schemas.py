@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields
@@ -12,6 +11,7 @@ from api.masking import LEVELS
 from api.openapi import Meta
 from api.pagination import CursorQuery
 from api.v1.conversions.schemas import CHANNELS
+from data_contracts.normal_form import nfc
 
 _TIME: dict[str, Any] = {"format": "date-time"}
 _MOST_CHARACTERS = 254
@@ -21,7 +21,7 @@ class Prefix(fields.String):
     """The beginning of something, in Unicode's NFC and without blanks around it."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
-        text = unicodedata.normalize("NFC", str(value)).strip()
+        text = nfc(str(value)).strip()
         if not text or len(text) > _MOST_CHARACTERS or "\x00" in text:
             raise ValidationError(f"must have 1 to {_MOST_CHARACTERS} characters")
         return text

@@ -43,6 +43,14 @@ def test_a_person_reads_what_is_wrong_with_an_address(client: FlaskClient, path:
         assert (told.status_code, told.get_json()["error"]["status"]) == (status, status)
 
 
+@pytest.mark.timeout(20)
+def test_more_wishes_than_anybody_has_are_none(client: FlaskClient) -> None:
+    # spaces in them took Werkzeug a fifth of a second for as many as a header holds
+    wish = "a" + "\t" * 100_000 + "=, text/html"
+    assert client.get("/sign-in/", headers={"Accept": wish}).get_json()["error"]["status"] == 404
+    assert client.get("/shared/none", headers={"Accept": wish}).mimetype == "text/html"
+
+
 @pytest.mark.parametrize("path", ["/api/v1/nothing", "/api/v1/campaigns", "/api/tracking/nothing", "/logos/none.png"])
 def test_the_api_answers_a_browser_in_the_envelope_too(client: FlaskClient, path: str) -> None:
     assert client.get(path, headers=BROWSER).get_json()["error"]["code"]

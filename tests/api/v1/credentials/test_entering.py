@@ -234,3 +234,11 @@ def test_open_routes_refuse_what_all_refuse(anonymous: Caller, path: str) -> Non
 def test_secrets_are_of_the_documented_form(anonymous: Caller, caller_with: Callable[..., Caller]) -> None:
     token = signed_up(anonymous)["session"]["token"]
     assert re.fullmatch(r"tl_sess_[0-9A-Za-z]{38}", token)
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("member", ["email", "password"])
+def test_very_many_marks_on_one_letter_hold_nobody_up(client: FlaskClient, member: str) -> None:
+    # to bring them into order took half a minute for a quarter of a megabyte, and gunicorn ended the worker
+    sent = {**ADA, member: "a" + "\u0301\u0323" * 130_000}
+    assert Caller(client, None).post("/auth/sign-in", json=sent).status_code in {401, 422}

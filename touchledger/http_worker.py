@@ -112,10 +112,14 @@ class Client(socket.socket):
         if self.gettimeout() is not None:
             return super().recv(size, flags)
         try:
-            with self._coming.wait(self):
-                found = super().recv(size, flags)
-        except TimeoutError:
-            return b""
+            # a time is set for what has to be waited for alone: most has come, and each setting is a call of the system
+            found = super().recv(size, flags | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            try:
+                with self._coming.wait(self):
+                    found = super().recv(size, flags)
+            except TimeoutError:
+                return b""
         self._coming.moved(len(found))
         return found
 
@@ -124,10 +128,13 @@ class Client(socket.socket):
         if self.gettimeout() is not None:
             return super().send(data, flags)
         try:
-            with self._going.wait(self):
-                sent = super().send(data, flags)
-        except TimeoutError:
-            raise ConnectionResetError(errno.ECONNRESET, "the client does not take its answer") from None
+            sent = super().send(data, flags | socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            try:
+                with self._going.wait(self):
+                    sent = super().send(data, flags)
+            except TimeoutError:
+                raise ConnectionResetError(errno.ECONNRESET, "the client does not take its answer") from None
         self._going.moved(sent)
         return sent
 

@@ -101,7 +101,10 @@ def clean(value: Any) -> Any:
         if HARMLESS.fullmatch(value):
             return value
         text = PATTERN.sub(lambda found: f"{found.group(1)}_{HIDDEN}", value)
-        return PHONE.sub(HIDDEN, EMAIL.sub(_without_address, redact(text)))
+        text = redact(text)
+        if "@" in text or "%40" in text:
+            text = EMAIL.sub(_without_address, text)
+        return PHONE.sub(HIDDEN, text)
     if isinstance(value, Mapping):
         return take_out_secrets(None, "", value)
     if isinstance(value, (list, tuple)):

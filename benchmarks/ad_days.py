@@ -34,7 +34,8 @@ TABLES = {
     """,
     "intermediate.int_entities": """
         select ad_key as entity_key, profile_key, 'ad' as level, 'meta' as platform, 'a' || ad_key as platform_id,
-            'c' || campaign as campaign_platform_id, 's' || ad_set as ad_set_platform_id
+            'c' || campaign as campaign_platform_id, 's' || ad_set as ad_set_platform_id,
+            'a' || profile_key as ad_account_id
         from intermediate.ads
     """,
     "staging.stg_ad_platform__campaigns": """

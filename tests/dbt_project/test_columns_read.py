@@ -7,12 +7,14 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 import sqlglot
 from sqlglot import exp
 from sqlglot.optimizer.qualify import qualify
 from sqlglot.optimizer.scope import traverse_scope
 
+from benchmarks import ad_days
 from orchestration.dbt_manifest import target
 from tests.dbt_project.project import Project
 from touchledger.settings import Settings
@@ -57,6 +59,22 @@ def test_every_intermediate_column_is_read(world: Project, models: list[dict[str
         if (unread := set(built[node["name"]]) - read[node["name"]])
     }
     assert unread == {name: set(columns) for name, columns in OTHERS.items()}
+
+
+def test_the_benchmark_of_scores_makes_every_column_that_they_read(
+    world: Project, models: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    columns = "select table_name, column_name, data_type from duckdb_columns() where not internal"
+    ad_days.write(tmp_path / "warehouse.duckdb", ads=10, split_days=1, seed=1)
+    with duckdb.connect(str(tmp_path / "warehouse.duckdb"), read_only=True) as connection:
+        made = {(table, column) for table, column, _ in connection.execute(columns).fetchall()}
+    built: dict[str, dict[str, str]] = defaultdict(dict)
+    for table, column, kind in world.rows(f"{columns} and schema_name <> 'changes'"):
+        built[table][column] = kind
+    scores = [node for node in models if Path(node["path"]).parts[1] in {"scores", "top_performers"}]
+    read = set().union(*(read_in(node["compiled_code"], built) for node in scores))
+    tables = {table for table, _ in made}
+    assert {(table, column) for table, column in read if table in tables} - made == set()
 
 
 def kept_by(node: dict[str, Any]) -> set[str]:

@@ -32,7 +32,13 @@ left join intermediate.int_entities as entities
     and entities.level = 'ad'
 where destinations.ad_key is not null or destinations.reason in ('direct', 'other_channel')
 """
+# the next page of a visit with an ad is no touch of its own
 TOUCHES = """
+with pages as (
+    select number, ad, ts, lag(ts) over (partition by person, ad order by ts, 't' || number) as page_before_ts
+    from chunk
+)
+
 select
     $step * person as person_key, profile_key, ts, 't' || number as touch_key, number as record_no,
     'web' as channel, 'web' as origin, is_direct, destination_key, cast(pos_l as int) as pos_l,
@@ -51,6 +57,7 @@ from (
     inner join places
         on profiles.profile_key = places.profile_key
         and places.spot = case when ad >= 0 then ad when is_direct then -1 else -2 end
+    where chunk.number not in (select number from pages where ad >= 0 and ts - page_before_ts < $break_s)
 )
 order by person, pos_l
 """
@@ -81,6 +88,8 @@ order by person_key, conversion_key
 """
 # what names a row in either warehouse, and where a key stands for a person or a conversion
 NAMES = {"int_touches": ("person_key", "pos_l"), "int_conversions": ("profile_key", "outcome_ref")}
+# dbt_project.yml's visit_break_s
+BREAK_S = 1800
 NUMBERED = ("person_key", "conversion_key", "path_conversion_key", "record_no")
 
 
@@ -100,7 +109,7 @@ def fill(warehouse: Path, profiles: list[str], world: World, *, threads: int = 2
             connection.execute(f"truncate intermediate.{table}")
         first, step = 0, 2**63 // people(world)
         for touches, conversions in chunks(world):
-            _insert(connection, "int_touches", _touches(touches), TOUCHES, step=step)
+            _insert(connection, "int_touches", _touches(touches), TOUCHES, step=step, break_s=BREAK_S)
             _insert(connection, "int_conversions", _conversions(conversions), CONVERSIONS, step=step, first=first)
             first += len(conversions.number)
         connection.execute("checkpoint")

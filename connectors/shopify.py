@@ -38,6 +38,11 @@ class Shopify:
     def __repr__(self) -> str:
         return f"<Shopify {self.connection_ref}>"
 
+    @property
+    def withheld(self) -> set[str]:
+        """What of people the store kept back so far: `email`, `phone`."""
+        return self._graph.withheld
+
     def catalogue(self, updated_since: datetime | None = None) -> dict[str, list[Row]]:
         """products and variants changed since then, each product with all its variants."""
         found = self._graph.walk(shopify_queries.PRODUCTS, {"query": _since(updated_since)}, ("products",))

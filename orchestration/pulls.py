@@ -226,6 +226,8 @@ def pull_store(pull: Pull) -> None:
         told = pull.lake.raw / "variants" / connection.profile_id / connection.provider
         catalogue = with_withdrawals(store.catalogue(pull.since), told, store.connection_ref)
         _land_changes(pull, {**catalogue, **store.orders(pull.since)})
+        if store.withheld:
+            log.warning("no_contacts", connection=connection.id, withheld=sorted(store.withheld))
     pull.through = pull.today
 
 

@@ -19,6 +19,7 @@ from sandbox import refusals
 CONTROL = "/__sandbox__"
 # what vendors call the place in a list, in queries, in variables of GraphQL and in documents
 CURSORS = {"after", "starting_after", "pageToken", "page"}
+CONTACTS = {"email", "phone"}
 _HTML = "<html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>"
 
 
@@ -242,6 +243,24 @@ def _doubled(_: Fault, response: Response) -> Response:
     return response
 
 
+def _withheld(_: Fault, response: Response) -> Response:
+    """Whom an app may not know: contacts are null in the data, and an error beside it names each."""
+    body = response.get_json()
+    for kind, told in (body.get("data") or {}).items():
+        for number, edge in enumerate(told.get("edges", ()) if isinstance(told, dict) else ()):
+            for name in CONTACTS & edge["node"].keys():
+                edge["node"][name] = None
+                body.setdefault("errors", []).append(
+                    {
+                        "message": f"This app is not approved to use the {name} field.",
+                        "path": [kind, "edges", number, "node", name],
+                        "extensions": {"code": "ACCESS_DENIED"},
+                    }
+                )
+    response.set_data(json.dumps(body))
+    return response
+
+
 def _another_shape(_: Fault) -> Response:
     return Response(json.dumps({"data": {"items": "moved"}, "version": 2}), mimetype="application/json")
 
@@ -262,5 +281,6 @@ AFTER: dict[str, Callable[[Fault, Response], Response]] = {
     "drip": _dripped,
     "reorder": _reordered,
     "double_rows": _doubled,
+    "withheld": _withheld,
 }
 KINDS = {*BEFORE, *AFTER, "duplicate_page", "report_failed", "report_stuck", "secret_required"}

@@ -121,6 +121,21 @@ def test_orders_survive_refusals_in_good_answers_within_the_request_budget(
     assert transport.requests - undisturbed <= undisturbed * smaller_pages + 2
 
 
+def test_a_store_that_keeps_its_buyers_contacts_back_tells_its_orders_without_them(
+    sandbox: RunningSandbox, store: Shopify
+) -> None:
+    # one such field of one order had refused all orders
+    sandbox.plan({"route": GRAPHQL, "kind": "withheld", "times": None})
+    rows = store.orders()["orders"]
+    true = true_orders(sandbox.world.orders)
+    assert {ref: (*row[:3], *row[4:]) for ref, row in ordered(rows).items()} == {
+        ref: (*row[:3], *row[4:]) for ref, row in true.items()
+    }
+    assert {(row["email"], row["phone"]) for row in rows} == {(None, None)}
+    assert store.withheld == {"email", "phone"}
+    assert len(store.orders_page(since=None, after=None, most=5).rows) == 5
+
+
 def test_a_throttled_query_waits_exactly_until_it_can_be_afforded(
     sandbox: RunningSandbox, store: Shopify, slept: list[float]
 ) -> None:

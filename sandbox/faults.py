@@ -142,6 +142,13 @@ def struck(kind: str) -> bool:
     return fault is not None and fault.kind == kind
 
 
+def unsettled(rows: list[Any]) -> list[Any]:
+    """The rows of a list, in an order of their own for each call that is hit."""
+    if not struck("unsettled"):
+        return rows
+    return random.Random(request.environ["sandbox.fault"].hits).sample(rows, len(rows))  # noqa: S311 - an order
+
+
 def _vendor() -> str:
     return request.path.split("/")[1]
 
@@ -283,4 +290,4 @@ AFTER: dict[str, Callable[[Fault, Response], Response]] = {
     "double_rows": _doubled,
     "withheld": _withheld,
 }
-KINDS = {*BEFORE, *AFTER, "duplicate_page", "report_failed", "report_stuck", "secret_required"}
+KINDS = {*BEFORE, *AFTER, "duplicate_page", "report_failed", "report_stuck", "secret_required", "unsettled"}

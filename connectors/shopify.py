@@ -20,6 +20,8 @@ FULFILLMENT = {
     "IN_PROGRESS": None, "ON_HOLD": None, "OPEN": None, "PENDING_FULFILLMENT": None,
     "REQUEST_DECLINED": None, "SCHEDULED": None, "UNFULFILLED": None,
 }  # fmt: skip
+# Shopify pages through no more than 25,000 objects of a list
+DEEPEST = 20_000
 LONGEST_AMOUNT = 20
 LONGEST_NAME = 80
 # an authorization that ran out holds no money, as a voided one; of an order without a state nobody said that it is paid
@@ -45,9 +47,8 @@ class Shopify:
 
     def catalogue(self, updated_since: datetime | None = None) -> dict[str, list[Row]]:
         """products and variants changed since then, each product with all its variants."""
-        found = self._graph.walk(shopify_queries.PRODUCTS, {"query": _since(updated_since)}, ("products",))
         products, variants = [], []
-        for node, page in found:
+        for node, page in self._changed(shopify_queries.PRODUCTS, "products", updated_since):
             with _as_promised(node):
                 nested = self._nested(node, "variants", shopify_queries.PRODUCT_VARIANTS, ("product", "variants"))
                 if nested is None:
@@ -61,9 +62,10 @@ class Shopify:
 
         An order placed to try the checkout is none, since nobody pays for it.
         """
-        found = self._graph.walk(shopify_queries.ORDERS, {"query": _since(updated_since)}, ("orders",))
         orders, lines = [], []
-        for node in (node for node, _ in found if not node.get("test")):
+        for node, _ in self._changed(shopify_queries.ORDERS, "orders", updated_since):
+            if node.get("test"):
+                continue
             with _as_promised(node):
                 nested = self._nested(node, "lineItems", shopify_queries.ORDER_LINES, ("order", "lineItems"))
                 if nested is None:
@@ -100,6 +102,22 @@ class Shopify:
                 rows.append({**self._order(node), **_live(node), "lines": [self._live_line(line) for line in nested]})
         return Page(_latest(rows, "order_id"), following)
 
+    def _changed(self, document: str, kind: str, since: datetime | None) -> Iterator[tuple[Row, Row]]:
+        """What changed since then, in the order of its changes: of a long list by the moments of these.
+
+        What changed in a moment where one stretch ends and the next begins comes twice.
+        """
+        after = None
+        while True:
+            found, after = self._graph.walk(document, {"query": _since(since)}, (kind,), after, most=DEEPEST)
+            yield from found
+            if after is None:
+                return
+            with _as_promised(found[-1][0]):
+                last = _time(found[-1][0]["updatedAt"])
+            if last and last != since:
+                since, after = last, None
+
     def _live_line(self, node: Row) -> Row:
         return {**self._line(node, ""), "discount": _shop_money(node, "totalDiscountSet")}
 
@@ -109,7 +127,7 @@ class Shopify:
         if after is None:
             return rows
         try:
-            return rows + [row for row, _ in self._graph.walk(document, {"id": node["id"]}, path, after)]
+            return rows + [row for row, _ in self._graph.walk(document, {"id": node["id"]}, path, after)[0]]
         except Refused as refused:
             if refused.reason != "not_found":
                 raise

@@ -117,25 +117,27 @@ class ShopifyGraph:
         return dict(self.transport.send(request, self._dialect, secrets=(self.token,)).body["data"])
 
     def walk(
-        self, document: str, variables: Mapping[str, Any], path: tuple[str, ...], after: str | None = None
-    ) -> list[tuple[Row, Row]]:
-        """Every node of the connection at `path`, each beside the `data` of its page; all pages read.
+        self,
+        document: str,
+        variables: Mapping[str, Any],
+        path: tuple[str, ...],
+        after: str | None = None,
+        *,
+        most: int | None = None,
+    ) -> tuple[list[tuple[Row, Row]], str | None]:
+        """Every node of the connection at `path`, or the next `most`, each beside the `data` of its page.
 
-        An expired cursor restarts the walk, a query that costs too much is asked in smaller pages.
-        Raises Malformed for a connection that never moves on, Refused as `some` does.
+        The cursor behind them is None where all pages were read. An expired cursor restarts the walk, a query that
+        costs too much is asked in smaller pages. Raises Malformed for a connection that never moves on, Refused as
+        `some` does.
         """
         for restart in range(RESTARTS + 1):
             try:
-                return self._walk_once(document, variables, path, after)
+                return self.some(document, variables, path, after, most=most)
             except CursorExpired:
                 if restart == RESTARTS:
                     raise
         raise AssertionError("unreachable")
-
-    def _walk_once(
-        self, document: str, variables: Mapping[str, Any], path: tuple[str, ...], after: str | None
-    ) -> list[tuple[Row, Row]]:
-        return self.some(document, variables, path, after)[0]
 
     def some(
         self,

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from api.click_ids import CLICK_IDS as OF_EVENTS
-from connectors import shopify_graph
+from connectors import shopify, shopify_graph
 from connectors.attributes import CLICK_IDS, carried, pairs
 from connectors.errors import Malformed, Refused, Revoked, Throttled
 from connectors.shopify import FULFILLMENT, Shopify, payment_ref
 from connectors.store import Store
 from connectors.transport import Answer, Transport
+from sandbox import shopify_graph as sandbox_graph
 from sandbox.app import create_sandbox
 from sandbox.faces import TOKENS
 from sandbox.shopify import Bucket
@@ -93,6 +94,21 @@ def test_only_what_changed_since_a_moment_is_asked_for(sandbox: RunningSandbox, 
     changed = [row for row in sandbox.world.orders if row.updated_at >= moment.timestamp()]
     assert 0 < len(changed) < len(sandbox.world.orders)
     assert ordered(store.orders(moment)["orders"]) == true_orders(changed)
+
+
+def test_lists_longer_than_the_store_pages_through_arrive_whole(
+    sandbox: RunningSandbox, store: Shopify, transport: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # the newest orders of a store with more had never come
+    monkeypatch.setattr(shopify_graph, "PAGE", 5)
+    monkeypatch.setattr(sandbox_graph, "DEEPEST", 25)
+    monkeypatch.setattr(shopify, "DEEPEST", 20)
+    assert len(sandbox.world.orders) > 3 * sandbox_graph.DEEPEST
+    found = store.orders()
+    assert ordered(found["orders"]) == true_orders(sandbox.world.orders)
+    lines = [(row["order_id"], row["line_id"]) for row in found["order_lines"]]
+    assert len(lines) == len(set(lines)) == sum(len(row.lines) for row in sandbox.world.orders)
+    assert len(store.catalogue()["products"]) == len(sandbox.world.products)
 
 
 def test_the_first_moment_of_all_asks_for_everything(sandbox: RunningSandbox, store: Shopify) -> None:

@@ -26,6 +26,8 @@ LONGEST_AMOUNT = 20
 LONGEST_NAME = 80
 # an authorization that ran out holds no money, as a voided one; of an order without a state nobody said that it is paid
 FINANCIAL = {"EXPIRED": "voided", None: "pending"}
+# states in which nothing is left to pay
+_PAID_UP = {"PAID", "PARTIALLY_REFUNDED", "REFUNDED"}
 # for sale to whoever has its address, and told as active to those who ask in an older version
 PRODUCT = {"UNLISTED": "active"}
 
@@ -186,7 +188,7 @@ class Shopify:
             "total_discounts": _shop_money_or_none(node, "totalDiscountsSet"),
             "total_shipping": _shop_money(node, "totalShippingPriceSet"),
             "total_tax": _shop_money_or_none(node, "totalTaxSet"),
-            "total": _shop_money(node, "totalPriceSet"),
+            "total": _total(node),
             "refunded_total": _shop_money(node, "totalRefundedSet"),
             "payment_ref": payment_ref(node.get("transactions") or []),
             "email": node.get("email"),
@@ -206,6 +208,17 @@ class Shopify:
             "quantity": node["quantity"],
             "price": _shop_money(node, "originalUnitPriceSet"),
         }
+
+
+def _total(node: Row) -> Decimal:
+    """What the buyer owes in all, before refunds; of an edited order that is paid what was received.
+
+    Shopify's own total is that before returns, which lines taken out by an edit are as well.
+    """
+    if node.get("edited") and node["displayFinancialStatus"] in _PAID_UP:
+        # nothing was, of an order that was taken over as paid
+        return _shop_money(node, "totalReceivedSet") or _shop_money(node, "totalPriceSet")
+    return _shop_money(node, "totalPriceSet")
 
 
 def _live(node: Row) -> Row:

@@ -73,6 +73,32 @@ def test_an_unlisted_product_is_active() -> None:
     assert load("products").judge([row]).rejected == []
 
 
+@pytest.mark.parametrize(
+    ("state", "edited", "received", "total"),
+    [
+        # two of three lines were taken out before the buyer paid at the door
+        ("PAID", True, "40.00", "40.00"),
+        ("PARTIALLY_REFUNDED", True, "40.00", "40.00"),
+        # a line was added, and paid
+        ("PAID", True, "130.00", "130.00"),
+        ("PAID", False, "40.00", "100.00"),
+        # owed, not paid
+        ("PENDING", True, "0.00", "100.00"),
+        ("PARTIALLY_PAID", True, "40.00", "100.00"),
+        # taken over as paid, from where its payments are not known
+        ("PAID", True, "0.00", "100.00"),
+    ],
+)
+def test_an_edited_order_is_worth_what_was_paid_for_it(state: str, edited: bool, received: str, total: str) -> None:
+    told = {"totalPriceSet": money("100.00"), "totalReceivedSet": money(received)}
+    (row,) = store("orders", {**told, "edited": edited, "displayFinancialStatus": state}).orders()["orders"]
+    assert row["total"] == Decimal(total)
+
+
+def money(amount: str) -> dict[str, Any]:
+    return {"shopMoney": {"amount": amount, "currencyCode": "EUR"}}
+
+
 @pytest.mark.parametrize("kind", ["orders", "products"])
 def test_a_page_that_has_a_next_one_and_names_no_cursor_ends_no_list(kind: str) -> None:
     # the walk had ended there as if all had come, and what was behind was never asked for again

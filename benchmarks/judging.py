@@ -134,8 +134,9 @@ def land(settings: Settings, profile: str, world: World) -> None:
         for found in (store.catalogue(None), store.orders(None)):
             for dataset, rows in found.items():
                 keep(dataset, rows, "store")
-        for dataset, rows in Stripe(f"{url}/stripe", TOKENS["stripe"], transport).payments(None).items():
-            keep(dataset, rows, "stripe")
+        processor = Stripe(f"{url}/stripe", TOKENS["stripe"], transport)
+        keep("conversions", processor.payments(), "stripe")
+        keep("recurring_payments", processor.renewals(), "stripe")
 
 
 @contextmanager

@@ -11,8 +11,11 @@ Row = dict[str, Any]
 class Payments(Protocol):
     """One processor account. Rows carry the columns of the inbound contracts; may raise a ConnectorError."""
 
-    def payments(self, created_since: datetime | None = None) -> dict[str, list[Row]]:
-        """conversions (payments and refunds made since then) and recurring_payments (always all)."""
+    def payments(self, created_since: datetime | None = None) -> list[Row]:
+        """conversions: payments and refunds made since then."""
+
+    def renewals(self) -> list[Row]:
+        """recurring_payments, always all."""
 
     def disputes(self) -> list[Row]:
         """conversions of all payments that a payer's bank took back, as refunds; withdrawn where it did not."""

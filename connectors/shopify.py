@@ -20,10 +20,14 @@ FULFILLMENT = {
     "IN_PROGRESS": None, "ON_HOLD": None, "OPEN": None, "PENDING_FULFILLMENT": None,
     "REQUEST_DECLINED": None, "SCHEDULED": None, "UNFULFILLED": None,
 }  # fmt: skip
+# Shopify pages through no more than 25,000 objects of a list
+DEEPEST = 20_000
 LONGEST_AMOUNT = 20
 LONGEST_NAME = 80
 # an authorization that ran out holds no money, as a voided one; of an order without a state nobody said that it is paid
 FINANCIAL = {"EXPIRED": "voided", None: "pending"}
+# states in which nothing is left to pay
+_PAID_UP = {"PAID", "PARTIALLY_REFUNDED", "REFUNDED"}
 # for sale to whoever has its address, and told as active to those who ask in an older version
 PRODUCT = {"UNLISTED": "active"}
 
@@ -38,11 +42,15 @@ class Shopify:
     def __repr__(self) -> str:
         return f"<Shopify {self.connection_ref}>"
 
+    @property
+    def withheld(self) -> set[str]:
+        """What of people the store kept back so far: `email`, `phone`."""
+        return self._graph.withheld
+
     def catalogue(self, updated_since: datetime | None = None) -> dict[str, list[Row]]:
         """products and variants changed since then, each product with all its variants."""
-        found = self._graph.walk(shopify_queries.PRODUCTS, {"query": _since(updated_since)}, ("products",))
         products, variants = [], []
-        for node, page in found:
+        for node, page in self._changed(shopify_queries.PRODUCTS, "products", updated_since):
             with _as_promised(node):
                 nested = self._nested(node, "variants", shopify_queries.PRODUCT_VARIANTS, ("product", "variants"))
                 if nested is None:
@@ -56,9 +64,10 @@ class Shopify:
 
         An order placed to try the checkout is none, since nobody pays for it.
         """
-        found = self._graph.walk(shopify_queries.ORDERS, {"query": _since(updated_since)}, ("orders",))
         orders, lines = [], []
-        for node in (node for node, _ in found if not node.get("test")):
+        for node, _ in self._changed(shopify_queries.ORDERS, "orders", updated_since):
+            if node.get("test"):
+                continue
             with _as_promised(node):
                 nested = self._nested(node, "lineItems", shopify_queries.ORDER_LINES, ("order", "lineItems"))
                 if nested is None:
@@ -95,6 +104,22 @@ class Shopify:
                 rows.append({**self._order(node), **_live(node), "lines": [self._live_line(line) for line in nested]})
         return Page(_latest(rows, "order_id"), following)
 
+    def _changed(self, document: str, kind: str, since: datetime | None) -> Iterator[tuple[Row, Row]]:
+        """What changed since then, in the order of its changes: of a long list by the moments of these.
+
+        What changed in a moment where one stretch ends and the next begins comes twice.
+        """
+        after = None
+        while True:
+            found, after = self._graph.walk(document, {"query": _since(since)}, (kind,), after, most=DEEPEST)
+            yield from found
+            if after is None:
+                return
+            with _as_promised(found[-1][0]):
+                last = _time(found[-1][0]["updatedAt"])
+            if last and last != since:
+                since, after = last, None
+
     def _live_line(self, node: Row) -> Row:
         return {**self._line(node, ""), "discount": _shop_money(node, "totalDiscountSet")}
 
@@ -104,7 +129,7 @@ class Shopify:
         if after is None:
             return rows
         try:
-            return rows + [row for row, _ in self._graph.walk(document, {"id": node["id"]}, path, after)]
+            return rows + [row for row, _ in self._graph.walk(document, {"id": node["id"]}, path, after)[0]]
         except Refused as refused:
             if refused.reason != "not_found":
                 raise
@@ -163,7 +188,7 @@ class Shopify:
             "total_discounts": _shop_money_or_none(node, "totalDiscountsSet"),
             "total_shipping": _shop_money(node, "totalShippingPriceSet"),
             "total_tax": _shop_money_or_none(node, "totalTaxSet"),
-            "total": _shop_money(node, "totalPriceSet"),
+            "total": _total(node),
             "refunded_total": _shop_money(node, "totalRefundedSet"),
             "payment_ref": payment_ref(node.get("transactions") or []),
             "email": node.get("email"),
@@ -183,6 +208,17 @@ class Shopify:
             "quantity": node["quantity"],
             "price": _shop_money(node, "originalUnitPriceSet"),
         }
+
+
+def _total(node: Row) -> Decimal:
+    """What the buyer owes in all, before refunds; of an edited order that is paid what was received.
+
+    Shopify's own total is that before returns, which lines taken out by an edit are as well.
+    """
+    if node.get("edited") and node["displayFinancialStatus"] in _PAID_UP:
+        # nothing was, of an order that was taken over as paid
+        return _shop_money(node, "totalReceivedSet") or _shop_money(node, "totalPriceSet")
+    return _shop_money(node, "totalPriceSet")
 
 
 def _live(node: Row) -> Row:

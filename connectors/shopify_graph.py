@@ -16,13 +16,18 @@ VERSION = "2026-10"
 PAGE = 20
 RESTARTS = 2
 _TRANSIENT = {"INTERNAL_SERVER_ERROR", "TIMEOUT", "SERVICE_UNAVAILABLE"}
+# protected data of customers: a store tells orders without them to an app that was not approved for them
+WITHHOLDABLE = {"email", "phone"}
 _BY_STATUS = {402: "shop_frozen", 403: "permission_missing", 404: "shop_not_found", 423: "shop_locked"}
 
 
 class ShopifyDialect:
-    """Judges GraphQL answers: most refusals come with HTTP 200."""
+    """Judges GraphQL answers: most refusals come with HTTP 200. `withheld` are the members kept back so far."""
 
     provider = "shopify"
+
+    def __init__(self) -> None:
+        self.withheld: set[str] = set()
 
     def judge(self, answer: Answer) -> None:
         if answer.status in _BY_STATUS:
@@ -34,7 +39,10 @@ class ShopifyDialect:
         if not isinstance(answer.body, dict):
             raise Malformed("shopify", "the answer is not an object")
         errors = answer.body.get("errors")
-        if errors:
+        kept_back = _withheld(errors)
+        if kept_back:
+            self.withheld |= kept_back
+        elif errors:
             raise _refusal(answer, errors[0] if isinstance(errors, list) and isinstance(errors[0], dict) else {})
         if not isinstance(answer.body.get("data"), dict):
             raise Malformed("shopify", "an answer without data")
@@ -54,6 +62,18 @@ def seconds_to_afford(answer: Answer) -> float:
     except (KeyError, TypeError, ValueError, ArithmeticError):
         return 0.0
     return max(0.0, wait) if isfinite(wait) else 0.0
+
+
+def _withheld(errors: Any) -> set[str]:
+    """The members that the store kept back in data that is otherwise whole; none where it refused anything else."""
+    found: set[str] = set()
+    for error in errors if isinstance(errors, list) else []:
+        path, code = _mapping(error).get("path"), _mapping(_mapping(error).get("extensions")).get("code")
+        name = path[-1] if isinstance(path, list) and path else None
+        if code != "ACCESS_DENIED" or not isinstance(name, str) or name not in WITHHOLDABLE:
+            return set()
+        found.add(name)
+    return found
 
 
 def _refusal(answer: Answer, error: Mapping[str, Any]) -> ConnectorError:
@@ -81,6 +101,11 @@ class ShopifyGraph:
     def __post_init__(self) -> None:
         self._dialect = ShopifyDialect()
 
+    @property
+    def withheld(self) -> set[str]:
+        """The members of what was told that the store kept back, null there."""
+        return self._dialect.withheld
+
     def ask(self, document: str, variables: Mapping[str, Any]) -> Row:
         """The `data` of one answer."""
         request = Request(
@@ -92,25 +117,27 @@ class ShopifyGraph:
         return dict(self.transport.send(request, self._dialect, secrets=(self.token,)).body["data"])
 
     def walk(
-        self, document: str, variables: Mapping[str, Any], path: tuple[str, ...], after: str | None = None
-    ) -> list[tuple[Row, Row]]:
-        """Every node of the connection at `path`, each beside the `data` of its page; all pages read.
+        self,
+        document: str,
+        variables: Mapping[str, Any],
+        path: tuple[str, ...],
+        after: str | None = None,
+        *,
+        most: int | None = None,
+    ) -> tuple[list[tuple[Row, Row]], str | None]:
+        """Every node of the connection at `path`, or the next `most`, each beside the `data` of its page.
 
-        An expired cursor restarts the walk, a query that costs too much is asked in smaller pages.
-        Raises Malformed for a connection that never moves on, Refused as `some` does.
+        The cursor behind them is None where all pages were read. An expired cursor restarts the walk, a query that
+        costs too much is asked in smaller pages. Raises Malformed for a connection that never moves on, Refused as
+        `some` does.
         """
         for restart in range(RESTARTS + 1):
             try:
-                return self._walk_once(document, variables, path, after)
+                return self.some(document, variables, path, after, most=most)
             except CursorExpired:
                 if restart == RESTARTS:
                     raise
         raise AssertionError("unreachable")
-
-    def _walk_once(
-        self, document: str, variables: Mapping[str, Any], path: tuple[str, ...], after: str | None
-    ) -> list[tuple[Row, Row]]:
-        return self.some(document, variables, path, after)[0]
 
     def some(
         self,

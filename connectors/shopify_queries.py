@@ -16,13 +16,14 @@ def _orders(line: str, more: str = "") -> str:
     edges {{
       cursor
       node {{
-        id name test createdAt updatedAt processedAt cancelledAt email phone
+        id name test edited createdAt updatedAt processedAt cancelledAt email phone
         displayFinancialStatus displayFulfillmentStatus currencyCode
         subtotalPriceSet {_MONEY}
         totalDiscountsSet {_MONEY}
         totalShippingPriceSet {_MONEY}
         totalTaxSet {_MONEY}
         totalPriceSet {_MONEY}
+        totalReceivedSet {_MONEY}
         totalRefundedSet {_MONEY}
         customAttributes {{ key value }}
         transactions(first: 10) {{ kind status gateway authorizationCode processedAt }}

@@ -38,8 +38,8 @@ class Stripe:
     def __repr__(self) -> str:
         return "<Stripe>"
 
-    def payments(self, created_since: datetime | None = None) -> dict[str, list[Row]]:
-        """conversions and recurring_payments.
+    def payments(self, created_since: datetime | None = None) -> list[Row]:
+        """conversions.
 
         A payment intent tried several times is one payment: its captured charge, else the authorized, else the
         newest failed one. Refunds count once they succeeded; one that came to nothing, or let go of what was never
@@ -49,11 +49,18 @@ class Stripe:
         since = {"created[gte]": str(int(created_since.timestamp()))} if created_since else {}
         charges = self._charges(since)
         refunds = self._lists.walk("refunds", {**since, "expand[]": "data.charge"})
-        invoices = self._lists.walk("invoices", {"status": "paid", "expand[]": "data.payments"})
         with _as_promised():
             taken, released = _one_per_payment(each("stripe", charges, payment)), _released(refunds)
             given_back = _told(refunds, lambda row: refund(row, is_release=row["id"] in released))
-            return {"conversions": taken + given_back, "recurring_payments": _renewals(invoices)}
+            return taken + given_back
+
+    def renewals(self) -> list[Row]:
+        """recurring_payments: of each subscription, the payments of its paid invoices.
+
+        Raises Refused with `permission_missing` for a key that may not read invoices.
+        """
+        with _as_promised():
+            return _renewals(self._lists.walk("invoices", {"status": "paid", "expand[]": "data.payments"}))
 
     def _charges(self, since: Mapping[str, str]) -> list[Row]:
         """Charges with their customers, without them for a key that may not read those."""

@@ -7,9 +7,9 @@ from datetime import date, timedelta
 from functools import cached_property, partial
 
 from connectors import tiktok_rows
-from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Studies, Window, chunks, days_of
+from connectors.ad_platform import BudgetType, Level, LinkedAd, LiveState, Row, Studies, Window, chunks, days_of, halves
 from connectors.errors import Refused, as_promised, each
-from connectors.tiktok_api import TikTokApi, packed, rows_of
+from connectors.tiktok_api import Restless, TikTokApi, packed, rows_of
 from connectors.tiktok_rows import NOUNS
 from connectors.transport import Transport
 
@@ -175,7 +175,10 @@ class TikTokAds:
             yield from (row for row in rows if row is not None and row["date_to"] in days)
 
     def _reported(self, level: Level, metrics: Sequence[str], since: date, until: date, *parts: str) -> list[Row]:
-        """The rows of a report on a level, cut into `parts`: by day, by country; of what was deleted since, too."""
+        """The rows of a report on a level, cut into `parts`: by day, by country; of what was deleted since, too.
+
+        One by day whose rows do not keep their pages is asked for by half its days, down to single ones.
+        """
         dimensions = [f"{NOUNS[level]}_id", *parts]
         of_any_state = {
             "field_name": f"{NOUNS[level]}_status",
@@ -193,10 +196,19 @@ class TikTokAds:
             "start_date": since.isoformat(),
             "end_date": until.isoformat(),
         }
-        with as_promised("tiktok"):
-            return self._api.walk(
-                "report/integrated/get", asked, lambda row: tuple(row["dimensions"][name] for name in dimensions)
-            )
+        try:
+            with as_promised("tiktok"):
+                return self._api.walk(
+                    "report/integrated/get",
+                    asked,
+                    lambda row: tuple(row["dimensions"][name] for name in dimensions),
+                    # deleted objects keep their rows, and a day that passed has no new ones
+                    grows=True,
+                )
+        except Restless:
+            if since == until or _BY_DAY not in parts:
+                raise
+        return [row for half in halves(since, until) for row in self._reported(level, metrics, *half, *parts)]
 
 
 def _reach_of_day(row: Row, level: Level) -> Row | None:

@@ -20,6 +20,10 @@ REPEATS = 3
 Identity = Callable[[Row], Hashable]
 
 
+class Restless(Malformed):
+    """The rows of a list moved from page to page each time that it was read; a list of one page has nowhere to move."""
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """One page of a list. Numbers count from 1; `size` is what the page could hold, `total` the rows of all pages."""
@@ -54,27 +58,34 @@ class TikTokApi:
         """Set members of something; returns when TikTok has confirmed, also that it was so already."""
         self._send(Request("POST", self._address(path), document=document, headers=self._headers()))
 
-    def walk(self, path: str, params: Mapping[str, str], identity: Identity) -> list[Row]:
+    def walk(self, path: str, params: Mapping[str, str], identity: Identity, *, grows: bool = False) -> list[Row]:
         """Every row of a list, each once, by what `identity` tells them apart.
 
         The pages of a list are positions in it: what is made or deleted while it is read moves rows from page to page.
-        Such a walk begins anew. Raises Malformed for a list that never holds still.
+        Such a walk begins anew. Of a list that only `grows` what came before counts too while its length is the same.
+        Raises Restless for one that never holds still.
         """
+        rows: dict[Hashable, Row] = {}
+        length = None
         for _ in range(RESTARTS + 1):
-            found = self._walk_once(path, params, identity)
-            if found is not None:
-                return found
-        raise Malformed("tiktok", "the list changed each time while it was read")
+            found, total = self._walk_once(path, params, identity)
+            rows, length = rows | found if grows and total == length else found, total
+            if len(rows) == length:
+                return list(rows.values())
+        raise Restless("tiktok", "the list changed each time while it was read")
 
-    def _walk_once(self, path: str, params: Mapping[str, str], identity: Identity) -> list[Row] | None:
+    def _walk_once(
+        self, path: str, params: Mapping[str, str], identity: Identity
+    ) -> tuple[dict[Hashable, Row], int | None]:
+        """The rows, and how many all pages say that there are; None where they do not agree."""
         first = self._page(path, params, 1)
         rows = {identity(row): row for row in first.rows}
         for number in range(2, -(-first.total // first.size) + 1):
             page = self._page(path, params, number)
             if (page.total, page.size) != (first.total, first.size):
-                return None
+                return {}, None
             rows |= {identity(row): row for row in page.rows}
-        return list(rows.values()) if len(rows) == first.total else None
+        return rows, first.total
 
     def _page(self, path: str, params: Mapping[str, str], number: int) -> Page:
         """The page of that number, asked for again when another one or a part of it came."""

@@ -13,6 +13,8 @@ from touchledger.settings import load
 FIRST_DAY = date(2024, 1, 1)
 # platforms revise the conversions of the last 28 days
 REVISED_DAYS = 28
+# Google dates a conversion on its click, and takes up to 90 days to see it
+REVISED_LONGER = {"google": 90}
 HISTORY_DAYS = 366
 # Meta tells nothing of what is more than 37 months back, and refuses a range that begins there
 KEPT_DAYS = 3 * 365
@@ -36,24 +38,28 @@ class DayRange:
 
 @dataclass(frozen=True)
 class Known:
-    """What is landed of one ad account: the last whole day, the day it is there, and how far back it is kept."""
+    """What is landed of one ad account: the last whole day, the day it is there, how long days are kept and revised."""
 
     through: date | None
     today: date
     history_days: int = HISTORY_DAYS
+    revised_days: int = REVISED_DAYS
 
     def wanted(self, days: DayRange) -> DayRange:
         """What a run over `days` asks this account for: those days, and before them whatever is not landed yet.
 
         All of its history the first time. An account behind the run is asked from what its platform may still have
-        revised when it was last pulled. Days that have not begun there are its newest ones.
+        revised when it was last pulled, and by a run over what platforms revise for all that its own does. Days that
+        have not begun there are its newest ones.
         """
         ahead = max(days.last - self.today, timedelta())
         first, last = days.first - ahead, days.last - ahead
         if self.through is None:
             first, last = min(first, self.today - timedelta(days=self.history_days - 1)), self.today
         elif self.through < first - timedelta(days=1):
-            first = self.through - timedelta(days=REVISED_DAYS - 1)
+            first = self.through - timedelta(days=self.revised_days - 1)
+        elif last == self.today and first <= last - timedelta(days=REVISED_DAYS - 1):
+            first = min(first, last - timedelta(days=self.revised_days - 1))
         return DayRange(max(FIRST_DAY, first), last)
 
     def widened(self, days: DayRange, date_from: date | None, date_to: date | None) -> DayRange:

@@ -226,27 +226,41 @@ def pull_store(pull: Pull) -> None:
         told = pull.lake.raw / "variants" / connection.profile_id / connection.provider
         catalogue = with_withdrawals(store.catalogue(pull.since), told, store.connection_ref)
         _land_changes(pull, {**catalogue, **store.orders(pull.since)})
+        if store.withheld:
+            log.warning("no_contacts", connection=connection.id, withheld=sorted(store.withheld))
     pull.through = pull.today
 
 
 def pull_payments(pull: Pull) -> None:
     """Payments and refunds, all of them once, later whole weeks of what may still settle; all renewals and disputes.
 
-    A week's batch always holds all that was made in it, so that none loses a row when it is replaced.
+    A week's batch always holds all that was made in it, so that none loses a row when it is replaced. What a key may
+    not read of renewals ends the pull once all else of it is landed.
     """
     since = _monday(pull.through - SETTLING) if pull.through else None
     with pull.asking() as transport:
         processor = Stripe(pull.connection.base_url, pull.connection.token, transport)
-        found = processor.payments(datetime.combine(since, time.min, UTC) if since else None)
-        disputes = _disputes(pull, processor)
-    contract, made = load("conversions"), found["conversions"]
+        made = processor.payments(datetime.combine(since, time.min, UTC) if since else None)
+        disputes, (renewals, refused) = _disputes(pull, processor), _renewals(processor)
+    contract = load("conversions")
     weeks = {"": made} if since is None else _by_week(made, lambda row: row["occurred_at"].date())
     for week, rows in weeks.items():
         pull.land("conversions", fitting(contract, rows), f"-{week}" if week else "")
-    pull.land("recurring_payments", found["recurring_payments"])
     if disputes is not None:
         pull.land("conversions", disputes, "-disputes")
     pull.through = pull.today
+    if refused is not None:
+        raise refused
+    pull.land("recurring_payments", renewals)
+
+
+def _renewals(processor: Payments) -> tuple[list[Row], Refused | None]:
+    try:
+        return processor.renewals(), None
+    except Refused as refused:
+        if refused.reason != "permission_missing":
+            raise
+        return [], refused
 
 
 def _disputes(pull: Pull, processor: Payments) -> list[Row] | None:

@@ -19,7 +19,7 @@ from connectors.errors import ConnectorError
 from data_contracts.formats import time_zones
 from orchestration.lake import Lake
 from orchestration.locks import among_others
-from orchestration.partitions import HISTORY_DAYS, REVISED_DAYS, DayRange, Known, days_to_pull
+from orchestration.partitions import HISTORY_DAYS, REVISED_DAYS, REVISED_LONGER, DayRange, Known, days_to_pull
 from orchestration.pulls import PULLS, Pull
 from touchledger.settings import Settings
 
@@ -146,7 +146,8 @@ def _abandon(settings: Settings, syncs: Iterable[ConnectionSync]) -> None:
 
 def _known(settings: Settings, connection: Connection) -> Known:
     history = settings.demo_days if connection.is_sandbox else HISTORY_DAYS
-    return Known(connection.synced_through, today(settings, connection), history)
+    revised = min(history, REVISED_LONGER.get(connection.provider, REVISED_DAYS))
+    return Known(connection.synced_through, today(settings, connection), history, revised)
 
 
 def _days(known: Known, days: DayRange, sync: ConnectionSync) -> DayRange:

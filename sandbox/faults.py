@@ -19,6 +19,7 @@ from sandbox import refusals
 CONTROL = "/__sandbox__"
 # what vendors call the place in a list, in queries, in variables of GraphQL and in documents
 CURSORS = {"after", "starting_after", "pageToken", "page"}
+CONTACTS = {"email", "phone"}
 _HTML = "<html><head><title>502 Bad Gateway</title></head><body><h1>Bad Gateway</h1></body></html>"
 
 
@@ -141,6 +142,13 @@ def struck(kind: str) -> bool:
     return fault is not None and fault.kind == kind
 
 
+def unsettled(rows: list[Any]) -> list[Any]:
+    """The rows of a list, in an order of their own for each call that is hit."""
+    if not struck("unsettled"):
+        return rows
+    return random.Random(request.environ["sandbox.fault"].hits).sample(rows, len(rows))  # noqa: S311 - an order
+
+
 def _vendor() -> str:
     return request.path.split("/")[1]
 
@@ -242,6 +250,24 @@ def _doubled(_: Fault, response: Response) -> Response:
     return response
 
 
+def _withheld(_: Fault, response: Response) -> Response:
+    """Whom an app may not know: contacts are null in the data, and an error beside it names each."""
+    body = response.get_json()
+    for kind, told in (body.get("data") or {}).items():
+        for number, edge in enumerate(told.get("edges", ()) if isinstance(told, dict) else ()):
+            for name in CONTACTS & edge["node"].keys():
+                edge["node"][name] = None
+                body.setdefault("errors", []).append(
+                    {
+                        "message": f"This app is not approved to use the {name} field.",
+                        "path": [kind, "edges", number, "node", name],
+                        "extensions": {"code": "ACCESS_DENIED"},
+                    }
+                )
+    response.set_data(json.dumps(body))
+    return response
+
+
 def _another_shape(_: Fault) -> Response:
     return Response(json.dumps({"data": {"items": "moved"}, "version": 2}), mimetype="application/json")
 
@@ -262,5 +288,6 @@ AFTER: dict[str, Callable[[Fault, Response], Response]] = {
     "drip": _dripped,
     "reorder": _reordered,
     "double_rows": _doubled,
+    "withheld": _withheld,
 }
-KINDS = {*BEFORE, *AFTER, "duplicate_page", "report_failed", "report_stuck", "secret_required"}
+KINDS = {*BEFORE, *AFTER, "duplicate_page", "report_failed", "report_stuck", "secret_required", "unsettled"}

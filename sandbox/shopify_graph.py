@@ -32,6 +32,8 @@ from sandbox.shopify_objects import SHOP, Node
 from sandbox.shopify_schema import SCHEMA
 
 MOST = 250
+# how many objects of one list Shopify pages through (shopify.dev/docs/api/usage/limits)
+DEEPEST = 25_000
 CONNECTIONS = ("orders", "products", "variants", "lineItems")
 TERM = re.compile(r"(\w+):\s*(<=|>=|<|>)?\s*['\"]?([^'\"\s)]+)['\"]?")
 ORDERS: Mapping[str, Callable[[int, int], bool]] = {
@@ -100,6 +102,8 @@ def connection(nodes: list[Node], sort: str, arguments: Mapping[str, Any]) -> No
     start = _after(nodes, sort, arguments["after"]) if arguments.get("after") else 0
     end = _before(nodes, sort, arguments["before"]) if arguments.get("before") else len(nodes)
     low, high = (start, min(end, start + size)) if first is not None else (max(start, end - size), end)
+    if low >= DEEPEST:
+        raise GraphQLError(f"pagination is limited to {DEEPEST} objects")
     page = nodes[low:high]
     edges = [{"cursor": _cursor(node, sort), "node": node} for node in page]
     info = {

@@ -16,6 +16,7 @@ SHOP = {
     "currencyCode": "USD",
     "ianaTimezone": "America/New_York",
 }
+UNPAID = ("pending", "voided")
 STORE_URL = "https://alderfinch.example"
 
 
@@ -76,6 +77,7 @@ def order(row: Order, payment: Payment | None, person: Person | None) -> Node:
         "legacyResourceId": str(row.id),
         "name": row.name,
         "test": False,
+        "edited": False,
         "createdAt": rfc3339(row.created_at),
         "updatedAt": rfc3339(row.updated_at),
         "processedAt": rfc3339(row.created_at),
@@ -91,6 +93,7 @@ def order(row: Order, payment: Payment | None, person: Person | None) -> Node:
         "totalShippingPriceSet": money.bag(row.shipping_minor),
         "totalTaxSet": money.bag(row.tax_minor),
         "totalPriceSet": money.bag(row.total_minor),
+        "totalReceivedSet": money.bag(row.total_minor if row.financial_status not in UNPAID else 0),
         "totalRefundedSet": money.bag(row.refunded_minor),
         "paymentGatewayNames": [row.gateway],
         "customAttributes": _attributes(row),
@@ -181,7 +184,7 @@ def _fulfillments(row: Order) -> list[Node]:
 
 
 def _transactions(row: Order, payment: Payment | None, money: _Money) -> list[Node]:
-    if row.financial_status in ("pending", "voided"):
+    if row.financial_status in UNPAID:
         return []
     sale = _transaction(row, 0, "SALE", row.created_at, row.intent_id, money.bag(row.total_minor))
     if row.intent_id is None:

@@ -75,6 +75,7 @@ type Order {
   presentmentCurrencyCode: String! displayFinancialStatus: OrderDisplayFinancialStatus
   displayFulfillmentStatus: OrderDisplayFulfillmentStatus! subtotalPriceSet: MoneyBag totalDiscountsSet: MoneyBag
   totalShippingPriceSet: MoneyBag! totalTaxSet: MoneyBag totalPriceSet: MoneyBag! totalRefundedSet: MoneyBag!
+  edited: Boolean! totalReceivedSet: MoneyBag!
   paymentGatewayNames: [String!]! customAttributes: [Attribute!]! customer: Customer
   lineItems(first: Int, after: String, last: Int, before: String): LineItemConnection!
   transactions(first: Int): [OrderTransaction!]! fulfillments(first: Int): [Fulfillment!]!

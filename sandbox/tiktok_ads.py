@@ -10,6 +10,7 @@ from flask import Blueprint, Response, request
 
 from sandbox import refusals, tiktok_entities, tiktok_report
 from sandbox.faces import accepted
+from sandbox.faults import unsettled
 from sandbox.tiktok_live import Live, UnchangeableError
 from sandbox.tiktok_world import Presences
 from sandbox.world import WorldHolder
@@ -63,7 +64,8 @@ def blueprint(holder: WorldHolder, presences: Presences, live: Live) -> Blueprin
         known = tiktok_entities.listed(presence, asked.id_name.removesuffix("_id"), live.changed())
         gone = {row[asked.id_name] for row in known if row["secondary_status"].endswith("_DELETE")}
         rows = tiktok_report.rows(presence, holder.world, asked)
-        return _page([row for row in rows if asked.deleted or row["dimensions"][asked.id_name] not in gone])
+        told = [row for row in rows if asked.deleted or row["dimensions"][asked.id_name] not in gone]
+        return _page(unsettled(told))
 
     @face.post(f"/{VERSION}/<any(campaign, adgroup, ad):noun>/status/update/")
     def update_status(noun: str) -> Response:

@@ -175,6 +175,7 @@ def everything_shopify(transport: Transport) -> None:
 def everything_stripe(transport: Transport) -> None:
     account = Stripe("http://127.0.0.1:9", "t", transport)
     account.payments()
+    account.renewals()
     account.disputes()
 
 

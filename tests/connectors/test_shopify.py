@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from api.click_ids import CLICK_IDS as OF_EVENTS
-from connectors import shopify_graph
+from connectors import shopify, shopify_graph
 from connectors.attributes import CLICK_IDS, carried, pairs
 from connectors.errors import Malformed, Refused, Revoked, Throttled
 from connectors.shopify import FULFILLMENT, Shopify, payment_ref
 from connectors.store import Store
 from connectors.transport import Answer, Transport
+from sandbox import shopify_graph as sandbox_graph
 from sandbox.app import create_sandbox
 from sandbox.faces import TOKENS
 from sandbox.shopify import Bucket
@@ -95,6 +96,21 @@ def test_only_what_changed_since_a_moment_is_asked_for(sandbox: RunningSandbox, 
     assert ordered(store.orders(moment)["orders"]) == true_orders(changed)
 
 
+def test_lists_longer_than_the_store_pages_through_arrive_whole(
+    sandbox: RunningSandbox, store: Shopify, transport: Transport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # the newest orders of a store with more had never come
+    monkeypatch.setattr(shopify_graph, "PAGE", 5)
+    monkeypatch.setattr(sandbox_graph, "DEEPEST", 25)
+    monkeypatch.setattr(shopify, "DEEPEST", 20)
+    assert len(sandbox.world.orders) > 3 * sandbox_graph.DEEPEST
+    found = store.orders()
+    assert ordered(found["orders"]) == true_orders(sandbox.world.orders)
+    lines = [(row["order_id"], row["line_id"]) for row in found["order_lines"]]
+    assert len(lines) == len(set(lines)) == sum(len(row.lines) for row in sandbox.world.orders)
+    assert len(store.catalogue()["products"]) == len(sandbox.world.products)
+
+
 def test_the_first_moment_of_all_asks_for_everything(sandbox: RunningSandbox, store: Shopify) -> None:
     # Linux writes the year 1 as "1", which is no date, and the caller was told that the store had refused
     moment = datetime.min.replace(tzinfo=UTC)
@@ -119,6 +135,21 @@ def test_orders_survive_refusals_in_good_answers_within_the_request_budget(
     assert sandbox.hits() == [2]
     smaller_pages = 4 if fault["code"] == "MAX_COST_EXCEEDED" else 1
     assert transport.requests - undisturbed <= undisturbed * smaller_pages + 2
+
+
+def test_a_store_that_keeps_its_buyers_contacts_back_tells_its_orders_without_them(
+    sandbox: RunningSandbox, store: Shopify
+) -> None:
+    # one such field of one order had refused all orders
+    sandbox.plan({"route": GRAPHQL, "kind": "withheld", "times": None})
+    rows = store.orders()["orders"]
+    true = true_orders(sandbox.world.orders)
+    assert {ref: (*row[:3], *row[4:]) for ref, row in ordered(rows).items()} == {
+        ref: (*row[:3], *row[4:]) for ref, row in true.items()
+    }
+    assert {(row["email"], row["phone"]) for row in rows} == {(None, None)}
+    assert store.withheld == {"email", "phone"}
+    assert len(store.orders_page(since=None, after=None, most=5).rows) == 5
 
 
 def test_a_throttled_query_waits_exactly_until_it_can_be_afforded(

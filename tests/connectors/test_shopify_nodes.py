@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from connectors.errors import Malformed
+from connectors.errors import Malformed, Refused
 from connectors.shopify import Shopify
 from connectors.transport import Answer
 from data_contracts.contract import load
@@ -21,6 +21,24 @@ def store(kind: str, *nodes: dict[str, Any]) -> Shopify:
     (edge,) = page["data"][kind]["edges"]
     page["data"][kind]["edges"] = [{"node": {**edge["node"], **node}} for node in nodes]
     return Shopify("http://127.0.0.1:9", "t", "shop", Scripted([Answer(200, {}, page, True)]))
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        {"extensions": {"code": "ACCESS_DENIED"}, "path": ["orders"]},
+        {"extensions": {"code": "ACCESS_DENIED"}},
+        {"extensions": {"code": "ACCESS_DENIED"}, "path": ["orders", "edges", 0, "node", "totalPriceSet"]},
+        {"extensions": {"code": "UNDEFINED_FIELD"}, "path": ["query Orders", "orders", "email"]},
+    ],
+    ids=["all", "nowhere", "money", "unknown"],
+)
+def test_what_is_kept_back_beside_contacts_refuses_the_list(refused: dict[str, Any]) -> None:
+    page = json.loads(json.dumps(STORE_PAGE))
+    contact = {"extensions": {"code": "ACCESS_DENIED"}, "path": ["orders", "edges", 0, "node", "email"]}
+    page["errors"] = [contact, refused]
+    with pytest.raises(Refused):
+        Shopify("http://127.0.0.1:9", "t", "shop", Scripted([Answer(200, {}, page, True)])).orders()
 
 
 def test_an_order_without_a_state_of_payment_is_pending() -> None:
@@ -53,6 +71,32 @@ def test_an_unlisted_product_is_active() -> None:
     (row,) = store("products", {"status": "UNLISTED"}).catalogue()["products"]
     assert row["status"] == "active"
     assert load("products").judge([row]).rejected == []
+
+
+@pytest.mark.parametrize(
+    ("state", "edited", "received", "total"),
+    [
+        # two of three lines were taken out before the buyer paid at the door
+        ("PAID", True, "40.00", "40.00"),
+        ("PARTIALLY_REFUNDED", True, "40.00", "40.00"),
+        # a line was added, and paid
+        ("PAID", True, "130.00", "130.00"),
+        ("PAID", False, "40.00", "100.00"),
+        # owed, not paid
+        ("PENDING", True, "0.00", "100.00"),
+        ("PARTIALLY_PAID", True, "40.00", "100.00"),
+        # taken over as paid, from where its payments are not known
+        ("PAID", True, "0.00", "100.00"),
+    ],
+)
+def test_an_edited_order_is_worth_what_was_paid_for_it(state: str, edited: bool, received: str, total: str) -> None:
+    told = {"totalPriceSet": money("100.00"), "totalReceivedSet": money(received)}
+    (row,) = store("orders", {**told, "edited": edited, "displayFinancialStatus": state}).orders()["orders"]
+    assert row["total"] == Decimal(total)
+
+
+def money(amount: str) -> dict[str, Any]:
+    return {"shopMoney": {"amount": amount, "currencyCode": "EUR"}}
 
 
 @pytest.mark.parametrize("kind", ["orders", "products"])

@@ -36,18 +36,18 @@ def test_every_payment_of_the_world_is_one_row_with_its_amount_state_and_time(
     sandbox: RunningSandbox, stripe: Stripe
 ) -> None:
     rows = stripe.payments()
-    assert taken(rows["conversions"]) == true_payments(sandbox.world)
-    assert {status for _, _, status, _ in taken(rows["conversions"]).values()} >= {"captured", "failed"}
-    keys = [row["conversion_key"] for row in rows["conversions"]]
+    assert taken(rows) == true_payments(sandbox.world)
+    assert {status for _, _, status, _ in taken(rows).values()} >= {"captured", "failed"}
+    keys = [row["conversion_key"] for row in rows]
     assert len(set(keys)) == len(keys)
 
 
 def test_every_refund_that_succeeded_names_the_payment_it_lowers(sandbox: RunningSandbox, stripe: Stripe) -> None:
-    assert given_back(stripe.payments()["conversions"]) == true_refunds(sandbox.world)
+    assert given_back(stripe.payments()) == true_refunds(sandbox.world)
 
 
 def test_payments_carry_the_identifiers_the_processor_knows(sandbox: RunningSandbox, stripe: Stripe) -> None:
-    found = {row["payment_ref"]: row for row in stripe.payments()["conversions"] if row.get("payment_ref")}
+    found = {row["payment_ref"]: row for row in stripe.payments() if row.get("payment_ref")}
     for row in sandbox.world.payments:
         known = found[f"stripe:{row.intent_id}"]
         assert (known["email"], known["phone"], known["payment_customer_id"], known["source"]) == (
@@ -64,7 +64,7 @@ def test_renewals_are_numbered_from_their_subscriptions_first_payment(sandbox: R
         for row in sandbox.world.payments
         if row.invoice_id
     }  # fmt: skip
-    rows = stripe.payments()["recurring_payments"]
+    rows = stripe.renewals()
     assert true
     assert true == {
         row["payment_ref"]: (
@@ -98,19 +98,18 @@ def test_renewals_may_be_paid_by_old_charges_and_in_parts(transport: Transport) 
         _invoice("3", 300, "cycle", *parts, tried),
     ]
     with served(processor.app()) as url:
-        rows = Stripe(url, "sk_test", transport).payments()["recurring_payments"]
+        rows = Stripe(url, "sk_test", transport).renewals()
     assert [(row["payment_ref"], row["sequence_no"], row["billing_reason"]) for row in rows] == [
         ("stripe:ch_1", 1, "create"), ("stripe:pi_2", 2, "cycle"), ("stripe:pi_3", 3, "cycle"),
     ]  # fmt: skip
     assert {row["first_payment_ref"] for row in rows} == {"stripe:ch_1"}
 
 
-def test_only_payments_since_a_moment_are_asked_for_but_all_renewals(sandbox: RunningSandbox, stripe: Stripe) -> None:
+def test_only_payments_since_a_moment_are_asked_for(sandbox: RunningSandbox, stripe: Stripe) -> None:
     moment = datetime(TODAY.year, TODAY.month, TODAY.day, tzinfo=UTC) - timedelta(days=10)
     rows = stripe.payments(moment)
     since = {ref: row for ref, row in true_payments(sandbox.world).items() if row[3] >= moment.timestamp()}
-    assert taken(rows["conversions"]) == since
-    assert len(rows["recurring_payments"]) == len(stripe.payments()["recurring_payments"])
+    assert taken(rows) == since
 
 
 def test_a_payment_tried_three_times_is_one_payment_the_captured_one() -> None:
@@ -190,7 +189,7 @@ def test_a_conflict_is_repeated_within_the_request_budget(
     stripe.payments()
     undisturbed = transport.requests
     sandbox.plan({"route": "/v1/(charges|refunds|invoices)", "after": 1, "times": 2, "kind": "status", "status": 409})
-    assert taken(stripe.payments()["conversions"]) == true_payments(sandbox.world)
+    assert taken(stripe.payments()) == true_payments(sandbox.world)
     assert (sandbox.hits(), transport.requests - undisturbed) == ([2], undisturbed + 2)
 
 

@@ -32,7 +32,7 @@ def counted(processor: Processor, held: dict[str, Any], *refunds: dict[str, Any]
         returned("one", DAY, id=f"re_{n}", created=first + n, **told) for n, told in enumerate(refunds)
     ]
     with Transport() as transport:
-        rows = Stripe(processor.url, "sk_test", transport).payments()["conversions"]
+        rows = Stripe(processor.url, "sk_test", transport).payments()
     return {row["conversion_key"]: row["value"] for row in rows if "refund_kind" in row and not row["_deleted"]}
 
 

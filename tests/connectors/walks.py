@@ -183,8 +183,10 @@ def _true_catalogue(world: World) -> dict[str, Any]:
 
 
 def _payments(url: str, transport: Transport) -> Units:
-    rows = Stripe(f"{url}/stripe", TOKENS["stripe"], transport).payments()["conversions"]
+    stripe = Stripe(f"{url}/stripe", TOKENS["stripe"], transport)
+    rows, renewals = stripe.payments(), stripe.renewals()
     assert len({row["conversion_key"] for row in rows}) == len(rows)
+    assert len({row["payment_ref"] for row in renewals}) == len(renewals)
     yield "payments", truths.taken(rows)
     yield "refunds", truths.given_back(rows)
 

@@ -35,6 +35,18 @@ def test_an_account_that_lacks_nothing_before_a_run_is_asked_for_the_runs_days()
     assert Known(TODAY, TODAY).wanted(earlier) == earlier
 
 
+def test_an_account_that_is_revised_for_longer_is_asked_for_all_of_it_by_the_nightly_run_alone() -> None:
+    google = Known(TODAY, TODAY, revised_days=90)
+    nightly = days_to_pull([TODAY], now=TODAY)
+    assert google.wanted(nightly) == DayRange(date(2026, 8, 19), TODAY)
+    assert google.wanted(HOURLY) == HOURLY
+    backfill = DayRange(date(2026, 1, 1), date(2026, 3, 31))
+    assert google.wanted(backfill) == backfill
+    assert google.wanted(DayRange(date(2026, 1, 1), TODAY)).first == date(2026, 1, 1)
+    behind = Known(date(2026, 10, 1), TODAY, revised_days=90)
+    assert behind.wanted(HOURLY) == DayRange(date(2026, 7, 4), TODAY)
+
+
 def test_an_account_left_alone_for_a_month_is_pulled_from_before_its_gap() -> None:
     behind = Known(date(2026, 10, 1), TODAY)
     assert behind.wanted(HOURLY) == behind.wanted(DayRange(TODAY, TODAY)) == DayRange(date(2026, 9, 4), TODAY)

@@ -9,12 +9,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from api.models import Profile
+from api.db import transaction
+from api.models import Connection, Profile
 from orchestration.lake import Lake
 from orchestration.quarantine import counted
 from orchestration.sync import sync_kind
 from tests.factories import accounts, connected
-from tests.fixtures.processor import Processor, charge, returned
+from tests.fixtures.processor import Processor, charge, invoice, returned
 from tests.fixtures.sandbox import served
 from touchledger.settings import Settings
 
@@ -124,6 +125,30 @@ def test_a_key_that_may_not_read_disputes_still_brings_the_payments(
     processor.lists["charges"] = [charge("card", date(2025, 11, 1))]
     pull(settings, lake, date(2025, 11, 1))
     assert list(told(lake)) == ["stripe:pi_card"]
+
+
+def test_a_key_that_may_not_read_invoices_brings_the_payments_and_says_what_it_lacks(
+    settings: Settings, lake: Lake, profile: Profile, processor: Processor
+) -> None:
+    day = date(2025, 11, 1)
+    processor.lists["charges"], processor.lists["invoices"] = [charge("card", day)], [invoice("card", day)]
+    pull(settings, lake, day)
+    (before,) = (pq.read_table(batch.path).to_pylist() for batch in lake.batches("recurring_payments"))
+    assert before
+    processor.closed = {"invoices"}
+    later = date(2025, 11, 4)
+    processor.lists["charges"].append(charge("later", later))
+    processor.lists["disputes"] = [returned("card", day, id="dp_card", status="lost")]
+    (pulled,) = sync_kind(settings.model_copy(update={"demo_today": later}), lake, "payments")
+    assert set(told(lake)) == {"stripe:pi_card", "stripe:pi_later", "stripe:dp_card"}
+    # what it told before stays, and its owner hears of it
+    (after,) = (pq.read_table(batch.path).to_pylist() for batch in lake.batches("recurring_payments"))
+    assert after == before
+    assert pulled.failure is not None
+    assert (pulled.failure.reason, pulled.through) == ("permission_missing", later)
+    with transaction(settings.operational_url) as session:
+        connection = session.get_one(Connection, pulled.connection.id)
+        assert (connection.status, connection.synced_through) == ("needs_action", later)
 
 
 def test_weeks_that_did_not_change_are_not_landed_again_and_none_loses_a_row(

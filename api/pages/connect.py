@@ -214,9 +214,11 @@ def _here(provider: str) -> str:
 
 
 def _policy(provider: str) -> str:
-    """A browser checks where a form leads in the end, which is the provider."""
+    # browsers hold a form to this all along its way: a provider leads phones to another host than others, and whoever
+    # said yes before at once back to us, from where it goes on to whoever began
     try:
         page = urlsplit(providers.client(context.settings(), provider).page)
     except errors.ApiError:
         return "form-action 'self'"
-    return f"form-action 'self' {page.scheme}://{page.netloc}"
+    sandbox = f" {page.scheme}://{page.netloc}" if page.scheme == "http" else ""
+    return f"form-action 'self' https:{sandbox}"

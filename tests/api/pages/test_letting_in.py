@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 from flask.testing import FlaskClient
+from pydantic import SecretStr
 
 from api import db
 from api.models import Handoff, Profile, Workspace
@@ -71,8 +72,8 @@ def test_the_owner_reads_who_asks_before_the_provider_does(
     assert asking in page.text
     assert profile.name in page.text
     assert urlsplit(sandbox.url).netloc in page.text
-    # a browser lets the form lead on to nowhere else
-    assert f"form-action 'self' {sandbox.url}" in page.headers["Content-Security-Policy"]
+    # a browser lets the form lead on there, and to wherever on the web somebody is sent next
+    assert f"form-action 'self' https: {sandbox.url}" in page.headers["Content-Security-Policy"]
     answer = owner.get(let_in(go_on(owner, begun)))
     assert (answer.status_code, answer.headers["Location"]) == (303, begun.removesuffix("/begin"))
     assert status(keyed, begun) == "completed"
@@ -129,3 +130,15 @@ def test_where_the_provider_is_not_configured_any_more_the_page_says_so(
     monkeypatch.setitem(owner.application.config, "SETTINGS", off)
     for answer in (owner.get(begun), owner.post(begun, data=form)):
         assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60")
+
+
+def test_a_browser_may_follow_the_provider_to_another_host(
+    settings: Settings, owner: FlaskClient, keyed: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # with www.facebook.com alone Chromium went nowhere on a phone, which is led to m.facebook.com
+    own = {"meta_app_id": "42", "meta_app_secret": SecretStr("s3cret"), "connect_sandbox": "off"}
+    monkeypatch.setitem(owner.application.config, "SETTINGS", settings.model_copy(update=own))
+    url = keyed.post("/connections/connect", json={"provider": "meta"}).get_json()["data"]["url"]
+    page = owner.get(urlsplit(url).path)
+    assert "Go on to www.facebook.com" in page.text
+    assert page.headers["Content-Security-Policy"].endswith("; form-action 'self' https:")

@@ -15,6 +15,7 @@ from authlib.oauth2.rfc6749 import (
     OAuth2Payload,
     OAuth2Request,
 )
+from authlib.oauth2.rfc6749.util import extract_basic_authorization
 from authlib.oauth2.rfc6750 import BearerTokenGenerator
 from authlib.oauth2.rfc9207 import IssuerParameter
 from flask import Request, Response, g, request
@@ -107,10 +108,11 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         return clients.find(session(), client_id)
 
     def authenticate_client(self, asked: Asked, methods: list[str], endpoint: str = "token") -> Client:
-        """The client that proved itself; a parameter that came twice proves nothing."""
+        """The client that proved itself in one way; a parameter that came twice proves nothing."""
         if any(len(asked.payload.datalist.get(name, [])) > 1 for name in ONCE):
             raise InvalidRequestError("A parameter is given more than once.")
         try:
+            _refuse_two_proofs(asked)
             return super().authenticate_client(asked, methods, endpoint)  # type: ignore[no-any-return]
         except ValueError:
             raise InvalidClientError(status_code=401) from None
@@ -134,6 +136,13 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         response: Response = self.handle_error_response(None, error)
         self.issuer.add_issuer_parameter(self, response)
         return response
+
+
+def _refuse_two_proofs(asked: Asked) -> None:
+    basic, _ = extract_basic_authorization(asked.headers)
+    posted = asked.payload.data
+    if basic and (posted.get("client_secret") or posted.get("client_id", basic) != basic):
+        raise InvalidRequestError("The client is named or authenticated in more than one way.")
 
 
 def _give_key(under: OAuthAuthorization, client: Consumer, code: OAuthCode, secret: str) -> dict[str, str]:

@@ -164,6 +164,15 @@ def test_the_bodies_of_errors_are_oauths_own(client: FlaskClient) -> None:
     assert twice.get_json()["error"] == "invalid_request"
 
 
+@pytest.mark.parametrize("body", [{"data": {"code": "y"}}, {"json": {"grant_type": "authorization_code", "code": "y"}}])
+def test_a_request_without_a_grant_type_is_told_what_it_lacks(client: FlaskClient, body: dict[str, Any]) -> None:
+    response = client.post("/oauth/token", **body)
+    told = response.get_json()
+    assert (response.status_code, told["error"]) == (400, "invalid_request")
+    assert "'grant_type' in the form" in told["error_description"]
+    assert response.headers["Cache-Control"] == "no-store"
+
+
 @pytest.mark.parametrize("proof", ["Basic /w==", "Basic é"])
 def test_a_proof_that_is_no_text_is_no_proof(client: FlaskClient, proof: str) -> None:
     sent = {"grant_type": "authorization_code", "code": "y"}

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from flask import g
 from sqlalchemy.orm import Session
 
-from api import credentials, errors, prepared
+from api import context, credentials, errors, prepared
 from api.db import UtcDateTime, connection_of, now
 from api.models import ApiKey, App, AppSecret, Profile, UserSession, UserToken, Workspace
 from api.prepared import Prepared
@@ -158,7 +158,7 @@ def presented(header: str | None) -> Presented:
 
 def unauthorized() -> errors.ApiError:
     """The one answer to every credential that does not open anything."""
-    return errors.UNAUTHORIZED(headers={"WWW-Authenticate": "Bearer"})
+    return errors.UNAUTHORIZED(headers={"WWW-Authenticate": context.challenge()})
 
 
 def authenticate(session: Session, given: Presented) -> Principal:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import secrets
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
@@ -14,9 +12,8 @@ from sqlalchemy.orm import Session
 from api import connections, db, errors
 from api.models import Connection, ConnectionSync, Handoff, Profile, Workspace
 from api.models.connection import HOLDING
-from api.providers import SPOKEN, back_to, client
+from api.providers import SPOKEN, client
 from api.webhooks.telling import connection_changed
-from connectors.authorizing import address
 from connectors.grants import Client, Grant
 from touchledger.settings import Settings
 
@@ -44,36 +41,20 @@ def begin(
     asked = client(settings, provider)
     _end_open(session, settings, profile, asked, renewed)
     connection = renewed or _pending(session, asked, profile, provider)
-    state = secrets.token_urlsafe(32)
+    number = db.new_id()
     made = Handoff(
-        id=db.new_id(),
+        id=number,
         kind="connect",
         workspace_id=profile.workspace_id,
         profile_id=profile.id,
         connection_id=connection.id,
         return_url=return_url,
-        url=address(asked, state=state, back=back_to(settings, provider)),
-        external_ref=_digest(state),
+        url=f"{settings.base_url}/handoffs/{number}/begin",
         expires_at=db.now() + LIFETIME,
     )
     session.add(made)
     session.flush()
     return made
-
-
-def claim(session: Session, *, provider: str, state: str) -> Handoff | None:
-    """The open hand-off that a provider answers, whose state is then used up; None where none waits for it."""
-    waiting = sa.select(Handoff).where(
-        Handoff.kind == "connect", Handoff.status == "pending", Handoff.external_ref == _digest(state)
-    )
-    found = session.scalars(waiting.with_for_update()).one_or_none()
-    if found is None or found.expires_at <= db.now():
-        return None
-    connection = session.get_one(Connection, found.connection_id)
-    if provider not in SPOKEN or SPOKEN[provider].ours != connection.provider:
-        return None
-    found.external_ref = None
-    return found
 
 
 def fail(session: Session, settings: Settings, handoff_id: str, reason: str) -> None:
@@ -285,7 +266,3 @@ def _end_begun(session: Session, settings: Settings, handoff: Handoff) -> None:
     )
     if connection.status == "pending":
         connections.end(session, settings, connection)
-
-
-def _digest(state: str) -> str:
-    return hashlib.sha256(state.encode()).hexdigest()

@@ -15,6 +15,11 @@ def settings() -> Settings:
     return cast(Settings, current_app.config["SETTINGS"])
 
 
+def challenge() -> str:
+    """The WWW-Authenticate of a 401: a bearer, and the document that says who gives agents one (RFC 9728, 5.1)."""
+    return f'Bearer resource_metadata="{settings().base_url}/.well-known/oauth-protected-resource"'
+
+
 def request_id() -> str:
     """`req_` and 32 hexadecimal digits; the same for every call within one request."""
     found = g.get("request_id")

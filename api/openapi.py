@@ -31,7 +31,10 @@ HEADERS: dict[str, dict[str, Any]] = {
     "X-RateLimit-Limit": {"description": "Units per minute of a caller who is known.", "schema": {"type": "integer"}},
     "X-RateLimit-Remaining": {"description": "Units left in the last 60 seconds.", "schema": {"type": "integer"}},
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}},
-    "WWW-Authenticate": {"description": "How to be known: `Bearer`.", "schema": {"type": "string"}},
+    "WWW-Authenticate": {
+        "description": "How to be known: `Bearer`, and in `resource_metadata` who lets agents in (RFC 9728).",
+        "schema": {"type": "string"},
+    },
     "Idempotent-Replayed": {"description": "`true` on the first answer, sent again.", "schema": {"type": "string"}},
     "ETag": {"description": "Names this answer; send it as If-None-Match.", "schema": {"type": "string"}},
     "Deprecation": {"description": "Since when: `@` and the Unix time (RFC 9745).", "schema": {"type": "string"}},

@@ -8,6 +8,7 @@ from typing import Any
 
 from authlib.integrations.flask_oauth2 import AuthorizationServer
 from authlib.oauth2.rfc6749 import (
+    BaseGrant,
     InvalidClientError,
     InvalidGrantError,
     InvalidRequestError,
@@ -15,6 +16,7 @@ from authlib.oauth2.rfc6749 import (
     OAuth2Payload,
     OAuth2Request,
 )
+from authlib.oauth2.rfc6749.util import extract_basic_authorization
 from authlib.oauth2.rfc6750 import BearerTokenGenerator
 from authlib.oauth2.rfc9207 import IssuerParameter
 from flask import Request, Response, g, request
@@ -106,11 +108,18 @@ class Server(AuthorizationServer):  # type: ignore[misc]
     def query_client(self, client_id: str) -> Client | None:
         return clients.find(session(), client_id)
 
+    def get_token_grant(self, asked: Asked) -> BaseGrant:
+        """What the form wants to exchange; Authlib calls none at all, such as in JSON, a kind that nobody supports."""
+        if not asked.payload.data.get("grant_type"):
+            raise InvalidRequestError("Missing 'grant_type' in the form of the request.")
+        return super().get_token_grant(asked)
+
     def authenticate_client(self, asked: Asked, methods: list[str], endpoint: str = "token") -> Client:
-        """The client that proved itself; a parameter that came twice proves nothing."""
+        """The client that proved itself in one way; a parameter that came twice proves nothing."""
         if any(len(asked.payload.datalist.get(name, [])) > 1 for name in ONCE):
             raise InvalidRequestError("A parameter is given more than once.")
         try:
+            _refuse_two_proofs(asked)
             return super().authenticate_client(asked, methods, endpoint)  # type: ignore[no-any-return]
         except ValueError:
             raise InvalidClientError(status_code=401) from None
@@ -134,6 +143,13 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         response: Response = self.handle_error_response(None, error)
         self.issuer.add_issuer_parameter(self, response)
         return response
+
+
+def _refuse_two_proofs(asked: Asked) -> None:
+    basic, _ = extract_basic_authorization(asked.headers)
+    posted = asked.payload.data
+    if basic and (posted.get("client_secret") or posted.get("client_id", basic) != basic):
+        raise InvalidRequestError("The client is named or authenticated in more than one way.")
 
 
 def _give_key(under: OAuthAuthorization, client: Consumer, code: OAuthCode, secret: str) -> dict[str, str]:

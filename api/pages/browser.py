@@ -54,6 +54,15 @@ def forget_session(response: Response) -> None:
     response.delete_cookie(name, path="/", httponly=True, samesite="Lax", secure=_secure())
 
 
+def visitor() -> str:
+    """What tells this browser from others, signed in or not; kept by it with the next page if it is new."""
+    if "visitor" not in g:
+        given = request.cookies.get(_cookie("visitor"), "")
+        g.new_visitor = _VISITOR.fullmatch(given) is None
+        g.visitor = secrets.token_urlsafe(32) if g.new_visitor else given
+    return cast(str, g.visitor)
+
+
 def form_token() -> str:
     """What a form must bring back, for this browser and its session."""
     # another text each time: one that stays the same can be guessed from the length of compressed pages
@@ -99,16 +108,8 @@ def stale_form() -> Response:
 
 
 def _signature(salt: str) -> str:
-    bound = f"form:{salt}:{_visitor()}:{hashlib.sha256(_session_cookie().encode()).hexdigest()}"
+    bound = f"form:{salt}:{visitor()}:{hashlib.sha256(_session_cookie().encode()).hexdigest()}"
     return hmac.new(context.settings().signing_key(), bound.encode(), hashlib.sha256).hexdigest()
-
-
-def _visitor() -> str:
-    if "visitor" not in g:
-        given = request.cookies.get(_cookie("visitor"), "")
-        g.new_visitor = _VISITOR.fullmatch(given) is None
-        g.visitor = secrets.token_urlsafe(32) if g.new_visitor else given
-    return cast(str, g.visitor)
 
 
 def _session_cookie() -> str:

@@ -1,4 +1,4 @@
-"""Where a provider sends people back to, and where somebody makes a lost connection anew."""
+"""Who asks to be let in to an account, where the provider sends people back to, and making a lost connection anew."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import structlog
 from flask import Blueprint, Response, request
 from sqlalchemy.orm import Session
 
-from api import audit, connecting, context, db, errors, providers, reach
+from api import audit, connecting, context, db, errors, leading, providers, reach
 from api.body_fields import UUID
 from api.connections import PATIENCE
 from api.guard import public
-from api.models import Connection, Handoff, Profile, User
+from api.models import Connection, Handoff, Profile, User, Workspace
+from api.models.connection import HOLDING
 from api.pages import browser
 from api.pages.sign_in import way_in
 from api.scopes import Scope
@@ -31,6 +32,34 @@ bp = Blueprint("connect_pages", __name__)
 log = structlog.get_logger("api.pages.connect")
 
 
+@bp.get("/handoffs/<page_id>/begin")
+@public
+def ask(page_id: str) -> Response:
+    """Say who asks to be let in to an account, before the provider asks on our behalf."""
+    with db.unit(context.settings().operational_url) as session:
+        found = leading.open_hand_off(session, page_id)
+        if found is None:
+            return _over()
+        return _asking(session, *found)
+
+
+@bp.route("/handoffs/<page_id>/begin", methods=["POST"])
+@public
+def go_on(page_id: str) -> Response:
+    """Go on to the provider."""
+    if not browser.is_ours(request.form.get(browser.FIELD)):
+        return browser.stale_form()
+    settings = context.settings()
+    with db.unit(settings.operational_url) as session:
+        found = leading.open_hand_off(session, page_id)
+        if found is None:
+            return _over()
+        try:
+            return browser.go(_provider(found[0], found[1].provider_word))
+        except errors.ApiError as refusal:
+            return _not_now(refusal)
+
+
 @bp.get("/connect/<provider>/callback")
 @public
 def came_back(provider: str) -> Response:
@@ -39,10 +68,9 @@ def came_back(provider: str) -> Response:
     settings = context.settings()
     # the state is used up before anything is asked, so that it serves once whatever comes of it
     with db.unit(settings.operational_url) as session:
-        handoff = connecting.claim(session, provider=provider, state=state)
+        handoff = leading.claim(session, provider=provider, state=state, visitor=browser.visitor())
     if handoff is None:
-        text = "This address was used already, is over an hour old, or was never given out. Begin again."
-        return browser.notice(400, "This link is over", text)
+        return _over()
     # without a code somebody said no, whatever else is in the address
     code = code_in(providers.SPOKEN[provider].ours, request.args)[:LONGEST]
     grant = _redeemed(handoff, provider, code) if code else None
@@ -90,16 +118,50 @@ def renew_now(provider: str) -> Response:
             renewable(found, provider)
             profile = _entitled(session.get_one(Profile, found.profile_id))
         except errors.ApiError as refusal:
-            refused = browser.notice(refusal.code.status, "That is not possible now", refusal.message)
-            refused.headers.update(refusal.headers)
-            return refused
+            return _not_now(refusal)
         made = connecting.begin(
             session, settings, provider=provider, profile=profile, return_url=None, renewed=found
         )  # fmt: skip
         actor = audit.Actor("session", person.id, profile.workspace_id, profile.id, context.request_id())
         about = {"target": audit.target("connection", found.id, found.display_name), "after": {"is_new": False}}
         audit.record(session, actor, audit.Attempt("connection.begun", about))
-    return browser.go(made.url)
+        # the page before this one said what is connected anew, to somebody who may do that
+        return browser.go(_provider(made, provider))
+
+
+def _provider(handoff: Handoff, provider: str) -> str:
+    return leading.lead_on(context.settings(), handoff, provider=provider, visitor=browser.visitor())
+
+
+def _asking(session: Session, handoff: Handoff, connection: Connection) -> Response:
+    provider = connection.provider_word
+    try:
+        page = urlsplit(providers.client(context.settings(), provider).page)
+    except errors.ApiError as refusal:
+        return _not_now(refusal)
+    return browser.page(
+        "let_in.html",
+        workspace=session.get_one(Workspace, handoff.workspace_id),
+        profile=session.get_one(Profile, handoff.profile_id),
+        is_anew=connection.status in HOLDING,
+        host=page.netloc,
+        action=f"/handoffs/{handoff.id}/begin",
+        policy=_policy(provider),
+    )
+
+
+def _over() -> Response:
+    text = (
+        "This address was used already, is over an hour old, was never given out, or was begun in another browser. "
+        "Begin again."
+    )
+    return browser.notice(400, "This link is over", text)
+
+
+def _not_now(refusal: errors.ApiError) -> Response:
+    refused = browser.notice(refusal.code.status, "That is not possible now", refusal.message)
+    refused.headers.update(refusal.headers)
+    return refused
 
 
 def _redeemed(handoff: Handoff, provider: str, code: str) -> Grant | None:
@@ -152,9 +214,11 @@ def _here(provider: str) -> str:
 
 
 def _policy(provider: str) -> str:
-    """A browser checks where a form leads in the end, which is the provider."""
+    # browsers hold a form to this all along its way: a provider leads phones to another host than others, and whoever
+    # said yes before at once back to us, from where it goes on to whoever began
     try:
         page = urlsplit(providers.client(context.settings(), provider).page)
     except errors.ApiError:
         return "form-action 'self'"
-    return f"form-action 'self' {page.scheme}://{page.netloc}"
+    sandbox = f" {page.scheme}://{page.netloc}" if page.scheme == "http" else ""
+    return f"form-action 'self' https:{sandbox}"

@@ -11,6 +11,7 @@ from api.error_body import ErrorBody
 from api.errors import CATALOGUE
 from tests.api.conftest import Caller
 
+CHALLENGE = 'Bearer resource_metadata="http://127.0.0.1:8000/.well-known/oauth-protected-resource"'
 REFUSALS = [
     ("GET", "/api/v1/notes", {}, 401, "unauthorized", None),
     ("GET", "/nowhere", {}, 404, "not_found", None),
@@ -63,7 +64,7 @@ def test_a_401_tells_no_two_causes_apart(anonymous: Caller, client: FlaskClient)
     for header in headers:
         response = client.get("/api/v1/notes", headers=header)
         assert response.status_code == 401
-        assert response.headers["WWW-Authenticate"] == "Bearer"
+        assert response.headers["WWW-Authenticate"] == CHALLENGE
         assert "X-RateLimit-Limit" not in response.headers
         bodies.append({**response.get_json()["error"], "request_id": ""})
     assert all(body == bodies[0] for body in bodies)

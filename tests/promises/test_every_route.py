@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = {"/", "/docs", "/docs/models", "/docs/errors", "/docs/data", "/docs/assets/<name>", "/logos/<name>"}
 OPEN_ACTS = ("sign-up", "sign-in", "verify-email", "password-reset", "password-reset/confirm")
 PAGES |= {"/media/<token>", "/tracker.js"}
-PAGES |= {"/sign-in", "/sign-up", "/sign-out", "/invitations", "/handoffs/<page_id>"}
+PAGES |= {"/sign-in", "/sign-up", "/sign-out", "/invitations", "/handoffs/<page_id>", "/handoffs/<page_id>/begin"}
 PAGES |= {"/connect/<provider>", "/connect/<provider>/callback"}
 PAGES |= {"/reset-password", "/reset-password/code", "/confirm-address", "/shared/<token>"}
 # the bodies of these are OAuth's own, and described there

@@ -31,7 +31,8 @@ def connect(body: dict[str, Any]) -> dict[str, Any]:
     """Make a page on which somebody lets us in to an account
 
     Send the account's owner to `url` within the hour and poll GET /handoffs/{id}; `return_url` gets `handoff_id` in its
-    query. An open one for the same provider ends. With `reconnect_connection_id` that connection gets a new token.
+    query. The page says who asks and leads on to the provider's; whoever went on comes back in the same browser. An
+    open one for the same provider ends. With `reconnect_connection_id` that connection gets a new token.
     """
     settings, profile = context.settings(), auth.current().profile
     providers.require_up(providers.client(settings, body["provider"]), settings)

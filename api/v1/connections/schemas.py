@@ -78,7 +78,7 @@ class ConnectBody(Schema):
 
 
 class ConnectHandoff(OpenedHandoff):
-    """The provider's page to send a person to, and the connection that it is for."""
+    """The page to send a person to, which says who asks and leads on to the provider's, and what it is for."""
 
     connection_id = fields.UUID(required=True)
 

@@ -59,11 +59,17 @@ def set_password(session: Session, *, user_id: str, checked: str | None, passwor
 def ask_for_reset(session: Session, settings: Settings, *, email: str) -> None:
     """Write to the person of an address, if there is one who may be written to; nobody learns which."""
     user = session.scalars(sa.select(User).where(User.email == email)).one_or_none()
-    if user is not None and not _is_written_to(session, user.id):
-        user = None
-    token = one_time.issue(session, user_id=user.id if user else None, purpose="password_reset")
-    if user is not None:
-        letters.write(session, settings, to=user, kind="password_reset", token=token)
+    to = user or User(id=db.new_id(), email=email, locale="en")
+    is_one = _is_written_to(session, to.id) and user is not None
+    token = one_time.issue(session, user_id=to.id if is_one else None, purpose="password_reset")
+    # to nobody as well, and taken back: the time of the answer would tell
+    letter = session.begin_nested()
+    letters.write(session, settings, to=to, kind="password_reset", token=token)
+    session.flush()
+    if is_one:
+        letter.commit()
+    else:
+        letter.rollback()
 
 
 def reset_password(session: Session, *, user_id: str, password_hash: str) -> None:

@@ -92,6 +92,15 @@ def test_the_secret_may_come_in_the_body_and_a_wrong_one_gives_nothing(app: Walk
     assert app.exchange(code, code_verifier=None, client_secret=secret).status_code == 200
 
 
+def test_an_app_proves_itself_in_one_way_and_under_one_name(app: Walker, profile: Profile) -> None:
+    # the header was believed, and what stood beside it was not looked at
+    code = connect(app, profile.id)["code"]
+    for beside in ({"client_secret": "wrong"}, {"client_id": db.new_id()}):
+        refused = app.exchange(code, code_verifier=None, **beside)
+        assert (refused.status_code, refused.get_json()["error"]) == (400, "invalid_request")
+    assert app.exchange(code, code_verifier=None).status_code == 200
+
+
 def test_only_profiles_one_owns_or_administers_can_be_picked(
     app: Walker, profile: Profile, url: str, ada: User
 ) -> None:

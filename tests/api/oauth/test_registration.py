@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -31,6 +32,17 @@ def test_the_metadata_is_what_the_rfcs_ask_for(settings: Settings) -> None:
     resource = client.get("/.well-known/oauth-protected-resource").get_json()
     assert resource["authorization_servers"] == [found["issuer"]]
     assert resource["resource"] == found["issuer"]
+
+
+def test_a_refused_agent_is_led_to_where_it_registers(settings: Settings) -> None:
+    client = application(settings.model_copy(update={"public_url": "https://ledger.example"})).test_client()
+    refused = client.get("/api/v1/campaigns", headers={"Authorization": "Bearer expired"})
+    told = re.fullmatch(
+        r'Bearer resource_metadata="https://ledger.example([^"]+)"', refused.headers["WWW-Authenticate"]
+    )
+    assert told
+    server = client.get(told.group(1)).get_json()["authorization_servers"][0]
+    assert client.get(f"{server}/.well-known/oauth-authorization-server").get_json()["registration_endpoint"]
 
 
 def test_a_registered_agent_is_a_public_client(client: FlaskClient, settings: Settings) -> None:
@@ -150,6 +162,15 @@ def test_the_bodies_of_errors_are_oauths_own(client: FlaskClient) -> None:
     assert (nobody.status_code, nobody.get_json()["error"]) == (400, "invalid_client")
     twice = client.post("/oauth/token", data={"grant_type": "authorization_code", "code": ["a", "b"], "client_id": "x"})
     assert twice.get_json()["error"] == "invalid_request"
+
+
+@pytest.mark.parametrize("body", [{"data": {"code": "y"}}, {"json": {"grant_type": "authorization_code", "code": "y"}}])
+def test_a_request_without_a_grant_type_is_told_what_it_lacks(client: FlaskClient, body: dict[str, Any]) -> None:
+    response = client.post("/oauth/token", **body)
+    told = response.get_json()
+    assert (response.status_code, told["error"]) == (400, "invalid_request")
+    assert "'grant_type' in the form" in told["error_description"]
+    assert response.headers["Cache-Control"] == "no-store"
 
 
 @pytest.mark.parametrize("proof", ["Basic /w==", "Basic é"])

@@ -14,6 +14,7 @@ from werkzeug.test import TestResponse
 
 from api.scopes import Scope
 from tests.api.conftest import Caller
+from tests.api.oauth.walk import form_token
 from tests.fixtures.sandbox import RunningSandbox
 from touchledger.settings import Settings
 
@@ -41,9 +42,14 @@ class Owner:
         found: dict[str, Any] = answer.get_json()["data"]
         return found
 
+    def go_on(self, url: str) -> TestResponse:
+        """Read who asks, and press the button."""
+        path = urlsplit(url).path
+        return self.client.post(path, data={"form_token": form_token(self.client.get(path))})
+
     def decide(self, url: str, decision: str = "allow") -> str:
         """Where the provider sends the browser, as a path of ours."""
-        answer = httpx.post(url, data={"decision": decision}, trust_env=False)
+        answer = httpx.post(self.go_on(url).headers["Location"], data={"decision": decision}, trust_env=False)
         assert answer.status_code == 302, answer.text
         back = urlsplit(answer.headers["Location"])
         return f"{back.path}?{back.query}"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from pydantic import SecretStr
 
-from api import connecting, db, lapses
+from api import db, lapses, leading
 from api.models import Connection, ConnectionSync, Handoff, Profile
 from api.scopes import Scope
 from sandbox.ad_catalogue import ACCOUNTS
@@ -117,10 +118,13 @@ def test_a_state_serves_once_and_only_at_its_own_provider(owner: Owner) -> None:
 
 def test_a_state_is_used_up_before_the_provider_is_asked(url: str, owner: Owner) -> None:
     state = state_of(owner.decide(owner.begin()["url"]))
+    browser = owner.client.get_cookie("touchledger_visitor")
+    assert browser is not None
+    told = {"provider": "meta", "state": state, "visitor": browser.value}
     with db.transaction(url) as session:
-        assert connecting.claim(session, provider="meta", state=state) is not None
+        assert leading.claim(session, **told) is not None
     with db.transaction(url) as session:
-        assert connecting.claim(session, provider="meta", state=state) is None
+        assert leading.claim(session, **told) is None
 
 
 def test_after_an_hour_the_way_back_is_closed(settings: Settings, url: str, owner: Owner) -> None:
@@ -138,29 +142,33 @@ def test_after_an_hour_the_way_back_is_closed(settings: Settings, url: str, owne
 
 def test_the_state_is_not_kept_where_it_could_be_used(url: str, owner: Owner) -> None:
     begun = owner.begin()
+    page = owner.go_on(begun["url"]).headers["Location"]
     with db.transaction(url) as session:
         kept = session.get_one(Handoff, begun["id"]).external_ref
     assert kept is not None
-    assert kept not in begun["url"]
+    assert kept not in page
 
 
 def test_a_newer_hand_off_to_the_same_provider_ends_the_older(owner: Owner) -> None:
     older, other = owner.begin(), owner.begin("shopify")
+    back = owner.decide(older["url"])
     newer = owner.begin()
     states = [owner.keyed.get(f"/handoffs/{one['id']}").get_json()["data"]["status"] for one in (older, other, newer)]
     assert states == ["canceled", "pending", "pending"]
     assert owner.connection(older["connection_id"])["status"] == "disconnected"
-    assert owner.come_back(owner.decide(older["url"])).status_code == 400
+    assert owner.come_back(back).status_code == 400
+    assert owner.come_back(urlsplit(older["url"]).path).status_code == 400
 
 
 def test_disconnecting_ends_the_hand_off_that_is_open_for_the_connection(owner: Owner) -> None:
     # it had stayed pending for its hour, and whoever let us in then was told that the provider had refused
     begun, other = owner.begin(), owner.begin("shopify")
+    back = owner.decide(begun["url"])
     assert owner.keyed("DELETE", f"/connections/{begun['connection_id']}").status_code == 200
     ended, open_ = (owner.keyed.get(f"/handoffs/{one['id']}").get_json()["data"] for one in (begun, other))
     assert (ended["status"], ended["url"], ended["reason"]) == ("canceled", None, None)
     assert open_["status"] == "pending"
-    assert owner.come_back(owner.decide(begun["url"])).status_code == 400
+    assert owner.come_back(back).status_code == 400
     assert owner.connection(begun["connection_id"])["status"] == "disconnected"
 
 
@@ -259,7 +267,7 @@ def test_an_app_of_our_own_leads_to_the_real_provider(
 ) -> None:
     own = {"meta_app_id": "42", "meta_app_secret": SecretStr("s3cret"), "connect_sandbox": "off"}
     monkeypatch.setitem(owner.client.application.config, "SETTINGS", settings.model_copy(update=own))
-    address = owner.begin()["url"]
+    address = owner.go_on(owner.begin()["url"]).headers["Location"]
     assert address.startswith("https://www.facebook.com/v26.0/dialog/oauth?client_id=42&")
     assert "s3cret" not in address
 

@@ -11,7 +11,7 @@ from touchledger.settings import Settings
 
 
 def test_figures_that_cannot_be_read_are_told_once_for_each_chore_and_without_a_traceback(settings: Settings) -> None:
-    # five tracebacks every two seconds filled the log
+    # a traceback of each of them every two seconds filled the log
     exports.destination(settings.operational_url, accounts.profile(settings.operational_url))
     settings.published.mkdir(parents=True, exist_ok=True)
     (settings.published / "current.json").write_text("{not json")

@@ -41,7 +41,7 @@ from flask.json.provider import JSONProvider
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import PathConverter
 
-from api import context, errors, openapi, read_only
+from api import context, errors, openapi, read_only, responses
 from api.arguments import ArgumentsParser
 from api.bodies import may_be_left_out
 from api.error_body import ErrorEnvelope
@@ -104,8 +104,10 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         self.undescribed: list[Callable[[], None]] = []
         super().__init__(app)
 
-    def document(self, *, server: str) -> tuple[bytes, str]:
-        """The OpenAPI document as bytes, and the hash of its content for the ETag; can be made once.
+    def document(self, *, server: str) -> tuple[bytes, bytes, str]:
+        """The OpenAPI document as bytes, the same packed by gzip, and the hash of its content for the ETag.
+
+        Can be made once.
 
         The views are described only here: for all of them it takes two thirds of making an application.
         """
@@ -113,7 +115,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
             describe()
         described = openapi.build(self.spec, server=server)
         body = orjson.dumps(described, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
-        return body, hashlib.sha256(body).hexdigest()[:16]
+        return body, responses.packed(body), hashlib.sha256(body).hexdigest()[:16]
 
     def _register_error_handlers(self) -> None:
         self._app.register_error_handler(errors.ApiError, answer_error)

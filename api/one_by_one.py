@@ -7,6 +7,8 @@ from typing import TypeVar
 
 import structlog
 
+from api import errors
+
 log = structlog.get_logger("api.worker")
 
 Item = TypeVar("Item")
@@ -32,11 +34,19 @@ def one_by_one(chore: str, items: Mapping[str, Item], do: Callable[[Item], int])
     """The sum of what `do` gives for each item, by id in their order; each opens transactions of its own.
 
     One that raises counts as nothing and is logged with its id. It stays due, so the chore's next turn tries it again.
+    Raises what is everybody's trouble: those behind would only meet it too.
     """
     done = 0
     for name, item in items.items():
         try:
             done += do(item)
         except Exception as problem:
+            if is_everybodys(problem):
+                raise
             log.exception("chore_failed", chore=chore, of=name, exc_info=problem)
     return done
+
+
+def is_everybodys(problem: Exception) -> bool:
+    """Whether the published figures or names cannot be read, whoever asks."""
+    return isinstance(problem, errors.ApiError) and problem.code is errors.DATABASE_UNAVAILABLE

@@ -86,8 +86,10 @@ def description_of_the_version() -> Response:
 
 
 def _description() -> Response:
-    body, tag = current_app.extensions["openapi"]()
+    body, packed, tag = current_app.extensions["openapi"]()
     responses.conditional(tag, cache_control="public, no-cache", vary=None)
+    if responses.takes_packed():
+        return Response(packed, headers={"Content-Encoding": "gzip"}, mimetype="application/json")
     return Response(body, mimetype="application/json")
 
 

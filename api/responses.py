@@ -96,11 +96,20 @@ def _varied(by: str | None) -> str:
     return f"{by}, {ENCODING}" if by and ENCODING.lower() not in by.lower() else by or ENCODING
 
 
+def packed(body: bytes) -> bytes:
+    """The body by gzip, the same for the same body."""
+    return gzip.compress(body, compresslevel=6, mtime=0)
+
+
+def takes_packed() -> bool:
+    """Whether the caller takes an answer by gzip."""
+    return request.accept_encodings.quality("gzip") > 0
+
+
 def _compressed(response: Response) -> Response:
-    wanted = request.accept_encodings.quality("gzip") > 0
-    if wanted and response.status_code != 304 and not response.headers.get("Content-Encoding"):
+    if takes_packed() and response.status_code != 304 and not response.headers.get("Content-Encoding"):
         body = response.get_data()
         if len(body) > COMPRESS_FROM:
-            response.set_data(gzip.compress(body, compresslevel=6, mtime=0))
+            response.set_data(packed(body))
             response.headers["Content-Encoding"] = "gzip"
     return response

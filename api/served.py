@@ -103,8 +103,8 @@ TABLES: Mapping[str, tuple[str, ...]] = {
         *(f"{layer}_{figure}" for layer in LAYERS for figure in LAYER_FIGURES),
     ),
     "payments": (
-        "profile_key", "payment_ref", "ts", "value", "refunded", "refunded_by_hand", "currency", "person_ref",
-        "payer_hint",
+        "profile_key", "payment_ref", "ts", "value", "refunded", "refunded_by_hand", "refunded_beyond", "currency",
+        "person_ref", "payer_hint",
     ),
     "payment_names": ("profile_key", "payment_ref", "name"),
     "payment_keys": ("profile_key", "event_key", "outcome_event_id", "payment_ref"),

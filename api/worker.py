@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,7 +31,7 @@ from api.beside import beside
 from api.creative_analysis import working
 from api.exports import matching, sending
 from api.hooks import store_effects
-from api.one_by_one import Round
+from api.one_by_one import Round, is_everybodys
 from api.recommendations import raising
 from api.reports import making, scheduling
 from api.webhooks import delivering
@@ -46,12 +47,16 @@ DAILY = 86400.0
 
 @dataclass
 class Chore:
-    """Something done again and again, at most every `every` seconds; one that fails is tried again next time."""
+    """Something done again and again, at most every `every` seconds; one that fails is tried again next time.
+
+    Why it fails is logged once, and again only when that changes or after it has worked meanwhile.
+    """
 
     name: str
     do: Callable[[Settings], object]
     every: float = 0.0
     done_at: float = field(default=float("-inf"))
+    trouble: tuple[object, ...] | None = None
 
     def run(self, settings: Settings, at: float) -> None:
         """Do it if it is due at `at` (seconds of a monotonic clock)."""
@@ -61,7 +66,29 @@ class Chore:
         try:
             self.do(settings)
         except Exception as problem:
+            self._tell(problem)
+        else:
+            if self.trouble is not None:
+                log.info("chore_works_again", chore=self.name)
+            self.trouble = None
+
+    def _tell(self, problem: Exception) -> None:
+        before, self.trouble = self.trouble, _kind(problem)
+        if self.trouble == before:
+            return
+        if is_everybodys(problem):
+            # no fault of the chore: where it was raised tells nothing
+            log.warning("chore_waits", chore=self.name, problem=str(problem))
+        else:
             log.exception("chore_failed", chore=self.name, exc_info=problem)
+
+
+def _kind(problem: Exception) -> tuple[object, ...]:
+    """What tells one trouble from another: texts may hold a time or an id, which differ each time."""
+    if is_everybodys(problem):
+        return (str(problem),)
+    *_, (frame, line) = traceback.walk_tb(problem.__traceback__)
+    return type(problem), frame.f_code.co_filename, line
 
 
 def chores(settings: Settings) -> list[Chore]:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = {"touchledger", "connectors", "sandbox", "api", "orchestration", "data_contracts"}
@@ -52,7 +57,7 @@ def _imports(path: Path) -> set[str]:
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name for name in found if name.split(".")[0] in PACKAGES}
+    return found
 
 
 def _allowed(name: str, permitted: set[str]) -> bool:
@@ -65,7 +70,7 @@ def test_imports_go_one_way(package: str) -> None:
         f"{path.relative_to(ROOT)} imports {name}"
         for path in (ROOT / package).rglob("*.py")
         for name in _imports(path)
-        if not _allowed(name, MAY_IMPORT[package])
+        if name.split(".")[0] in PACKAGES and not _allowed(name, MAY_IMPORT[package])
     }
     assert not wrong
 
@@ -101,3 +106,21 @@ def test_no_lock_names_an_index() -> None:
     for lock in locks:
         assert not re.search(r"(--index-url|--extra-index-url|--find-links|https?://|file://)", lock.read_text())
     assert not (ROOT / "uv.lock").exists()
+
+
+@pytest.mark.parametrize(("folders", "groups"), [(PACKAGES, ()), ({"tests"}, ("dev",))], ids=["shipped", "tests"])
+def test_what_is_imported_is_declared_and_not_only_brought_by_another(
+    folders: set[str], groups: tuple[str, ...]
+) -> None:
+    told = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wanted = [*told["project"]["dependencies"], *told["project"]["optional-dependencies"]["postgres"]]
+    wanted += [one for group in groups for one in told["dependency-groups"][group]]
+    declared = {canonicalize_name(Requirement(one).name) for one in wanted}
+    makers, missing = packages_distributions(), set()
+    for name in _tracked(".py"):
+        for top in {one.split(".")[0] for one in _imports(ROOT / name)} if name.split("/")[0] in folders else ():
+            is_ours = top in PACKAGES | {"tests", "benchmarks"} or top in sys.stdlib_module_names
+            if not is_ours and not declared & {canonicalize_name(one) for one in makers.get(top, ())}:
+                missing.add((top, name))
+    # the driver of Spark runs in the environment of the group "spark" alone
+    assert missing == ({("pyspark", "orchestration/spark_driver.py")} if folders == PACKAGES else set())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ MOST_CLICK_IDS = 16
 MOST_IDENTIFIERS = 16
 CENTS = Decimal("0.0001")
 LARGEST = Decimal(10) ** 14
+# as scripts write numbers; Decimal also reads 1_000 and the digits of every other writing
+_AMOUNT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 # what has its own place, or must not be kept as it came: an address may tell anything of its reader
 _PLACED = frozenset(
     {
@@ -212,11 +215,10 @@ def _money(body: Body) -> tuple[Decimal | None, str | None]:
     if amount is None or (isinstance(amount, str) and not amount.strip()):
         return None, None
     try:
-        if isinstance(amount, bool):
+        text = str(amount).strip()
+        if isinstance(amount, bool) or not _AMOUNT.fullmatch(text):
             raise InvalidOperation
-        value = Decimal(str(amount)).quantize(CENTS)
-        if not value.is_finite():
-            raise InvalidOperation
+        value = Decimal(text).quantize(CENTS)
     except InvalidOperation:
         raise errors.VALIDATION_ERROR("valueAmount: is no amount.") from None
     if not 0 <= value < LARGEST:

@@ -13,6 +13,7 @@ from api import db
 from api.creative_analysis.analysers import analyser
 from api.creative_analysis.findings import Analyser, creative_of
 from api.models import CreativeAnalysis
+from api.postponed import is_due, is_over
 from api.webhooks.telling import analysis_ended
 from connectors.errors import ConnectorError
 from touchledger.settings import Settings
@@ -44,7 +45,8 @@ def analyse_due(settings: Settings) -> int:
 
 
 def _due(settings: Settings) -> list[str]:
-    ripe = sa.and_(CreativeAnalysis.status == "queued", CreativeAnalysis.next_attempt_at <= db.now())
+    due = is_due(db.now(), CreativeAnalysis, WAITS, made=CreativeAnalysis.requested_at)
+    ripe = sa.and_(CreativeAnalysis.status == "queued", due)
     oldest = sa.select(CreativeAnalysis.id).where(ripe)
     oldest = oldest.order_by(CreativeAnalysis.next_attempt_at, CreativeAnalysis.id).limit(AT_ONCE)
     with db.transaction(settings.operational_url, durable=False) as session:
@@ -82,7 +84,7 @@ def _postpone(settings: Settings, job: CreativeAnalysis, reason: str) -> None:
 
 
 def _fail_overdue(settings: Settings) -> None:
-    overdue = sa.and_(CreativeAnalysis.status == "running", CreativeAnalysis.begun_at < db.now() - LONGEST)
+    overdue = sa.and_(CreativeAnalysis.status == "running", is_over(db.now(), CreativeAnalysis.begun_at, LONGEST))
     with db.transaction(settings.operational_url, durable=False) as session:
         found = list(session.scalars(sa.select(CreativeAnalysis).where(overdue)))
     for job in found:

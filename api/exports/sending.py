@@ -20,10 +20,11 @@ from api.exports.candidates import Candidate
 from api.models import Connection, ExportDestination, ExportRow, Profile
 from api.models.connection import OWNERS_CALL
 from api.one_by_one import one_by_one
+from api.postponed import is_due
 from api.served import ProfileFacts, Reader, profile_facts
 from api.snapshot import snapshots
 from api.webhooks.telling import connection_changed, exports_ended
-from connectors.errors import ConnectorError, Refused, Revoked, Throttled
+from connectors.errors import LONGEST_WAIT, ConnectorError, Refused, Revoked, Throttled
 from connectors.meta_conversions import Conversion, MetaConversions
 from connectors.transport import Policy, Transport
 from touchledger.settings import Settings
@@ -94,10 +95,17 @@ def _due(at: datetime) -> sa.Select[str, str]:
     return (
         sa.select(ExportRow.destination_id, ExportRow.profile_id)
         .join(ExportDestination, ExportDestination.id == ExportRow.destination_id)
-        .where(ExportRow.status == "queued", ExportRow.next_attempt_at <= at, ExportDestination.is_enabled)
+        .where(*_is_ripe(at), ExportDestination.is_enabled)
         .distinct()
         .order_by(ExportRow.destination_id)
     )
+
+
+def _is_ripe(at: datetime) -> tuple[sa.ColumnElement[bool], ...]:
+    """What leaves now: nothing waits longer than platforms may ask for, and what is untried only until it happens."""
+    untried = ExportRow.attempts == 0
+    due = sa.or_(untried, is_due(at, ExportRow, [timedelta(seconds=LONGEST_WAIT)] * (len(WAITS) + 1)))
+    return ExportRow.status == "queued", ExportRow.occurred_at <= at, due
 
 
 def _send(settings: Settings, destination_id: str, profile_id: str) -> int:
@@ -141,8 +149,12 @@ def _claim(settings: Settings, destination_id: str) -> Claim | None:
         connection = session.get_one(Connection, found.connection_id)
         if not found.is_enabled or not destinations.is_usable(connection):
             return None
-        due = (ExportRow.destination_id == found.id, ExportRow.status == "queued", ExportRow.next_attempt_at <= at)
-        oldest = sa.select(ExportRow).where(*due).order_by(ExportRow.occurred_at, ExportRow.id).limit(BATCH)
+        oldest = (
+            sa.select(ExportRow)
+            .where(ExportRow.destination_id == found.id, *_is_ripe(at))
+            .order_by(ExportRow.occurred_at, ExportRow.id)
+            .limit(BATCH)
+        )
         rows = list(session.scalars(oldest))
         for row in rows:
             row.attempts, row.next_attempt_at = row.attempts + 1, at + LEASE

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from api import db, logos, mail
 from api.models import Branding, OutgoingMail, Profile, Report, ReportSchedule, Workspace
+from api.postponed import is_due, is_over
 from api.quoting import within_a_line
 from api.reports import LEVELS, MIME, figures, pdf
 from api.reports.document import Brand, Order, render
@@ -87,7 +88,7 @@ def forget_unnamed(settings: Settings) -> None:
 
 
 def _due(settings: Settings) -> list[str]:
-    ripe = sa.and_(Report.status == "queued", Report.next_attempt_at <= db.now())
+    ripe = sa.and_(Report.status == "queued", is_due(db.now(), Report, WAITS))
     oldest = sa.select(Report.id).where(ripe).order_by(Report.created_at, Report.id).limit(AT_ONCE)
     with db.transaction(settings.operational_url, durable=False) as session:
         return list(session.scalars(oldest))
@@ -251,7 +252,7 @@ def _begun(session: Session, seen: Report) -> Report | None:
 
 
 def _requeue_abandoned(settings: Settings) -> None:
-    gone = sa.and_(Report.status == "rendering", Report.begun_at < db.now() - ABANDONED_AFTER)
+    gone = sa.and_(Report.status == "rendering", is_over(db.now(), Report.begun_at, ABANDONED_AFTER))
     with db.transaction(settings.operational_url, durable=False) as session:
         abandoned = list(session.scalars(sa.select(Report).where(gone)))
     for report in abandoned:

@@ -19,6 +19,8 @@ from api.windows import DateRange
 from touchledger.settings import Settings
 
 LONGEST_GAP_DAYS = 62
+# nothing is planned further ahead, an hour that the clock skips and a change of zone included
+FURTHEST = {"weekly": timedelta(days=9), "monthly": timedelta(days=33)}
 
 
 def next_run(schedule: ReportSchedule, zone: str, after: datetime) -> datetime:
@@ -62,6 +64,7 @@ def window_at(schedule: ReportSchedule, zone: str, at: datetime) -> DateRange:
 def run_due(settings: Settings) -> int:
     """Order the reports of schedules that are due; the number of reports ordered."""
     at = db.now()
+    _plan_anew(settings, at)
     due = sa.and_(ReportSchedule.enabled.is_(True), ReportSchedule.next_run_at <= at)
     live = sa.and_(Profile.archived_at.is_(None), Workspace.archived_at.is_(None))
     chosen = (
@@ -74,6 +77,27 @@ def run_due(settings: Settings) -> int:
     with db.transaction(settings.operational_url, durable=False) as session:
         found = {schedule.id: (schedule, profile) for schedule, profile in session.execute(chosen)}
     return one_by_one("run_schedules", found, lambda one: _run(settings, *one, at))
+
+
+def _plan_anew(settings: Settings, at: datetime) -> None:
+    """Plan the runs that are too far ahead: by a clock that has been set back since."""
+    far = [
+        sa.and_(ReportSchedule.cadence == cadence, ReportSchedule.next_run_at > at + most)
+        for cadence, most in FURTHEST.items()
+    ]
+    with db.transaction(settings.operational_url, durable=False) as session:
+        found = {one.id: one for one in session.scalars(sa.select(ReportSchedule).where(sa.or_(*far)))}
+
+    def plan(seen: ReportSchedule) -> bool:
+        with db.transaction(settings.operational_url) as session:
+            zone = session.get_one(Profile, seen.profile_id, with_for_update={"read": True}).timezone
+            schedule = session.get(ReportSchedule, seen.id, with_for_update=True)
+            is_as_seen = schedule is not None and schedule.next_run_at == seen.next_run_at
+            if schedule is not None and is_as_seen:
+                schedule.next_run_at = next_run(schedule, zone, at)
+            return is_as_seen
+
+    one_by_one("run_schedules", found, plan)
 
 
 def has_data(settings: Settings, profile_ids: list[str], window: DateRange) -> dict[str, bool]:

@@ -31,6 +31,10 @@ CONNECT_SECONDS = 5.0
 SLACK_SECONDS = 0.2
 # inner networks, and IPv4 within IPv6, in spellings that were given up and that requests_hardened lets through
 _GIVEN_UP = tuple(ipaddress.ip_network(one) for one in ("::/96", "::ffff:0:0:0/96", "fec0::/10"))
+# answers every machine of Azure, and none outside: its platform, with what machines are told in confidence
+_PLATFORM = ipaddress.ip_address("168.63.129.16")
+# the middle of an IPv6 address that holds an IPv4 one by ISATAP (RFC 5214, 6.1), without its bit for "unique"
+_ISATAP, _UNIQUE = 0x00005EFE, 0x02000000
 _HOST = re.compile(r"[A-Za-z0-9.:\[\]-]{1,253}")
 
 
@@ -149,7 +153,8 @@ def one_spelling(url: str) -> str:
 
 def _require_current(address: str) -> None:
     found = ipaddress.ip_address(address.strip("[]"))
-    if any(found in network for network in _GIVEN_UP):
+    is_tunnel = found.version == 6 and (int(found) >> 32) & 0xFFFFFFFF & ~_UNIQUE == _ISATAP
+    if is_tunnel or found == _PLATFORM or any(found in network for network in _GIVEN_UP):
         raise InvalidIPAddress(address)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -185,3 +186,17 @@ def test_query_parameters_are_described_as_text_that_may_be_left_out(client: Fla
 def test_a_public_address_is_the_documents_server(home: object) -> None:
     client = create_app(Settings(public_url="https://api.example.com/")).test_client()
     assert client.get("/openapi.json").get_json()["servers"] == [{"url": "https://api.example.com"}]
+
+
+def test_the_description_is_compressed_once_and_not_for_each_caller(settings: Settings) -> None:
+    # packing 1.3 MB took 26 ms of a worker for each request of anybody
+    app = create_app(settings)
+    bodies = []
+    for _ in range(2):
+        with app.test_request_context("/openapi.json", headers={"Accept-Encoding": "gzip"}):
+            answer = app.full_dispatch_request()
+        assert (answer.status_code, answer.headers["Content-Encoding"]) == (200, "gzip")
+        assert "Accept-Encoding" in answer.headers["Vary"]
+        bodies.append(answer.get_data())
+    assert bodies[0] is bodies[1]
+    assert gzip.decompress(bodies[0]) == app.test_client().get("/openapi.json").data

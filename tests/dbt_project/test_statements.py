@@ -61,6 +61,13 @@ WORLDS: dict[str, dict[str, list[Record]]] = {
             _back("r2", "stripe:1", "10", currency="EUR", refund_kind="manual"),
         ],
     },
+    "beyond": {
+        "conversions": [
+            _paid("t1", payment_ref="stripe:9", currency="EUR"),
+            _back("b1", "stripe:9", "80", currency="EUR"),
+            _back("b2", "stripe:9", "33"),
+        ],
+    },
     "totals": {
         "orders": [_order("shop-a", "31", "#31", "100", refunded_total="100")],
         "conversions": [_paid("s1", order_ref="#31", source="store"), _paid("f1", payment_ref="bank:1", source="file")],
@@ -200,6 +207,12 @@ def test_a_refund_in_another_currency_is_taken_off_once_and_told_in_the_payments
     assert _cash(told, "euros") == [("store:9", 7_700, 3_300), ("stripe:1", 4_400, 6_600)]
     rows = _of(told, "euros", "payment_ref, cast(refunded as int), cast(refunded_by_hand as int)", "payments")
     assert rows == [("store:9", 30, 0), ("stripe:1", 60, 10)]
+
+
+def test_what_was_taken_back_beyond_a_payment_is_told_beside_it(told: Project) -> None:
+    assert _cash(told, "beyond") == [("stripe:9", 0, 11_000)]
+    rows = _of(told, "beyond", "cast(refunded as int), cast(refunded_beyond as int)", "payments")
+    assert rows == [(100, 10)]
 
 
 def test_the_stores_total_counts_beside_its_own_row_and_a_file_is_told_as_one(told: Project) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from api.served import ProfileFacts, Reader
 
-_COLUMNS = "payment_ref, ts, value, refunded, refunded_by_hand, currency, person_ref, payer_hint"
+_COLUMNS = "payment_ref, ts, value, refunded, refunded_by_hand, refunded_beyond, currency, person_ref, payer_hint"
 _PAGE = f"""
 select {_COLUMNS}
 from payments

@@ -196,6 +196,7 @@ def _row(row: dict[str, Any], by_hand: ManualRefund | None) -> dict[str, Any]:
         "occurred_at": datetime.fromtimestamp(row["ts"], UTC),
         "value": in_currency(row["value"], currency),
         "refunded_value": in_currency(row["refunded"], currency),
+        "refunded_beyond_value": in_currency(row["refunded_beyond"], currency),
         "currency": currency,
         "provider": row["payment_ref"].partition(":")[0],
         "customer_key": _customer(person),

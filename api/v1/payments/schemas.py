@@ -69,7 +69,13 @@ class PaymentRow(Schema):
     payment_ref = fields.String(required=True, metadata={"description": "provider:id."})
     occurred_at = fields.DateTime(required=True)
     value = fields.String(required=True, metadata={**_MONEY, "description": "Captured."})
-    refunded_value = fields.String(required=True, metadata={**_MONEY, "description": "Taken back, as last published."})
+    refunded_value = fields.String(
+        required=True, metadata={**_MONEY, "description": "Taken back, as last published; at most the value."}
+    )
+    refunded_beyond_value = fields.String(
+        required=True,
+        metadata={**_MONEY, "description": "Taken back beyond the value: it lowers no figure, and is worth a look."},
+    )
     currency = fields.String(required=True, metadata={"description": "ISO 4217."})
     provider = fields.String(required=True)
     customer_key = fields.String(required=True, allow_none=True, metadata={"description": "`ck_…` of the payer."})

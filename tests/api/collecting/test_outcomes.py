@@ -53,6 +53,15 @@ def test_an_amount_that_is_blank_is_none_as_in_every_other_field(tell: Tell, bec
     assert "value" not in lead and "currency" not in lead
 
 
+@pytest.mark.parametrize(
+    ("text", "kept"), [(" 12.5 ", "12.5000"), ("1e3", "1000.0000"), (".5", "0.5000"), ("7.", "7.0000")]
+)
+def test_an_amount_may_be_a_text_as_scripts_write_numbers(tell: Tell, became: Became, text: str, kept: str) -> None:
+    assert tell(eventName="lead_submitted", valueAmount=text, currency="USD").status_code == 202
+    (lead,) = became("conversions")
+    assert lead["value"] == kept
+
+
 def test_a_profiles_own_goals_count_its_browsers_events_and_none_of_them_is_cash(
     tell: Tell, became: Became, settings: Settings, profile: Profile
 ) -> None:

@@ -151,3 +151,15 @@ def test_where_nothing_is_analysed_jobs_wait(settings: Settings, queue: Queue) -
     job_id = queue()
     analyse_due(settings.model_copy(update={"creative_analyser": "off"}))
     assert kept(settings, job_id).status == "queued"
+
+
+def test_an_analysis_that_was_put_off_is_made_though_the_clock_was_set_back(
+    settings: Settings, unreachable: Settings, queue: Queue, clock: time_machine.Traveller
+) -> None:
+    # both waited until the clock had come to where it had been, the second as running
+    clock.move_to(START + timedelta(days=365))
+    job_id, killed = queue(requested_at=START), queue(status="running", begun_at=db.now(), requested_at=START)
+    assert analyse_due(unreachable) == 0
+    clock.move_to(START)
+    assert analyse_due(settings) == 1
+    assert (kept(settings, job_id).status, kept(settings, killed).failure_reason) == ("succeeded", "timed_out")

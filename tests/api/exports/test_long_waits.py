@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+import time_machine
 
 from api import db
 from tests.api.exports.conftest import Exporting
@@ -30,3 +31,28 @@ def test_what_is_refused_because_of_the_deployments_app_waits_for_it_to_be_mende
     assert exporting.send() == 3
     assert {(one.status, one.reason, one.attempts) for one in exporting.rows()} == {("queued", "app_refused", 1)}
     assert exporting.sandbox.calls("/events") == 1
+
+
+@pytest.mark.parametrize("fails", [False, True], ids=["matched", "tried"])
+def test_a_conversion_that_was_put_off_leaves_though_the_clock_was_set_back(exporting: Exporting, fails: bool) -> None:
+    # it waited until the clock had come to where it had been
+    ahead = db.now() + timedelta(days=3)
+    with time_machine.travel(ahead, tick=False):
+        queue(exporting, "one", hours_ago=3 * 24 + 1)
+        if fails:
+            exporting.sandbox.plan({**DOWN, "times": 1})
+            assert exporting.send() == 1
+    with time_machine.travel(ahead - timedelta(days=3), tick=False):
+        assert exporting.send() == 1
+    assert row(exporting).status == "sent"
+
+
+def test_a_conversion_that_is_told_of_tomorrow_waits_for_it_in_spite_of_the_clock(exporting: Exporting) -> None:
+    # platforms refuse what has not happened yet
+    at = db.now()
+    with time_machine.travel(at + timedelta(days=3), tick=False):
+        queue(exporting, "one", hours_ago=2 * 24)
+    with time_machine.travel(at, tick=False):
+        assert exporting.send() == 0
+    with time_machine.travel(at + timedelta(days=1), tick=False):
+        assert exporting.send() == 1

@@ -48,3 +48,22 @@ def test_a_worker_that_took_too_long_does_not_end_what_another_began(
         end(settings, other.report)
         with db.transaction(settings.operational_url) as session:
             assert session.get_one(Report, report.id).status in ("queued", "failed")
+
+
+@pytest.mark.parametrize("is_begun", [False, True], ids=["postponed", "killed while it was rendered"])
+def test_a_report_that_was_put_off_is_made_though_the_clock_was_set_back(
+    settings: Settings, report: Report, is_begun: bool
+) -> None:
+    # it waited until the clock had come to where it had been
+    at = db.now()
+    with time_machine.travel(at + timedelta(days=365), tick=False):
+        job = making._claim(settings, report.id)
+        assert job is not None
+        if not is_begun:
+            making._postpone(settings, job.report)
+    for minutes in (0, 2):
+        with time_machine.travel(at + timedelta(minutes=minutes), tick=False):
+            making.make_due(settings)
+    with db.transaction(settings.operational_url) as session:
+        now = session.get_one(Report, report.id)
+        assert (now.status, now.failure_reason) == ("failed", "no_data")

@@ -15,6 +15,7 @@ foreign_refunds as (
         cast(least(foreign_minor, cash_minor + refunded_minor) as decimal(38, 0)) as part,
         cast(least(foreign_minor - foreign_by_hand_minor, cash_minor + refunded_minor) as decimal(38, 0))
             as part_of_others,
+        cast(foreign_minor as decimal(38, 0)) as part_uncapped,
         cast(cash_minor + refunded_minor as decimal(38, 0)) as total
     from {{ ref('int_outcome_money') }}
     where revenue_type = 'cash' and foreign_minor > 0 and cash_minor + refunded_minor > 0
@@ -24,17 +25,19 @@ payments as (
     select
         payments.*,
         coalesce(payments.value, 0) as paid,
-        {%- for part, refunded in [('part', 'foreign_refunded'), ('part_of_others', 'foreign_by_others')] %}
+        {%- for part, refunded in [
+            ('part', 'foreign_refunded'), ('part_of_others', 'foreign_by_others'), ('part_uncapped', 'foreign_told')
+        ] %}
         case
             when foreign_refunds.total is null then 0
             else
-                cast(
+                cast(least(
                     {{ floor_quotient(
                         'cast(cast(payments.value as decimal(38, 4)) * 10000 as decimal(38, 0)) * foreign_refunds.' ~ part,
                         'foreign_refunds.total'
-                    ) }}
-                    as decimal(18, 0)
-                ) * 0.0001
+                    ) }},
+                    999999999999999999
+                ) as decimal(18, 0)) * 0.0001
         end as {{ refunded }}{{ ',' if not loop.last }}
         {%- endfor %}
     from {{ ref('int_payments') }} as payments
@@ -60,6 +63,8 @@ select
     cast(payments.paid as decimal(18, 4)) as value,
     cast(payments.taken as decimal(18, 4)) as refunded,
     cast(payments.taken - payments.taken_by_others as decimal(18, 4)) as refunded_by_hand,
+    cast(least(payments.refunded + payments.foreign_told - payments.taken, 99999999999999) as decimal(18, 4))
+        as refunded_beyond,
     payments.currency,
     people.person_ref,
     -- The first sign and the domain, or the last two figures: enough to know whom one asks, not to reach anybody.

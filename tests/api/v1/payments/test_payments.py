@@ -30,17 +30,8 @@ REFUND = "/payments/bank:2/refund"
 
 @pytest.fixture
 def shop(settings: Settings, profile: Profile) -> None:
-    rows = [
-        {
-            "payment_ref": f"bank:{n}",
-            "ts": n * DAY,
-            "value": f"{n}0.50",
-            "refunded": "0",
-            "refunded_by_hand": "0",
-            "currency": "USD",
-        }
-        for n in range(1, 6)
-    ]
+    plain = {"refunded": "0", "refunded_by_hand": "0", "currency": "USD"}
+    rows = [{"payment_ref": f"bank:{n}", "ts": n * DAY, "value": f"{n}0.50", **plain} for n in range(1, 6)]
     rows[1] |= {"person_ref": PERSON, "payer_hint": "a***@example.com", "refunded": "0.50"}
     rows.append(
         {
@@ -104,6 +95,7 @@ def test_a_row_tells_its_money_exactly_and_its_payer_by_a_mask(
         "payment_ref": "bank:2",
         "value": "20.50",
         "refunded_value": "0.50",
+        "refunded_beyond_value": "0.00",
         "currency": "USD",
         "provider": "bank",
         "customer_key": customer_key(settings, profile.id, PERSON),

@@ -116,6 +116,19 @@ def test_a_refund_entered_before_its_payment_got_another_name_is_shown_held_to_a
     assert clerk.get("/payments").json["data"][0]["manual_refund"] is None
 
 
+def test_what_sources_took_back_beyond_a_payment_is_told_apart(
+    caller_with: Callable[..., Caller], settings: Settings, profile: Profile
+) -> None:
+    # it was cut off, and nobody could see that a refund had been told twice
+    facts = {"profile_key": 1, "profile_id": profile.id, "time_zone": "UTC", "currency": "USD", "settings_version": "v"}
+    sold = {"profile_key": 1, "payment_ref": "store:5", "ts": 1, "value": "2000", "currency": "JPY"}
+    taken = {"refunded": "2000", "refunded_by_hand": "0", "refunded_beyond": "500"}
+    served.publish(settings.published, {"profiles": [facts], "payments": [{**sold, **taken}]})
+    (row,) = caller_with(scopes=[Scope.CUSTOMERS_READ]).get("/payments").json["data"]
+    told = [row[name] for name in ("value", "refunded_value", "refunded_beyond_value")]
+    assert told == ["2000", "2000", "500"]
+
+
 def test_the_trail_names_a_payment_without_the_address_in_its_reference(
     caller_with: Callable[..., Caller], settings: Settings, profile: Profile
 ) -> None:

@@ -90,6 +90,15 @@ def test_within_ten_minutes_the_summary_is_the_answer_and_asks_nobody(advertiser
         assert scan(advertiser)["refreshed"] is True
 
 
+def test_a_scan_made_by_a_clock_that_was_set_back_is_made_anew(advertiser: Advertiser) -> None:
+    # it was the answer until the clock had come to where it had been
+    at = db.now()
+    with time_machine.travel(at + timedelta(days=365), tick=False):
+        assert scan(advertiser)["refreshed"] is True
+    with time_machine.travel(at, tick=False):
+        assert [scan(advertiser)["refreshed"] for _ in range(2)] == [True, False]
+
+
 def test_six_scans_an_hour_per_credential_beside_the_request_allowance(
     advertiser: Advertiser, caller_with: Callable[..., Caller]
 ) -> None:

@@ -233,6 +233,22 @@ def test_a_schedule_that_cannot_be_run_holds_up_no_other_and_is_tried_again(
         assert {row["schedule_id"]: row["last_status"] for row in hub(ask)["schedules"]}[of] == "skipped"
 
 
+@pytest.mark.parametrize(("cadence", "planned"), [("weekly", (2026, 3, 9)), ("monthly", (2026, 4, 1))])
+def test_a_run_that_was_planned_by_a_clock_that_was_set_back_is_planned_anew(
+    ask: Ask, settings: Settings, profile: Profile, cadence: str, planned: tuple[int, int, int]
+) -> None:
+    # its reports had stopped until the clock had come to where it had been
+    at = datetime(2026, 3, 5, 12, tzinfo=UTC)
+    with time_machine.travel(at, tick=False):
+        apply(ask, profile, **{**WEEKLY, "cadence": cadence})
+    run_at(settings, datetime(2027, 3, 5, 12, tzinfo=UTC))
+    for _ in range(2):
+        assert run_at(settings, at) == []
+        with db.transaction(settings.operational_url) as session:
+            (found,) = session.scalars(sa.select(ReportSchedule))
+            assert found.next_run_at is not None and found.next_run_at.timetuple()[:3] == planned
+
+
 def test_an_archived_profile_runs_no_schedules(ask: Ask, settings: Settings, profile: Profile) -> None:
     with time_machine.travel(datetime(2026, 2, 25, tzinfo=UTC), tick=False):
         apply(ask, profile, **WEEKLY)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 import yaml
 
+from api import patience
 from api.db import engine_for
 from orchestration.durable import write_text
 from touchledger.settings import Settings
@@ -74,8 +75,9 @@ def _storage_url(operational_url: str) -> str:
     # Dagster's driver is psycopg2; with psycopg 3 its queries fail on their placeholders
     url = sa.make_url(operational_url).set(drivername="postgresql+psycopg2")
     # it writes the moment of the server's clock without a zone, and reads it as UTC
-    told = f"-csearch_path={SCHEMA} -ctimezone=UTC"
-    return url.update_query_dict({"options": told}).render_as_string(hide_password=False)
+    told = {name: str(given) for name, given in patience.connecting(url).items()}
+    told["options"] = f"-csearch_path={SCHEMA} -ctimezone=UTC"
+    return url.update_query_dict(told).render_as_string(hide_password=False)
 
 
 def _create_schema(operational_url: str) -> None:

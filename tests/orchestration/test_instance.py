@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -14,7 +15,7 @@ import yaml
 from pydantic import SecretStr
 
 from api.db import close_engines, engine_for
-from orchestration.instance import HOST_TAG, PID_TAG, fail_orphans, prepare_instance, process_tags
+from orchestration.instance import HOST_TAG, PID_TAG, STORAGE_VARIABLE, fail_orphans, prepare_instance, process_tags
 from touchledger.settings import REPOSITORY, Settings
 
 
@@ -57,6 +58,18 @@ def test_runs_began_when_they_began_whatever_the_zone_of_the_server(deployment: 
         instance.add_run(dg.DagsterRun(job_name="build", run_id="one"))
         (record,) = instance.get_run_records()
     assert abs(datetime.now(UTC) - record.create_timestamp) < timedelta(minutes=5)
+
+
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_a_server_that_is_gone_is_given_up_by_dagster_too(deployment: Settings) -> None:
+    # its daemon had asked for two minutes to be let in, and waited two hours for an answer
+    prepare_instance(deployment)
+    engine = sa.create_engine(os.environ[STORAGE_VARIABLE], poolclass=sa.NullPool)
+    with engine.connect() as connection:
+        driver: Any = connection.connection.driver_connection
+        told = driver.info.dsn_parameters
+    given = {name: told.get(name) for name in ("connect_timeout", "tcp_user_timeout", "keepalives_idle")}
+    assert given == {"connect_timeout": "10", "tcp_user_timeout": "30000", "keepalives_idle": "10"}
 
 
 def test_what_the_runbook_lets_go_of_a_full_disk_takes_the_runs_and_no_schedule(

@@ -1,0 +1,44 @@
+"""How long a Postgres is waited for that is gone, and how long it waits for us."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+
+# seconds, and milliseconds for a line that breaks: by themselves drivers and systems wait minutes for who is gone, and
+# two hours where what was asked had arrived; after 10 seconds of silence four signs of life, 5 seconds apart, are asked
+CONNECTING = {
+    "connect_timeout": 10,
+    "tcp_user_timeout": 30_000,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+}
+# the server as long for us: what a machine that is gone had locked is locked until then
+LINE = {
+    "tcp_user_timeout": "30s",
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "4",
+}
+# what an operator set for the server, the database, the user or in the address stays
+SET = "select set_config(name, given, false) from pg_settings join (values {}) as ours (name, given) using (name)"
+UNSET = " where source = 'default'"
+
+
+def connecting(url: sa.URL) -> dict[str, Any]:
+    """What the driver is told when it connects, but for what the address says itself."""
+    return {name: given for name, given in CONNECTING.items() if name not in url.query}
+
+
+def listen(engine: sa.Engine) -> None:
+    """Tell the server as much on each new connection of an engine of Postgres."""
+
+    def tell(connection: Any, _record: Any) -> None:
+        rows = ", ".join(f"('{name}', '{given}')" for name, given in LINE.items())
+        connection.execute(SET.format(rows) + UNSET).close()
+        # what is set in a transaction that is rolled back is not set
+        connection.commit()
+
+    sa.event.listen(engine, "connect", tell)

@@ -152,7 +152,7 @@ def _engine(url: str, durable: bool) -> sa.Engine:
         sa.event.listen(engine, "begin", _begin_immediate)
         sa.event.listen(engine, "checkin", _pass_on)
     else:
-        patience.listen(engine)
+        patience.listen(engine, url)
     return engine
 
 

@@ -21,6 +21,7 @@ from api import (
     mail,
     mail_delivery,
     newcomers,
+    patience,
     platform_changes,
     rate_limit,
     sealing,
@@ -97,6 +98,7 @@ def chores(settings: Settings) -> list[Chore]:
 
 def work(settings: Settings, ended: threading.Event) -> None:
     """Do every chore in turn until `ended` is set."""
+    patience.shorten(settings.operational_url)
     todo = chores(settings)
     while not ended.is_set():
         for chore in todo:

@@ -1,18 +1,25 @@
-"""How long a Postgres that is gone is waited for, and how long it waits for us."""
+"""How long a Postgres is waited for that is gone or whose rows somebody holds, and how long it waits for us."""
 
 from __future__ import annotations
 
 import socket
+import threading
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
 
-from api import db
+from api import db, patience, worker
+from api.app import create_app
+from api.models import IdempotencyRecord, RateUse
+from tests.factories import accounts
+from tests.factories.deployments import settings_of
 
 pytestmark = pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
 
-SHOWN = ("tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "tcp_user_timeout")
+SHOWN = ("tcp_keepalives_idle", "tcp_keepalives_interval", "tcp_keepalives_count", "tcp_user_timeout", "lock_timeout")
 
 
 def shown(url: str) -> list[str]:
@@ -28,13 +35,60 @@ def test_who_is_gone_with_a_question_or_a_lock_is_given_up_by_either_side(databa
             names = ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_USER_TIMEOUT")
             ours = [line.getsockopt(socket.IPPROTO_TCP, getattr(socket, name)) for name in names]
     assert ours == [10, 5, 4, 30_000]
-    assert shown(database_url) == ["10", "5", "4", "30000"]
+    assert shown(database_url) == ["10", "5", "4", "30000", "0"]
 
 
 def test_what_the_address_or_the_operator_says_stays(database_url: str) -> None:
-    told = f"{database_url}?keepalives_idle=60&options=-ctcp_keepalives_idle%3D70"
+    told = f"{database_url}?keepalives_idle=60&options=-ctcp_keepalives_idle%3D70%20-clock_timeout%3D20s"
+    patience.shorten(told)
     with db.transaction(database_url) as session:
         name = session.scalar(sa.text("select quote_ident(current_database())"))
         session.execute(sa.text(f"alter database {name} set tcp_keepalives_count = 7"))
-    assert shown(told) == ["70", "5", "7", "30000"]
+    assert shown(told) == ["70", "5", "7", "30000", "20s"]
     db.close_engines(told)
+
+
+def test_whoever_waits_for_a_table_that_somebody_holds_is_told_to_come_again(
+    home: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # a session that had left a lock behind held one thread of the API after the other, and then nothing was answered
+    monkeypatch.setitem(patience.LOCKED, "lock_timeout", "200ms")
+    secret = accounts.secret(database_url, accounts.profile(database_url))
+    db.close_engines(database_url)
+    client = create_app(settings_of(home, database_url)).test_client()
+    with sa.create_engine(database_url, poolclass=sa.NullPool).begin() as somebody:
+        somebody.execute(sa.text("lock table profiles in access exclusive mode"))
+        begun = time.monotonic()
+        response = client.get("/api/v1/campaigns", headers={"Authorization": f"Bearer {secret}"})
+        ready = client.get("/readyz")
+        assert time.monotonic() - begun < 5
+    assert (response.status_code, response.get_json()["error"]["code"]) == (503, "database_unavailable")
+    assert response.headers["Retry-After"] == "2"
+    assert (ready.status_code, ready.get_json()["checks"]["operational_db"]) == (503, "failing")
+    assert client.get("/readyz").status_code == 200
+
+
+def test_the_worker_does_its_other_chores_while_somebody_holds_a_table(
+    home: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # mail and webhooks of everybody waited for as long as somebody held what one chore asked for
+    monkeypatch.setitem(patience.LOCKED, "lock_timeout", "200ms")
+    with db.transaction(database_url) as session:
+        session.add(RateUse(bucket="unused", uses=[]))
+    db.close_engines(database_url)
+    ended = threading.Event()
+    working = threading.Thread(target=worker.work, args=(settings_of(home, database_url), ended))
+    with sa.create_engine(database_url, poolclass=sa.NullPool).begin() as somebody:
+        somebody.execute(sa.text(f"lock table {IdempotencyRecord.__tablename__} in access exclusive mode"))
+        working.start()
+        until = time.monotonic() + 10
+        while (left := buckets(database_url)) and time.monotonic() < until:
+            time.sleep(0.05)
+        ended.set()
+    working.join(30)
+    assert left == 0
+
+
+def buckets(url: str) -> int:
+    with db.transaction(url) as session:
+        return session.scalar(sa.select(sa.func.count()).select_from(RateUse)) or 0

@@ -28,6 +28,10 @@ LOCKED = {"lock_timeout": "10s"}
 SET = "select set_config(name, given, false) from pg_settings join (values {}) as ours (name, given) using (name)"
 UNSET = " where source = 'default'"
 
+# SQLSTATE of a transaction that idled or went on for longer than an operator lets one, which ends its connection, and
+# of a statement that was prepared before a migration changed a column: asked again, both go through
+PASSING = frozenset({"25P03", "25P04", "0A000"})
+
 _shortened: set[str] = set()
 
 
@@ -56,3 +60,8 @@ def listen(engine: sa.Engine, url: str) -> None:
         connection.commit()
 
     sa.event.listen(engine, "connect", tell)
+
+
+def is_passing(error: sa.exc.DBAPIError) -> bool:
+    """Whether the statement failed for what is over when the request comes again."""
+    return getattr(error.orig, "sqlstate", None) in PASSING

@@ -5,14 +5,18 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from flask.testing import FlaskClient
 
 from api import db, patience, worker
 from api.app import create_app
+from api.guard import public
+from api.http import Blueprint
 from api.models import IdempotencyRecord, RateUse
 from tests.factories import accounts
 from tests.factories.deployments import settings_of
@@ -66,6 +70,44 @@ def test_whoever_waits_for_a_table_that_somebody_holds_is_told_to_come_again(
     assert response.headers["Retry-After"] == "2"
     assert (ready.status_code, ready.get_json()["checks"]["operational_db"]) == (503, "failing")
     assert client.get("/readyz").status_code == 200
+
+
+@pytest.fixture
+def again(home: Path, database_url: str) -> Iterator[FlaskClient]:
+    """A client of an application that idles within a transaction, and reads a column, for whoever asks."""
+    limited = f"{database_url}?options=-cidle_in_transaction_session_timeout%3D300"
+    views = Blueprint("idle", __name__)
+
+    @views.route("/idle/<int:seconds>")
+    @public
+    @views.response(200)
+    def idle(seconds: int) -> int:
+        with db.transaction(limited) as session:
+            found = len(session.scalars(sa.text("select name from profiles")).all())
+            time.sleep(seconds)
+            return found + len(session.scalars(sa.text("select name from profiles")).all())
+
+    yield create_app(settings_of(home, limited), more=[views]).test_client()
+    db.close_engines(limited)
+
+
+def test_what_idles_longer_than_an_operator_lets_it_is_told_to_come_again(
+    again: FlaskClient, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # it was 500, as if it were a fault of ours
+    response = again.get("/api/v1/idle/1")
+    assert (response.status_code, response.get_json()["error"]["code"]) == (503, "database_unavailable")
+    # the log named only the class of the error, which is the same for a wrong password and a full disk
+    assert "terminating connection due to idle-in-transaction timeout" in capsys.readouterr().out
+    assert again.get("/api/v1/idle/0").status_code == 200
+
+
+def test_a_column_that_is_changed_below_the_api_is_told_to_come_again(again: FlaskClient, database_url: str) -> None:
+    # a statement that was asked often is prepared, and was 500 once on each connection after such a migration
+    assert {again.get("/api/v1/idle/0").status_code for _ in range(6)} == {200}
+    with db.transaction(database_url) as session:
+        session.execute(sa.text("alter table profiles alter name type text"))
+    assert [again.get("/api/v1/idle/0").status_code for _ in range(2)] == [503, 200]
 
 
 def test_the_worker_does_its_other_chores_while_somebody_holds_a_table(

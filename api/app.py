@@ -7,7 +7,7 @@ from functools import partial
 
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from api import chat_media, logos, logs, operations, quoting, responses, under_way, usage
+from api import chat_media, logos, logs, operations, patience, quoting, responses, under_way, usage
 from api.code_digest import code_digest
 from api.collecting import beacon
 from api.collecting import routes as collecting
@@ -43,6 +43,7 @@ def create_app(settings: Settings, *, more: Iterable[Blueprint] = ()) -> Applica
     )
     app.add_template_filter(quoting.straight)
     code_digest()
+    patience.shorten(settings.operational_url)
     app.before_request(logs.start_clock)
     # they run last to first: the log line sees the answer as it leaves
     app.after_request(logs.access)

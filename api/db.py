@@ -12,6 +12,7 @@ import sqlalchemy as sa
 import uuid_utils
 from sqlalchemy.orm import DeclarativeBase, Session
 
+from api import patience
 from api.once import Once
 from api.prepared import Prepared
 from api.turns import Turn, turn_at
@@ -109,8 +110,6 @@ def _relax_sqlite(connection: Any, _record: Any) -> None:
     connection.execute("pragma synchronous=normal")
 
 
-# seconds, and milliseconds for a line that breaks: by themselves drivers and systems wait minutes for who is gone
-PATIENCE = {"connect_timeout": 10, "tcp_user_timeout": 30_000}
 RELAX_POSTGRES = Prepared(sa.text("set local synchronous_commit = off"))
 
 
@@ -142,8 +141,8 @@ def _engine(url: str, durable: bool) -> sa.Engine:
     # what is bound may be a person's or a secret: no exception and no log line repeats it
     found = sa.make_url(url)
     is_file = found.get_backend_name() == "sqlite"
-    patience: dict[str, Any] = {} if is_file else {one: PATIENCE[one] for one in PATIENCE if one not in found.query}
-    engine = sa.create_engine(url, pool_pre_ping=not is_file, hide_parameters=True, connect_args=patience)
+    told = {} if is_file else patience.connecting(found)
+    engine = sa.create_engine(url, pool_pre_ping=not is_file, hide_parameters=True, connect_args=told)
     _addresses.add(url)
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _sqlite_pragmas)
@@ -152,6 +151,8 @@ def _engine(url: str, durable: bool) -> sa.Engine:
         sa.event.listen(engine, "connect", _take_over_transactions)
         sa.event.listen(engine, "begin", _begin_immediate)
         sa.event.listen(engine, "checkin", _pass_on)
+    else:
+        patience.listen(engine, url)
     return engine
 
 

@@ -41,7 +41,7 @@ from flask.json.provider import JSONProvider
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import PathConverter
 
-from api import context, errors, openapi, read_only, responses
+from api import context, errors, openapi, patience, read_only, responses
 from api.arguments import ArgumentsParser
 from api.bodies import may_be_left_out
 from api.error_body import ErrorEnvelope
@@ -121,7 +121,8 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         self._app.register_error_handler(errors.ApiError, answer_error)
         self._app.register_error_handler(HTTPException, _answer_http)
         self._app.register_error_handler(sa.exc.OperationalError, _answer_database)
-        self._app.register_error_handler(sa.exc.InternalError, _answer_read_only)
+        self._app.register_error_handler(sa.exc.InternalError, _answer_refused)
+        self._app.register_error_handler(sa.exc.NotSupportedError, _answer_refused)
         self._app.register_error_handler(sa.exc.TimeoutError, _answer_database)
         self._app.register_error_handler(Exception, _answer_unforeseen)
 
@@ -226,12 +227,18 @@ def _answer_http(error: HTTPException) -> Response:
 
 
 def _answer_database(error: Exception) -> Response:
-    log.error("database_unavailable", request_id=context.request_id(), problem=type(error).__name__)
+    log.error("database_unavailable", request_id=context.request_id(), problem=type(error).__name__, told=_told(error))
     return answer_error(errors.DATABASE_UNAVAILABLE(headers=RETRY_DATABASE))
 
 
-def _answer_read_only(error: sa.exc.InternalError) -> Response:
-    return _answer_database(error) if read_only.is_refusal(error) else _answer_unforeseen(error)
+def _told(error: Exception) -> str:
+    """What the server or the driver says of it; the lines below may repeat rows."""
+    return str(getattr(error, "orig", None) or error).partition("\n")[0]
+
+
+def _answer_refused(error: sa.exc.DBAPIError) -> Response:
+    is_over_soon = read_only.is_refusal(error) or patience.is_passing(error)
+    return _answer_database(error) if is_over_soon else _answer_unforeseen(error)
 
 
 def _answer_unforeseen(error: Exception) -> Response:

@@ -13,12 +13,15 @@ from alembic import command
 from alembic.config import Config
 from alembic.script.revision import ResolutionError
 from alembic.util import CommandError
+from psycopg.errors import LockNotAvailable
 
 from api.db import engine_for
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 # any fixed number: it only has to be the same in every process that migrates
 LOCK = 7105
+# everybody who comes to a table meanwhile waits behind a migration that waits for it, and a dump holds all to its end
+PATIENCE_MILLISECONDS = 3_000
 
 
 class BrokenReferencesError(RuntimeError):
@@ -29,12 +32,23 @@ class NewerDatabaseError(RuntimeError):
     """The database was migrated by a version that knows more than this one; it is unchanged."""
 
 
+class HeldDatabaseError(RuntimeError):
+    """Somebody else holds a table that a migration changes; the database is unchanged."""
+
+
 def upgrade(url: str, revision: str = "head") -> None:
-    """Create or update the tables of the database at `url`; safe to run from several processes at once."""
+    """Create or update the tables of the database at `url`; safe to run from several processes at once.
+
+    Raises NewerDatabaseError and, where a table that is to be changed does not come free within seconds on Postgres,
+    HeldDatabaseError.
+    """
     with engine_for(url).connect() as connection, _references_unwatched(connection), connection.begin():
         if connection.dialect.name == "postgresql":
+            # another process that migrates is waited for to its end
+            connection.execute(sa.text("set local lock_timeout = 0"))
             connection.execute(sa.text("select pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
-        with _newer_told():
+            connection.execute(sa.text(f"set local lock_timeout = {PATIENCE_MILLISECONDS}"))
+        with _newer_told(), _held_told():
             command.upgrade(configuration(connection), revision)
         if connection.dialect.name == "sqlite" and connection.exec_driver_sql("pragma foreign_key_check").fetchall():
             raise BrokenReferencesError("the migration broke references between rows; the database is unchanged")
@@ -49,6 +63,19 @@ def _newer_told() -> Iterator[None]:
             raise
         raise NewerDatabaseError(
             "the database is of a newer version: run that one, or restore what was backed up before it"
+        ) from None
+
+
+@contextmanager
+def _held_told() -> Iterator[None]:
+    try:
+        yield
+    except sa.exc.OperationalError as error:
+        if not isinstance(error.orig, LockNotAvailable):
+            raise
+        raise HeldDatabaseError(
+            "somebody, a dump perhaps, holds a table that this version changes: try again when they are done; "
+            "the database is as it was"
         ) from None
 
 

@@ -22,6 +22,7 @@ from api import (
     mail,
     mail_delivery,
     newcomers,
+    patience,
     platform_changes,
     rate_limit,
     sealing,
@@ -124,6 +125,7 @@ def chores(settings: Settings) -> list[Chore]:
 
 def work(settings: Settings, ended: threading.Event) -> None:
     """Do every chore in turn until `ended` is set."""
+    patience.shorten(settings.operational_url)
     todo = chores(settings)
     while not ended.is_set():
         for chore in todo:

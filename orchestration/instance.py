@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import sqlalchemy as sa
 import yaml
 
+from api import patience
 from api.db import engine_for
 from orchestration.durable import write_text
 from touchledger.settings import Settings
@@ -23,6 +24,10 @@ CODE_LOCATION = "touchledger"
 STORAGE_VARIABLE = "TOUCHLEDGER_DAGSTER_STORAGE"
 # both Dagster and the operational database keep a table named alembic_version
 SCHEMA = "dagster"
+# any fixed number but the one of migrations: the same in every process that comes first
+LOCK = 7106
+# one row: the schema of the operational tables whose runs are kept there
+KEEPER = sa.table("touchledger_deployment", sa.column("operational_schema", sa.Text), schema=SCHEMA)
 PID_TAG = "touchledger/pid"
 # the number of a process says nothing on another machine, or in another container, that shares the database
 HOST_TAG = "touchledger/host"
@@ -39,8 +44,15 @@ CONFIG: dict[str, Any] = {
 }
 
 
+class SharedHistoryError(RuntimeError):
+    """Another deployment, of another schema of the same database, keeps its runs there."""
+
+
 def prepare_instance(settings: Settings) -> None:
-    """Write dagster.yaml and name its folder in the environment, for this process and those it starts."""
+    """Write dagster.yaml and name its folder in the environment, for this process and those it starts.
+
+    Raises SharedHistoryError where the books are another deployment's.
+    """
     settings.dagster_home.mkdir(parents=True, exist_ok=True)
     config = dict(CONFIG)
     if settings.operational_url.startswith("sqlite"):
@@ -74,8 +86,9 @@ def _storage_url(operational_url: str) -> str:
     # Dagster's driver is psycopg2; with psycopg 3 its queries fail on their placeholders
     url = sa.make_url(operational_url).set(drivername="postgresql+psycopg2")
     # it writes the moment of the server's clock without a zone, and reads it as UTC
-    told = f"-csearch_path={SCHEMA} -ctimezone=UTC"
-    return url.update_query_dict({"options": told}).render_as_string(hide_password=False)
+    told = {name: str(given) for name, given in patience.connecting(url).items()}
+    told["options"] = f"-csearch_path={SCHEMA} -ctimezone=UTC"
+    return url.update_query_dict(told).render_as_string(hide_password=False)
 
 
 def _create_schema(operational_url: str) -> None:
@@ -83,6 +96,22 @@ def _create_schema(operational_url: str) -> None:
         # whoever may make none is refused also where it is there already
         if not sa.inspect(connection).has_schema(SCHEMA):
             connection.execute(sa.text(f"create schema if not exists {SCHEMA}"))
+        _refuse_anothers(connection)
+
+
+def _refuse_anothers(connection: sa.Connection) -> None:
+    """Two daemons on the same books keep each other from beginning anything, and find each other's runs there."""
+    own = connection.scalar(sa.select(sa.func.current_schema()))
+    if not sa.inspect(connection).has_table(KEEPER.name, schema=SCHEMA):
+        connection.execute(sa.text("select pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+        connection.execute(sa.text(f"create table if not exists {KEEPER.fullname} (operational_schema text not null)"))
+        if connection.scalar(sa.select(KEEPER.c.operational_schema)) is None:
+            connection.execute(sa.insert(KEEPER).values(operational_schema=own))
+    keeper = connection.scalar(sa.select(KEEPER.c.operational_schema))
+    if keeper != own:
+        told = f"another deployment, in the schema {keeper} of this database, keeps its runs in the schema {SCHEMA}"
+        way_out = f"give this one a database of its own, or, if that one is no more, drop the table {KEEPER.fullname}"
+        raise SharedHistoryError(f"{told}: {way_out}")
 
 
 def fail_orphans(instance: dg.DagsterInstance) -> list[str]:

@@ -52,7 +52,8 @@ def told_in_a_line(error: Exception) -> str | None:
     import duckdb
     import sqlalchemy as sa
 
-    from api.migrate import NewerDatabaseError
+    from api.migrate import HeldDatabaseError, NewerDatabaseError
+    from orchestration.instance import SharedHistoryError
     from orchestration.lake_owners import LostLakeError
     from orchestration.landed_facts import DamagedRawFileError
     from orchestration.locks import WriterBusyError
@@ -61,7 +62,7 @@ def told_in_a_line(error: Exception) -> str | None:
 
     if isinstance(error, DamagedPointerError):
         return f"{error}; `touchledger build` publishes a new one over it"
-    ours = (NewerDatabaseError, LostKeyError, LostLakeError, WriterBusyError)
+    ours = (NewerDatabaseError, HeldDatabaseError, SharedHistoryError, LostKeyError, LostLakeError, WriterBusyError)
     told = (*ours, DamagedWarehouseError, DamagedRawFileError)
     if isinstance(error, told):
         return str(error)

@@ -19,8 +19,9 @@ from touchledger.settings import Settings
 def prepare(settings: Settings) -> None:
     """Make the state folder, bring the database to this version's schema, and make the lake's and Dagster's folders.
 
-    Raises OSError, NewerDatabaseError or SQLAlchemy's errors where the disk or the database does not let it, and
-    LostKeyError where the folder has lost the key that the database was used with.
+    Raises OSError, NewerDatabaseError, HeldDatabaseError or SQLAlchemy's errors where the disk or the database does not
+    let it, SharedHistoryError where another deployment keeps Dagster's books in the database, and LostKeyError where
+    the folder has lost the key that the database was used with.
     """
     own_folder.make(settings.home)
     for folder in (settings.inbox, settings.published, settings.home / "logs"):

@@ -14,7 +14,8 @@ from api import migrate
 from api.app_names import key_of
 from api.db import Base, close_engines, engine_for
 from api.sealing import unseal
-from tests.fixtures.postgres import create_database
+from tests.fixtures.postgres import create_database, drop_database
+from touchledger.ends import told_in_a_line
 
 
 def test_the_migrations_lead_to_the_models(database_url: str) -> None:
@@ -44,6 +45,27 @@ def test_processes_that_start_together_migrate_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(migrate.upgrade, [url] * 4))
     migrate.check(url)
+
+
+def test_a_table_that_a_dump_holds_is_not_waited_for_and_nothing_is_migrated(
+    postgres_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # until the dump had ended the command stood still, and behind it every request that came to the table
+    monkeypatch.setattr(migrate, "PATIENCE_MILLISECONDS", 200)
+    url = create_database(postgres_server, f"held_{uuid.uuid4().hex}")
+    base = str(ScriptDirectory(str(migrate.MIGRATIONS)).get_base())
+    migrate.upgrade(url, base)
+    with sa.create_engine(url, poolclass=sa.NullPool).begin() as dump:
+        dump.execute(sa.text("lock table profiles in access share mode"))
+        with pytest.raises(migrate.HeldDatabaseError) as held:
+            migrate.upgrade(url)
+    assert told_in_a_line(held.value) == str(held.value)
+    with engine_for(url).connect() as connection:
+        assert connection.scalar(sa.text("select version_num from alembic_version")) == base
+    migrate.upgrade(url)
+    migrate.check(url)
+    close_engines(url)
+    drop_database(postgres_server, str(sa.make_url(url).database))
 
 
 def test_a_database_in_use_is_migrated_with_its_rows(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -14,7 +15,16 @@ import yaml
 from pydantic import SecretStr
 
 from api.db import close_engines, engine_for
-from orchestration.instance import HOST_TAG, PID_TAG, fail_orphans, prepare_instance, process_tags
+from orchestration.instance import (
+    HOST_TAG,
+    PID_TAG,
+    STORAGE_VARIABLE,
+    SharedHistoryError,
+    fail_orphans,
+    prepare_instance,
+    process_tags,
+)
+from touchledger.ends import told_in_a_line
 from touchledger.settings import REPOSITORY, Settings
 
 
@@ -57,6 +67,36 @@ def test_runs_began_when_they_began_whatever_the_zone_of_the_server(deployment: 
         instance.add_run(dg.DagsterRun(job_name="build", run_id="one"))
         (record,) = instance.get_run_records()
     assert abs(datetime.now(UTC) - record.create_timestamp) < timedelta(minutes=5)
+
+
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_a_server_that_is_gone_is_given_up_by_dagster_too(deployment: Settings) -> None:
+    # its daemon had asked for two minutes to be let in, and waited two hours for an answer
+    prepare_instance(deployment)
+    engine = sa.create_engine(os.environ[STORAGE_VARIABLE], poolclass=sa.NullPool)
+    with engine.connect() as connection:
+        driver: Any = connection.connection.driver_connection
+        told = driver.info.dsn_parameters
+    given = {name: told.get(name) for name in ("connect_timeout", "tcp_user_timeout", "keepalives_idle")}
+    assert given == {"connect_timeout": "10", "tcp_user_timeout": "30000", "keepalives_idle": "10"}
+
+
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_a_second_deployment_of_another_schema_is_refused_the_books_of_the_first(deployment: Settings) -> None:
+    # the daemons of both kept each other from beginning anything, and runs of one were the other's too
+    prepare_instance(deployment)
+    url = f"{deployment.operational_url}?options=-csearch_path%3Dsecond"
+    with engine_for(url).begin() as connection:
+        connection.execute(sa.text("create schema second"))
+    second = deployment.model_copy(update={"database_url": SecretStr(url)})
+    with pytest.raises(SharedHistoryError, match="in the schema public") as refused:
+        prepare_instance(second)
+    assert told_in_a_line(refused.value) == str(refused.value)
+    prepare_instance(deployment)
+    with engine_for(url).begin() as connection:
+        connection.execute(sa.text("drop table dagster.touchledger_deployment"))
+    prepare_instance(second)
+    close_engines(url)
 
 
 def test_what_the_runbook_lets_go_of_a_full_disk_takes_the_runs_and_no_schedule(

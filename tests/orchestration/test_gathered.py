@@ -106,9 +106,13 @@ def test_accepted_records_that_were_put_together_do_not_land_again(database_url:
     for number in range(MOST):
         accepted(database_url, f"k{number}")
         land_ingested(database_url, lake)
-    assert len(gather(lake.root)) == 1
+    (whole,) = gather(lake.root)
     accepted(database_url, "later")
     assert [one.rows_loaded for one in land_ingested(database_url, lake)] == [1]
+    assert len(_rows(lake)) == MOST + 1
+    # as the runbook says of a damaged one without a backup
+    whole.unlink()
+    assert len(land_ingested(database_url, lake)) == MOST
     assert len(_rows(lake)) == MOST + 1
 
 

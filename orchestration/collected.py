@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from api.db import new_id, transaction
 from api.models import CollectedEvent
+from orchestration.gathered import held
 from orchestration.lake import Lake, Landing
 
 DATASET, SOURCE = "page_events", "app"
@@ -67,7 +68,7 @@ def _land(url: str, lake: Lake, batch: Batch) -> Landing | None:
     """The landing of a batch; None for one whose file was there already."""
     landing = None
     of_batch = CollectedEvent.landed_batch == batch.name
-    if not lake.holds(dataset=DATASET, profile_id=batch.profile_id, source=SOURCE, batch=batch.name):
+    if batch.name not in held(lake.raw / DATASET / batch.profile_id / SOURCE):
         with transaction(url) as session:
             records = session.scalars(sa.select(CollectedEvent.body).where(of_batch).order_by(CollectedEvent.id)).all()
         landing = lake.land(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
@@ -14,18 +15,22 @@ from touchledger.settings import Settings
 ENDED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
 # a sensor has a minute, and taking out a run takes some hundredths of a second
 AT_ONCE = 100
+# of a deployment that builds every minute, days alone would keep 200 GB; hourly builds with some by request are fewer
+MOST_A_DAY = 60
 
 
 def forget(instance: dg.DagsterInstance, settings: Settings, at: datetime) -> int:
     """Take runs begun over `run_history_days` before `at` out of Dagster's books, `AT_ONCE` at most; returns how many.
 
+    So are those that came before the newest `MOST_A_DAY` for each of these days.
     A run that is still to end stays, and so does one that tells the last of an asset, of one of its days or of a check:
     Dagster's pages know by it what is there.
     """
     if not settings.run_history_days:
         return 0
     before = at.astimezone(UTC) - timedelta(days=settings.run_history_days)
-    old = instance.get_runs(dg.RunsFilter(statuses=ENDED, created_before=before))
+    old = [*_beyond(instance, MOST_A_DAY * settings.run_history_days, before)]
+    old += instance.get_runs(dg.RunsFilter(statuses=ENDED, created_before=before))
     storage = instance.event_log_storage
     if not old or not isinstance(storage, SqlEventLogStorage):
         return 0
@@ -38,6 +43,14 @@ def forget(instance: dg.DagsterInstance, settings: Settings, at: datetime) -> in
         # which Dagster leaves there
         connection.execute(AssetCheckExecutionsTable.delete().where(AssetCheckExecutionsTable.c.run_id.in_(gone)))
     return len(gone)
+
+
+def _beyond(instance: dg.DagsterInstance, most: int, since: datetime) -> Sequence[dg.DagsterRun]:
+    """Runs begun `since` that ended and came before the newest `most` of all that did, newest first."""
+    newest = instance.get_run_ids(dg.RunsFilter(statuses=ENDED), limit=most)
+    if len(newest) < most:
+        return []
+    return instance.get_runs(dg.RunsFilter(statuses=ENDED, created_after=since), cursor=newest[-1])
 
 
 def _telling_the_last(storage: SqlEventLogStorage) -> set[str]:

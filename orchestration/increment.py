@@ -18,6 +18,7 @@ import uuid_utils
 from orchestration import durable
 from orchestration.dbt_commands import FULL_REFRESH, fully, is_whole, judges, writes
 from orchestration.dbt_manifest import PROJECT, fingerprint
+from orchestration.gathered import is_gathered
 from orchestration.lake_changes import KEYS, take_over, tell_changes
 from orchestration.landed_facts import DamagedRawFileError, read_facts, withdraws
 from touchledger.settings import Settings
@@ -97,11 +98,26 @@ def _can_follow(now: Base, before: Base, left_by: str) -> bool:
     # an older warehouse that somebody put back lacks what the base says was read, and no later build would bring it
     if before.models != now.models or left_by != before.build or before.increments >= MOST:
         return False
+    if _lacks_gathered(now, before):
+        return False
     # the tests of a build that keeps rows look at what came with it
     if now.judged and not before.judged:
         return False
     new = _unlike(now.files, before.files)
     return not any(is_much(_rows(new, dataset), _rows(before.files, dataset)) for dataset in KEYS)
+
+
+def _lacks_gathered(now: Base, before: Base) -> bool:
+    """Whether a file of several landings went or changed otherwise than into a new one of its folder.
+
+    It tells the number of its newest landing alone, so nobody knows whose rows are to go.
+    """
+    gone, new = (
+        {Path(path).parent for path in _unlike(one.files, other.files) if is_gathered(Path(path).name)}
+        for one, other in ((before, now), (now, before))
+    )
+    changed = any(is_gathered(Path(path).name) and path in now.files for path in _unlike(before.files, now.files))
+    return changed or not gone <= new
 
 
 def _tell(settings: Settings, now: Base, before: Base) -> None:

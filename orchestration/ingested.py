@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from api.db import new_id, transaction
 from api.models import IngestedRecord
+from orchestration.gathered import held
 from orchestration.lake import Lake, Landing
 
 SOURCE = "app"
@@ -35,8 +36,16 @@ def land_ingested(url: str, lake: Lake) -> list[Landing]:
 
 
 def land_assigned(url: str, lake: Lake) -> list[Landing]:
-    """Land the batches that have a name and no file."""
-    return [_land(url, lake, batch) for batch in _named(url) if not _is_landed(lake, batch)]
+    """Land the batches that have a name and that no file holds."""
+    folders: dict[tuple[str, str], set[str]] = {}
+    landings = []
+    for batch in _named(url):
+        place = batch.dataset, batch.profile_id
+        if place not in folders:
+            folders[place] = held(lake.raw / batch.dataset / batch.profile_id / SOURCE)
+        if batch.name not in folders[place]:
+            landings.append(_land(url, lake, batch))
+    return landings
 
 
 def waiting(url: str) -> int:
@@ -78,10 +87,6 @@ def _named(url: str) -> list[Batch]:
     chosen = sa.select(*columns).where(IngestedRecord.landed_batch.is_not(None)).distinct().order_by(columns[2])
     with transaction(url) as session:
         return [Batch(profile_id, dataset, name or "") for profile_id, dataset, name in session.execute(chosen)]
-
-
-def _is_landed(lake: Lake, batch: Batch) -> bool:
-    return lake.holds(dataset=batch.dataset, profile_id=batch.profile_id, source=SOURCE, batch=batch.name)
 
 
 def _land(url: str, lake: Lake, batch: Batch) -> Landing:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from data_contracts.contract import Contract, landed, load
 from data_contracts.judge import judge
-from orchestration import durable
+from orchestration import durable, gathered
 from orchestration.batch_file import ContentHash, Draft, Place, empty_file, raw_schema
 from orchestration.chunks import chunks
 from orchestration.landed_facts import SCHEMA, Facts, read_facts
@@ -71,6 +71,7 @@ class Lake:
                 self._write_schema(dataset, contract)
             for left in self.root.rglob("*.tmp"):
                 left.unlink()
+            gathered.finish(self.root)
             self._drop_orphans()
 
     def require_open(self) -> None:

@@ -163,10 +163,10 @@ def syncs_waiting(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.S
 
 @_sensor(None, every_seconds=3600)
 def old_runs(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-    """Begins nothing: takes runs older than TOUCHLEDGER_RUN_HISTORY_DAYS out of Dagster's books, once an hour."""
+    """Begins nothing: takes runs beyond TOUCHLEDGER_RUN_HISTORY_DAYS out of Dagster's books, once an hour."""
     settings = load()
     gone = forget(context.instance, settings, now())
-    return dg.SkipReason(f"runs that were too old (TOUCHLEDGER_RUN_HISTORY_DAYS) and taken out: {gone}")
+    return dg.SkipReason(f"runs that were too old or too many (TOUCHLEDGER_RUN_HISTORY_DAYS) and taken out: {gone}")
 
 
 SENSORS = [new_input, erasures_waiting, purges_waiting, syncs_waiting, old_runs]

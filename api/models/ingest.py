@@ -25,9 +25,12 @@ class IngestedRecord(Base):
     fingerprint: Mapped[str] = mapped_column(sa.String(64))
     record: Mapped[dict[str, Any]]
     received_at: Mapped[datetime] = mapped_column(default=now)
-    landed_batch: Mapped[str | None] = mapped_column(sa.String(64), index=True)
+    landed_batch: Mapped[str | None] = mapped_column(sa.String(64))
 
-    __table_args__ = (sa.UniqueConstraint("profile_id", "dataset", "record_key"),)
+    __table_args__ = (
+        sa.UniqueConstraint("profile_id", "dataset", "record_key"),
+        sa.Index("ix_ingested_records_batch", "landed_batch", "profile_id", "dataset"),
+    )
 
 
 class Event(Base):

@@ -43,7 +43,7 @@ class AuditEntry(Base):
 
     id: Mapped[str] = mapped_column(sa.String(36), primary_key=True, default=new_id)
     at: Mapped[datetime] = mapped_column(default=now)
-    workspace_id: Mapped[str | None] = mapped_column(sa.String(36), index=True)
+    workspace_id: Mapped[str | None] = mapped_column(sa.String(36))
     profile_id: Mapped[str | None] = mapped_column(sa.String(36), index=True)
     actor_kind: Mapped[str] = mapped_column(sa.String(16))
     actor_id: Mapped[str | None] = mapped_column(sa.String(36))
@@ -52,3 +52,5 @@ class AuditEntry(Base):
     outcome: Mapped[str] = mapped_column(sa.String(32))
     details: Mapped[dict[str, Any]] = mapped_column(default=dict)
     request_id: Mapped[str | None] = mapped_column(sa.String(40))
+
+    __table_args__ = (sa.Index("ix_audit_entries_workspace_id_at", "workspace_id", "at"),)

@@ -90,3 +90,20 @@ def test_a_run_that_ended_without_a_trace_goes_and_one_that_is_still_to_end_stay
     assert {run.run_id for run in instance.get_runs()} == {"canceled", "started"}
     assert forget(instance, deployment, LATER) == 1
     assert [run.run_id for run in instance.get_runs()] == ["started"]
+
+
+def test_of_runs_in_quick_succession_the_newest_stay_however_young_the_others_are(
+    instance: dg.DagsterInstance, deployment: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "MOST_A_DAY", 2)
+    few = deployment.model_copy(update={"run_history_days": 2})
+    # Dagster lists runs in the order in which it was told of them
+    for number in range(7):
+        instance.add_run(dg.DagsterRun("build", run_id=f"run{number}", status=SUCCESS))
+    instance.add_run(dg.DagsterRun("build", run_id="begun", status=dg.DagsterRunStatus.STARTED))
+    last = _make(instance, served)
+    now = datetime.now(UTC)
+    assert forget(instance, few.model_copy(update={"run_history_days": 0}), now) == 0
+    assert forget(instance, few, now) == 4
+    assert {run.run_id for run in instance.get_runs()} == {"run4", "run5", "run6", "begun", last}
+    assert forget(instance, few, now) == 0

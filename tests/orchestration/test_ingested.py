@@ -8,12 +8,13 @@ from typing import Any
 import duckdb
 import pytest
 
-from api.db import transaction
+from api.db import engine_for, transaction
 from api.v1.events.ingest import accept
 from orchestration import ingested
 from orchestration.ingested import land_ingested, waiting
 from orchestration.lake import Lake
 from tests.data_contracts.records import record
+from tests.fixtures.statements import statements
 from tests.orchestration.test_importer import PROFILE, with_profile
 
 
@@ -79,3 +80,13 @@ def test_values_keep_their_form_on_the_way(sqlite_url: str, lake: Lake) -> None:
         "select person_key, is_paid, _extra, _source from read_parquet(?)", [str(landing.path)]
     ).fetchone()
     assert row == ("Zo\u00eb", True, '{"x_own": {"a": [1]}}', "app")
+
+
+def test_which_batches_there_are_is_read_off_an_index_and_not_off_all_records(sqlite_url: str, lake: Lake) -> None:
+    engine = engine_for(sqlite_url)
+    with statements(engine) as run:
+        land_ingested(sqlite_url, lake)
+    (asked,) = (one for one in run if "DISTINCT" in one[0] and "IS NOT NULL" in one[0])
+    with engine.connect() as connection:
+        plan = [step.detail for step in connection.exec_driver_sql(f"explain query plan {asked[0]}", asked[1])]
+    assert len(plan) == 1 and "COVERING INDEX ix_ingested_records_batch" in plan[0]

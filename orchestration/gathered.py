@@ -15,6 +15,8 @@ from data_contracts.contract import Contract, load
 from orchestration import durable
 from orchestration.batch_file import raw_schema
 from orchestration.landed_facts import META_KEY, Facts, read_facts, reading
+from orchestration.locks import WriterBusyError, only_writer
+from touchledger.settings import Settings
 
 # what trackers, chats and servers send all day; a store's deletions are taken out of the lake by their own batch
 SETS = ("touches", "conversions", "identities", "personal_names", "page_events", "ad_referrals")
@@ -38,6 +40,15 @@ def gather(root: Path) -> list[Path]:
             for folder in sorted((root / "raw" / dataset).glob(f"*/{SOURCE}")):
                 made += [_put_together(folder, batches) for batches in _due(folder, load(dataset))]
     return made
+
+
+def gather_unread(settings: Settings) -> list[Path]:
+    """The same, unless models read the lake right now, of which the files would go under them."""
+    try:
+        with only_writer(settings.home / "locks" / "dbt.lock", purpose="put small files together"):
+            return gather(settings.lake)
+    except WriterBusyError:
+        return []
 
 
 def finish(root: Path) -> None:

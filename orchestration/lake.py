@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -176,7 +176,9 @@ class Lake:
         for path in sorted((self.raw / dataset).glob("*/*/*.parquet")):
             scope, source = path.parts[-3:-1]
             place = Place(dataset, None if scope == "_shared" else scope, source, path.stem)
-            yield place, read_facts(path)
+            # put together with others since the folder was listed
+            with suppress(FileNotFoundError):
+                yield place, read_facts(path)
 
     def _next_seq(self) -> int:
         counter = self.root / "_seq"

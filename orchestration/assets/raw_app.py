@@ -8,7 +8,7 @@ import dagster as dg
 from orchestration.app_sets import land_app_sets
 from orchestration.assets.landing_metadata import landing_metadata
 from orchestration.collected import land_collected
-from orchestration.gathered import gather
+from orchestration.gathered import gather_unread
 from orchestration.ingested import land_ingested
 from orchestration.lake_owners import require_its_database
 from orchestration.recomputes import begin, build_of
@@ -36,5 +36,5 @@ def landing_app(context: dg.AssetExecutionContext, deployment: Deployment) -> dg
     # what is asked for from here on may come too late for this build
     begin(url, build_of(context.run))
     landings = [*land_ingested(url, lake), *land_collected(url, lake), *land_app_sets(url, lake)]
-    gather(lake.root)
+    gather_unread(deployment.settings)
     return dg.MaterializeResult(metadata=landing_metadata(landings, started))

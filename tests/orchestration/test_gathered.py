@@ -16,14 +16,16 @@ from api.warehouse_ids import identifier_id
 from orchestration import gathered, increment
 from orchestration.collected import land_collected
 from orchestration.erased_lake import rewrite_lake
-from orchestration.gathered import gather, held
+from orchestration.gathered import gather, gather_unread, held
 from orchestration.ingested import land_ingested
 from orchestration.lake import Lake
 from orchestration.landed_facts import SCHEMA
+from orchestration.locks import only_writer
 from tests.orchestration.followed_lake import AT, BUILD, told
 from tests.orchestration.test_collected import kept
 from tests.orchestration.test_importer import PROFILE, with_profile
 from tests.orchestration.test_ingested import accepted
+from touchledger import doctor_files
 from touchledger.settings import Settings
 
 MOST = 4
@@ -70,6 +72,23 @@ def test_many_small_batches_become_one_file_whose_rows_are_as_they_landed(lake: 
     assert (whole.path, whole.rows_loaded, whole.seq, alone.batch) == (made, 8, newest, "e")
     assert sorted(path.parent.parent.name for path in _files(lake)) == sorted([PROFILE, "another"])
     assert gather(lake.root) == []
+
+
+def test_files_that_models_read_stay_until_these_are_done(home: Path, lake: Lake) -> None:
+    settings = Settings(home=home)
+    _land(lake, "a", "b", "c", "d")
+    with only_writer(home / "locks" / "dbt.lock", purpose="run dbt"):
+        assert gather_unread(settings) == []
+    assert len(gather_unread(settings)) == 1
+
+
+def test_a_file_that_goes_while_files_are_looked_at_is_passed_over(lake: Lake) -> None:
+    _land(lake, "a")
+    (one,) = _files(lake)
+    # listed, and not there when it is opened
+    one.with_name("went.parquet").symlink_to("nowhere")
+    assert [batch.batch for batch in lake.batches("touches")] == ["a"]
+    assert [finding.verdict for finding in doctor_files.lake(Settings(home=lake.root.parent))] == ["ok"]
 
 
 def test_fewer_stay_as_they_are_and_so_do_other_sources(lake: Lake) -> None:

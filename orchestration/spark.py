@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,6 +29,7 @@ from orchestration.orphans import die_with_parent
 from orchestration.publish import STORAGE
 from touchledger.settings import REPOSITORY, Settings
 
+ANSWER_SECONDS = 5.0
 DRIVER = Path(__file__).with_name("spark_driver.py")
 # what others than the publisher read in the warehouse
 BESIDE_MARTS = ("intermediate.int_score_history", "intermediate.int_score_history_layers")
@@ -70,6 +72,37 @@ def require(settings: Settings) -> None:
             f"there is no Spark in {_python(settings).parent.parent}: `make spark` installs it,"
             " or TOUCHLEDGER_SPARK_ENVIRONMENT names an environment that has it"
         )
+
+
+def require_cluster(settings: Settings) -> None:
+    """Raise SparkMissingError also where there is no Java, or no master of the address answers.
+
+    Spark asks a master that is not there for minutes, and says so in its own log only.
+    """
+    require(settings)
+    if java() is None:
+        raise SparkMissingError("there is no Java: install Java 17, or set JAVA_HOME to the folder that has it")
+    address = settings.spark_master or ""
+    masters = address.removeprefix("spark://").split(",") if address.startswith("spark://") else []
+    if masters and not any(_answers(master) for master in masters):
+        raise SparkMissingError(
+            f"no Spark master answers at {' or '.join(masters)}: start it, or correct TOUCHLEDGER_SPARK_MASTER"
+        )
+
+
+def java() -> str | None:
+    """Path of the Java that Spark would run, None where there is none; Spark looks for it in this order."""
+    home = os.environ.get("JAVA_HOME")
+    return shutil.which("java", path=str(Path(home) / "bin") if home else None)
+
+
+def _answers(master: str) -> bool:
+    host, _, port = master.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER_SECONDS).close()
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def run_models(settings: Settings, command: Sequence[str]) -> int:

@@ -5,8 +5,10 @@ built and every test passed. What is wanted lies then as Parquet in the plan's `
 """
 
 import json
+import os
 import sys
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 from dbt.cli.main import dbtRunner
@@ -16,13 +18,24 @@ LAKE = "lake"
 
 
 def main() -> None:
+    """Build what the plan says; what ended it is also told where errors of dbt are."""
+    try:
+        is_good = _built(json.load(sys.stdin))
+    except Exception as error:
+        _tell(f"Spark: {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}")
+        raise
+    sys.exit(0 if is_good else 1)
+
+
+def _built(plan: dict[str, Any]) -> bool:
     """Start the application, name the sets of the lake in it, run dbt in the same session, and hand over the marts."""
-    plan = json.load(sys.stdin)
     builder = SparkSession.builder.appName("touchledger").master(plan["master"])
     for name, value in plan["conf"].items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
     _let_it_say_what_it_waits_for(spark)
+    over = Event()
+    Thread(target=_end_with, args=(spark.sparkContext._gateway.proc, over), daemon=True).start()
     try:
         spark.sql(f"create database if not exists {LAKE}")
         for table in plan["tables"]:
@@ -33,10 +46,27 @@ def main() -> None:
                 spark.table(relation).write.parquet(f"{plan['marts']}/{relation}")
             Path(plan["executors"]).write_text(json.dumps(_executors(spark)))
     finally:
+        over.set()
         spark.stop()
     if done.exception is not None:
         raise done.exception
-    sys.exit(0 if done.success else 1)
+    return bool(done.success)
+
+
+def _end_with(java: Any, over: Event) -> None:
+    """End this process with its Java, which holds the application: each model left would only be refused by it."""
+    code = java.wait()
+    if not over.is_set():
+        _tell(f"Spark: its application ended with {code}; below 0 that is a signal, and -9 often is want of memory")
+        os._exit(1)
+
+
+def _tell(text: str) -> None:
+    """Say something as dbt says an error: Dagster repeats those, and all else is only in logs."""
+    event = {"info": {"level": "error", "name": "SparkEnded", "msg": text}, "data": {}}
+    told = json.dumps(event) if os.environ.get("DBT_LOG_FORMAT") == "json" else text
+    sys.stdout.write(f"{told}\n")
+    sys.stdout.flush()
 
 
 def _let_it_say_what_it_waits_for(spark: SparkSession) -> None:

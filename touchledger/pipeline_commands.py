@@ -68,7 +68,7 @@ def logs_of(settings: Settings, *, on_spark: bool) -> str:
 
 def _require_spark(settings: Settings) -> None:
     try:
-        spark.require(settings)
+        spark.require_cluster(settings)
     except spark.SparkMissingError as missing:
         raise click.ClickException(str(missing)) from None
 

@@ -7,10 +7,10 @@
         when
             position('{' in {{ ad_id }}) > 0
             or position('}' in {{ ad_id }}) > 0
-            or position('%7b' in lower({{ ad_id }})) > 0
+            or position('%7b' in {{ lower_of(ad_id) }}) > 0
             or (length({{ ad_id }}) > 4 and left({{ ad_id }}, 2) = '__' and right({{ ad_id }}, 2) = '__')
             then 'macro_not_expanded'
-        when translate(lower({{ ad_id }}), '{{ digits ~ letters }}_.:-', '') <> '' then 'malformed_ad_id'
+        when translate({{ lower_of(ad_id) }}, '{{ digits ~ letters }}_.:-', '') <> '' then 'malformed_ad_id'
     end
 {%- endmacro %}
 

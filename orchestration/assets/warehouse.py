@@ -62,8 +62,11 @@ def warehouse_assets(
     settings = deployment.settings
     # begun alone, by hand, no landing has asked before
     require_its_lake(settings.operational_url, deployment.lake)
+    on_spark = (config.engine or Engine(settings.engine)) is Engine.spark
+    if on_spark:
+        # before the warehouse is marked unfinished, and said where the run is looked at
+        spark.require_cluster(settings)
     with rebuilding(settings, token=warehouse.token, whole=not context.is_subset):
-        on_spark = (config.engine or Engine(settings.engine)) is Engine.spark
         folder = spark.target(settings) if on_spark else target(settings)
         if not on_spark:
             # this process may have parsed the project for another state folder, or somebody emptied this one since

@@ -161,3 +161,16 @@ def test_the_timestamp_of_a_sum_of_seconds_is_that_of_all_of_it(connection: duck
     sql = render("timestamp_of.sql", "timestamp_of", "ts - 1800")
     found = connection.execute(f"select cast({sql} as varchar) from (select 1772323200::bigint as ts)").fetchall()
     assert found == [("2026-02-28 23:30:00",)]
+
+
+def test_a_text_in_lower_case_has_a_character_for_each(connection: duckdb.DuckDBPyConnection) -> None:
+    # Spark's own form made two of the first, and of the last the sigma that ends a word
+    texts = ["İstanbul", "ΟΔΟΣ", *(chr(one) for one in range(1, 0x110000) if not 0xD800 <= one <= 0xDFFF)]
+    spark = render("lower_of.sql", "spark__lower_of", "t")
+    given = spark.removeprefix("lower(").removesuffix(")")
+    ours = render("lower_of.sql", "lower_of", "t")
+    found = connection.execute(f"select {ours}, {spark}, {given} from (select unnest(?) as t)", [texts]).fetchall()
+    assert [row[0] for row in found[:2]] == ["istanbul", "οδοσ"]
+    assert all(mine == theirs for mine, theirs, _ in found)
+    # what its lower() is given holds neither
+    assert not {"İ", "Σ"} & set("".join(row[2] for row in found))

@@ -14,6 +14,7 @@ BANNED = {
     r"\bconcat\(": "concat() with null is 'a' or null; || is null on both",
     r'"[^"\n]*"(?=\s*(,|\)|from|as|=|$))': "double quotes are a name or a text",
     r"\bdayofweek\(": "Sunday is 0 or 1",
+    r"\b(lower|upper)\(": "not one character for one on both engines; write the macro lower_of",
     r"\bhash\(": "hash() differs; use md5()",
     r"//": "integer division has two spellings",
     r"\bdiv\b": "integer division has two spellings",
@@ -82,6 +83,8 @@ def test_a_macro_that_both_engines_run_says_the_same_on_them() -> None:
     "sql",
     [
         "select hash(a)",
+        "select lower(a)",
+        "select upper(a)",
         "select a // 2",
         "select concat(a, b)",
         "select cast(a / 2.0 as int)",

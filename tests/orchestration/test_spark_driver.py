@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import runpy
+import subprocess
 import sys
+import time
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -14,12 +17,36 @@ import pytest
 
 from orchestration import spark
 
+# in a process of its own stands where Spark would: a Java that the kernel kills, and a dbt that then has no answer
+KILLED = """
+import io, json, runpy, subprocess, sys, time, types
+java = subprocess.Popen(["sleep", "60"])
+class Spark:
+    def __getattr__(self, name): return java if name == "proc" else self
+    def __call__(self, *_): return self
+def invoke(_):
+    java.kill()
+    time.sleep(60)
+for name, members in {"pyspark.sql": {"SparkSession": Spark()}, "dbt.cli.main": {"dbtRunner": Spark}}.items():
+    sys.modules[name] = types.ModuleType(name)
+    vars(sys.modules[name]).update(members)
+Spark.invoke = staticmethod(invoke)
+plan = {"master": "", "conf": {}, "tables": [], "command": [], "wanted": [], "marts": "", "executors": ""}
+sys.stdin = io.StringIO(json.dumps(plan))
+runpy.run_path(sys.argv[1], run_name="__main__")
+"""
+
 
 class Asked:
     """Stands where Spark would, and keeps what it is asked in `log`."""
 
     def __init__(self, log: list[tuple[Any, ...]], path: str = "") -> None:
         self.log, self.path = log, path
+
+    def wait(self) -> None:
+        """As Java does, which ends when Spark is told to stop."""
+        while not any(one[0].endswith(".stop") for one in self.log):
+            time.sleep(0.01)
 
     def __getattr__(self, name: str) -> Asked:
         return Asked(self.log, f"{self.path}.{name}")
@@ -68,3 +95,29 @@ def test_a_state_folder_may_have_an_apostrophe_in_its_path(tmp_path: Path, monke
     asked = [one[1] for one in asked_of_spark(tmp_path, monkeypatch, tables=[table]) if one[0].endswith(".sql")]
     (created,) = (one for one in asked if one.startswith("create table"))
     assert created.endswith(r"location '/home/o\'neil/lake/raw/ads'")
+
+
+def test_an_application_that_is_killed_ends_the_build_and_is_told_as_dbt_tells_an_error() -> None:
+    # each model that was left was an error of its own then, a refused connection, and nothing said why
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, spark.DRIVER],
+        env={**os.environ, "DBT_LOG_FORMAT": "json"},
+        capture_output=True,
+        timeout=50,
+        check=False,
+    )
+    assert done.returncode == 1
+    event = json.loads(done.stdout)
+    assert (event["info"]["level"], event["data"]) == ("error", {})
+    assert "ended with -9" in event["info"]["msg"]
+
+
+def test_what_spark_refuses_is_told_where_errors_of_dbt_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # an exit code was all that a command told of it
+    monkeypatch.setenv("DBT_LOG_FORMAT", "json")
+    with pytest.raises(KeyError):
+        asked_of_spark(tmp_path, monkeypatch, tables=[{"name": "ads", "folders": ["/lake/raw/ads"]}])
+    told = json.loads(capsys.readouterr().out)["info"]
+    assert (told["level"], told["msg"]) == ("error", "Spark: KeyError: 'columns'")

@@ -17,7 +17,8 @@ with wanted as (
     inner join {{ ref('int_entities') }} as c on t.campaign_key = c.entity_key
     left join {{ ref('stg_ad_platform__campaigns') }} as g
         on p.profile_id = g.profile_id and c.platform = g.platform and c.platform_id = g.campaign_id
-    left join {{ ref('objectives') }} as objectives on upper(g.objective) = objectives.objective
+    left join {{ ref('objectives') }} as objectives
+        on {{ lower_of('g.objective') }} = {{ lower_of('objectives.objective') }}
 ),
 
 known as (

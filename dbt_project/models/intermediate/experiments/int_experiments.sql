@@ -6,9 +6,9 @@ select
     s.name,
     s.kind,
     case
-        when lower(s.status) in ('canceled', 'cancelled', 'deleted') then 'canceled'
-        when lower(s.status) in ('finished', 'completed', 'ended') then 'finished'
-        when lower(s.status) in ('planned', 'scheduled', 'draft') then 'planned'
+        when {{ lower_of('s.status') }} in ('canceled', 'cancelled', 'deleted') then 'canceled'
+        when {{ lower_of('s.status') }} in ('finished', 'completed', 'ended') then 'finished'
+        when {{ lower_of('s.status') }} in ('planned', 'scheduled', 'draft') then 'planned'
         when coalesce(p.delivery_through, cast(s.loaded_at as date)) < s.start_date then 'planned'
         when coalesce(p.delivery_through, cast(s.loaded_at as date)) >= s.end_date then 'finished'
         else 'running'

@@ -61,7 +61,7 @@ select
     records.named_ad is not null
     or records.ad_platform is not null
     or {{ click_platform('records.click_id_type') }} is not null
-    or lower(records.utm_medium) in ({{ "'" ~ paid_media() | join("', '") ~ "'" }}) as is_paid,
+    or {{ lower_of('records.utm_medium') }} in ({{ "'" ~ paid_media() | join("', '") ~ "'" }}) as is_paid,
     records.click_id_type,
     records.click_id,
     records.named_ad,

@@ -4,7 +4,7 @@ with pages as (
     select
         profile_id,
         record_no,
-        lower(referrer_host) as host
+        {{ lower_of('referrer_host') }} as host
     from {{ ref('stg_app__touches') }}
     where
         referrer_host is not null

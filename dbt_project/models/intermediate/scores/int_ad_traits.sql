@@ -1,6 +1,6 @@
 select
     ads.entity_key as ad_key,
-    lower(ads.platform) as channel,
+    {{ lower_of('ads.platform') }} as channel,
     coalesce(creatives.format, 'unknown') as format,
     coalesce(campaigns.objective_group, objectives.objective_group, 'unknown') as objective,
     ad_sets.audience_warmth
@@ -13,7 +13,8 @@ left join {{ ref('stg_ad_platform__campaigns') }} as campaigns
         profiles.profile_id = campaigns.profile_id
         and ads.platform = campaigns.platform
         and ads.campaign_platform_id = campaigns.campaign_id
-left join {{ ref('objectives') }} as objectives on upper(campaigns.objective) = objectives.objective
+left join {{ ref('objectives') }} as objectives
+    on {{ lower_of('campaigns.objective') }} = {{ lower_of('objectives.objective') }}
 left join {{ ref('stg_ad_platform__ad_sets') }} as ad_sets
     on
         profiles.profile_id = ad_sets.profile_id

@@ -3,8 +3,8 @@ with shown as (
         dimension,
         value,
         case
-            when dimension <> 'audience' then translate(lower(value), '|', '/')
-            when lower(value) in ('hot', 'warm', 'cold', 'mixed') then lower(value)
+            when dimension <> 'audience' then translate({{ lower_of('value') }}, '|', '/')
+            when {{ lower_of('value') }} in ('hot', 'warm', 'cold', 'mixed') then {{ lower_of('value') }}
             else 'unknown'
         end as word
     from {{ ref('stg_ad_platform__delivery_breakdowns') }}

@@ -18,7 +18,7 @@ named as (
         person_key,
         max(case when kind = 'email' then {{ sha256_of('value') }} end) as email_sha256,
         max(case when kind = 'phone' then {{ sha256_of('substr(value, 2)') }} end) as phone_sha256,
-        max(case when kind = 'external_id' then {{ sha256_of('lower(trim(value))') }} end) as external_id_sha256
+        max(case when kind = 'external_id' then {{ sha256_of(lower_of('trim(value)')) }} end) as external_id_sha256
     from identifiers
     where age = 1
     group by profile_key, person_key

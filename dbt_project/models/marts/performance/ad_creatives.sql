@@ -19,7 +19,7 @@ select
     c.title,
     c.body,
     c.call_to_action,
-    nullif(lower(regexp_extract({{ landing_url }}, {{ host }})), '') as landing_host,
+    nullif({{ lower_of('regexp_extract(' ~ landing_url ~ ', ' ~ host ~ ')') }}, '') as landing_host,
     a.url_tags,
     -- the platform or an import knows better than an analysis
     coalesce(c.hook_type, f.hook_type) as hook_type,

@@ -35,7 +35,7 @@ select
     ad_id,
     ad_set_id,
     campaign_id,
-    lower(click_id_type) as click_id_type,
+    {{ lower_of('click_id_type') }} as click_id_type,
     click_id,
     utm_source,
     utm_medium,

@@ -19,7 +19,7 @@ select
     campaign_id,
     is_direct,
     is_paid,
-    lower(click_id_type) as click_id_type,
+    {{ lower_of('click_id_type') }} as click_id_type,
     click_id,
     utm_source,
     utm_medium,

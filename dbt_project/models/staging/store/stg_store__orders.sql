@@ -39,7 +39,7 @@ select
     ad_id,
     ad_set_id,
     campaign_id,
-    lower(click_id_type) as click_id_type,
+    {{ lower_of('click_id_type') }} as click_id_type,
     click_id,
     touch_at,
     _source as landed_from,

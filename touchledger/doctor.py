@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import socket
 import sys
@@ -21,8 +20,21 @@ from api.models import Connection, Profile
 from api.models.connection import HOLDING
 from api.operations import SPARE_BYTES
 from orchestration.instance import SCHEMA
+from touchledger import doctor_spark
 from touchledger.demo import MADE
-from touchledger.doctor_files import history, imports, is_there, lake, open_to_all, signing_key, snapshot, warehouse
+from touchledger.doctor_files import (
+    history,
+    imports,
+    is_there,
+    lake,
+    nearest,
+    not_writable,
+    open_to_all,
+    signing_key,
+    snapshot,
+    warehouse,
+)
+from touchledger.doctor_packages import differing, pins
 from touchledger.finding import Finding
 from touchledger.output import Output, spelt
 from touchledger.settings import REPOSITORY, Settings, unknown_variables
@@ -57,15 +69,11 @@ def python_version(_: Settings) -> Iterator[Finding]:
 def locked_packages(_: Settings) -> Iterator[Finding]:
     """Installed versions are those of the lock file."""
     lock = REPOSITORY / "requirements.lock"
-    pins = re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)(?=\s*\\$|\s*$)", lock.read_text(), re.MULTILINE)
-    differing = [
-        f"{name} {_installed(name) or 'missing'} instead of {pin}" for name, pin in pins if _installed(name) != pin
-    ]
-    if differing:
-        shown = ", ".join(differing[:5]) + (f" and {len(differing) - 5} more" if len(differing) > 5 else "")
-        yield Finding("packages", "warn", shown, "run `make setup`")
+    found = differing(lock, _installed)
+    if found:
+        yield Finding("packages", "warn", found, "run `make setup`")
     else:
-        yield Finding("packages", "ok", f"{len(pins)} as locked")
+        yield Finding("packages", "ok", f"{len(pins(lock))} as locked")
 
 
 def _installed(name: str) -> str | None:
@@ -84,18 +92,14 @@ def variables(_: Settings) -> Iterator[Finding]:
 
 def state_folder(settings: Settings) -> Iterator[Finding]:
     """The state folder can be written and has room."""
-    existing = next(path for path in (settings.home, *settings.home.parents) if is_there(path))
-    probe = existing / ".touchledger-doctor"
-    try:
-        probe.write_text("")
-        probe.unlink()
-    except OSError as error:
+    refused = not_writable(settings.home)
+    if refused:
         yield Finding(
-            "state folder", "fail", f"{settings.home}: {error.strerror}", "set TOUCHLEDGER_HOME to a folder of yours"
+            "state folder", "fail", f"{settings.home}: {refused}", "set TOUCHLEDGER_HOME to a folder of yours"
         )
         return
     yield Finding("state folder", "ok", f"{settings.home} can be written")
-    yield _disk(shutil.disk_usage(existing).free)
+    yield _disk(shutil.disk_usage(nearest(settings.home)).free)
 
 
 def _disk(free: int) -> Finding:
@@ -249,6 +253,7 @@ LOOKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
     imports,
     connections,
     warehouse,
+    doctor_spark.cluster,
     snapshot,
     sandbox,
 )

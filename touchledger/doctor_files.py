@@ -35,6 +35,22 @@ def is_there(path: Path) -> bool:
         return False
 
 
+def nearest(folder: Path) -> Path:
+    """The folder, or the first one above it that is there."""
+    return next(path for path in (folder, *folder.parents) if is_there(path))
+
+
+def not_writable(folder: Path) -> str | None:
+    """What keeps a file from being made in the folder, or in the one where it would be made; None when nothing does."""
+    probe = nearest(folder) / ".touchledger-doctor"
+    try:
+        probe.write_text("")
+        probe.unlink()
+    except OSError as error:
+        return error.strerror
+    return None
+
+
 def open_to_all(settings: Settings) -> Iterator[Finding]:
     """Nobody else on this machine may read what the state folder holds; a group that an operator let in may."""
     try:

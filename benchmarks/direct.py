@@ -14,9 +14,11 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
+import yaml
 
 from benchmarks.generated import TYPES, Conversions, Touches, World, chunks, people
 from benchmarks.landed import keyed
+from orchestration.dbt_manifest import PROJECT
 
 # where the credit of a generated touch goes: an ad, or the reason why it goes to none
 PLACES = """
@@ -88,8 +90,6 @@ order by person_key, conversion_key
 """
 # what names a row in either warehouse, and where a key stands for a person or a conversion
 NAMES = {"int_touches": ("person_key", "pos_l"), "int_conversions": ("profile_key", "outcome_ref")}
-# dbt_project.yml's visit_break_s
-BREAK_S = 1800
 NUMBERED = ("person_key", "conversion_key", "path_conversion_key", "record_no")
 
 
@@ -97,6 +97,7 @@ def fill(warehouse: Path, profiles: list[str], world: World, *, threads: int = 2
     """Empty both tables of a built warehouse and fill them with the touches and conversions of a world."""
     with duckdb.connect(str(warehouse), config={"threads": threads}) as connection:
         connection.execute("set enable_progress_bar = false")
+        break_s = yaml.safe_load((PROJECT / "dbt_project.yml").read_text())["vars"]["visit_break_s"]
         numbered = pa.table({"profile_id": profiles, "turn": range(len(profiles))})
         connection.register("numbered", numbered)
         connection.execute("""
@@ -109,7 +110,7 @@ def fill(warehouse: Path, profiles: list[str], world: World, *, threads: int = 2
             connection.execute(f"truncate intermediate.{table}")
         first, step = 0, 2**63 // people(world)
         for touches, conversions in chunks(world):
-            _insert(connection, "int_touches", _touches(touches), TOUCHES, step=step, break_s=BREAK_S)
+            _insert(connection, "int_touches", _touches(touches), TOUCHES, step=step, break_s=break_s)
             _insert(connection, "int_conversions", _conversions(conversions), CONVERSIONS, step=step, first=first)
             first += len(conversions.number)
         connection.execute("checkpoint")

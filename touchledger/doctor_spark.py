@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from importlib.metadata import distributions
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from orchestration import spark
 from touchledger.doctor_files import is_there, nearest, not_writable
 from touchledger.doctor_packages import differing
@@ -37,7 +39,7 @@ def _packages(environment: Path) -> Iterator[Finding]:
         # told as what keeps a build from beginning
         return
     found = distributions(path=[str(one) for one in environment.glob("lib/python*/site-packages")])
-    installed = {one.name.lower().replace("_", "-"): one.version for one in found}
+    installed = {canonicalize_name(one.name): one.version for one in found}
     differs = differing(LOCK, installed.get)
     if differs:
         yield Finding("Spark's packages", "warn", differs, "run `make spark`")

@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import yaml
 
-from benchmarks.direct import BREAK_S, NAMES, fill
+from benchmarks.direct import NAMES, fill
 from benchmarks.generated import World, chunks
 
 MODELS = Path(__file__).resolve().parents[2] / "dbt_project" / "models" / "intermediate"
@@ -65,8 +65,3 @@ def test_pages_of_a_visit_with_an_ad_are_one_touch_as_the_models_have_it(tmp_pat
         """).fetchall()[0]
     assert near == 0
     assert 0 < told - kept < 100
-
-
-def test_the_break_between_visits_is_the_project_s() -> None:
-    project = yaml.safe_load((MODELS.parents[1] / "dbt_project.yml").read_text())
-    assert project["vars"]["visit_break_s"] == BREAK_S

@@ -39,7 +39,7 @@ def _packages(environment: Path) -> Iterator[Finding]:
         # told as what keeps a build from beginning
         return
     found = distributions(path=[str(one) for one in environment.glob("lib/python*/site-packages")])
-    installed = {canonicalize_name(one.name): one.version for one in found}
+    installed: dict[str, str] = {canonicalize_name(one.name): one.version for one in found}
     differs = differing(LOCK, installed.get)
     if differs:
         yield Finding("Spark's packages", "warn", differs, "run `make spark`")

@@ -30,6 +30,7 @@ from api.oauth.clients import Client, Consumer
 from api.oauth.grants import WITH_PEOPLE, CodeGrant, RefreshGrant, healthcare_refusal
 from api.oauth.proof import S256
 from api.oauth.registration import Described, Registration
+from api.oauth.resources import Resource, require_ours
 from api.oauth.revocation import Revocation
 from api.reach import administers, is_healthcare
 from api.writing import session
@@ -94,7 +95,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         self.issuer = Issuer()
         self.register_extension(self.issuer)
         self.register_token_generator("default", BearerTokenGenerator(_access, _refresh, _seconds))
-        self.register_grant(CodeGrant, [S256(required=True)])
+        self.register_grant(CodeGrant, [S256(required=True), Resource()])
         self.register_grant(RefreshGrant)
         self.register_endpoint(Registration)
         self.register_endpoint(Revocation)
@@ -112,6 +113,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
         """What the form wants to exchange; Authlib calls none at all, such as in JSON, a kind that nobody supports."""
         if not asked.payload.data.get("grant_type"):
             raise InvalidRequestError("Missing 'grant_type' in the form of the request.")
+        require_ours(asked.payload.datalist.get("resource", []))
         return super().get_token_grant(asked)
 
     def authenticate_client(self, asked: Asked, methods: list[str], endpoint: str = "token") -> Client:

@@ -20,7 +20,7 @@ from api.db import UtcDateTime, connection_of, now
 from api.models import ApiKey, App, AppSecret, Profile, UserSession, UserToken, Workspace
 from api.prepared import Prepared
 from api.reach import Reach, is_healthcare
-from api.scopes import GRANTS, INCLUDES, Scope
+from api.scopes import GRANTS, INCLUDES, Scope, grants_with
 
 
 def _live(kind: type[ApiKey] | type[UserToken] | type[UserSession]) -> tuple[sa.ColumnElement[bool], ...]:
@@ -173,16 +173,19 @@ def authenticate(session: Session, given: Presented) -> Principal:
 def require_scope(principal: Principal, scopes: Iterable[Scope], *, membership: bool = True) -> None:
     """403 insufficient_scope, naming what is missing, and for a user token what each half gives.
 
-    Without `membership` only the credential's half is asked.
+    Without `membership` only the credential's half is asked. Where a wider grant would do, the answer names it.
     """
     missing = [scope.value for scope in scopes if not principal.has(scope, membership=membership)]
     if not missing:
         return
     words = f"This credential lacks the scope {', '.join(missing)}."
+    headers: dict[str, str] = {}
     if principal.kind is Kind.USER_TOKEN:
         words += f" Its grant gives {_told(principal.scopes)}"
         words += f"; the membership gives {_told(principal.reach.scopes)}." if principal.reach.role else "."
-    raise errors.INSUFFICIENT_SCOPE(words, required_scopes=missing)
+        if not membership or principal.reach.scopes.issuperset(missing):
+            headers = {"WWW-Authenticate": context.challenge(scope=" ".join(grants_with(missing, principal.scopes)))}
+    raise errors.INSUFFICIENT_SCOPE(words, headers=headers, required_scopes=missing)
 
 
 def withheld(principal: Principal, workspace: Workspace) -> frozenset[Scope]:

@@ -15,9 +15,13 @@ def settings() -> Settings:
     return cast(Settings, current_app.config["SETTINGS"])
 
 
-def challenge() -> str:
-    """The WWW-Authenticate of a 401: a bearer, and the document that says who gives agents one (RFC 9728, 5.1)."""
-    return f'Bearer resource_metadata="{settings().base_url}/.well-known/oauth-protected-resource"'
+def challenge(*, scope: str | None = None) -> str:
+    """The WWW-Authenticate of a 401: a bearer, and the document that says who gives agents one (RFC 9728, 5.1).
+
+    With the `scope` to ask for instead, that of a 403 (RFC 6750, 3.1).
+    """
+    wanted = f'error="insufficient_scope", scope="{scope}", ' if scope else ""
+    return f'Bearer {wanted}resource_metadata="{settings().base_url}/.well-known/oauth-protected-resource"'
 
 
 def request_id() -> str:

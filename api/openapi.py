@@ -32,7 +32,10 @@ HEADERS: dict[str, dict[str, Any]] = {
     "X-RateLimit-Remaining": {"description": "Units left in the last 60 seconds.", "schema": {"type": "integer"}},
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}},
     "WWW-Authenticate": {
-        "description": "How to be known: `Bearer`, and in `resource_metadata` who lets agents in (RFC 9728).",
+        "description": (
+            "How to be known: `Bearer`, and in `resource_metadata` who lets agents in (RFC 9728). Of a user token with "
+            "too narrow a grant also `error` and, in `scope`, the grants to ask for (RFC 6750)."
+        ),
         "schema": {"type": "string"},
     },
     "Idempotent-Replayed": {"description": "`true` on the first answer, sent again.", "schema": {"type": "string"}},
@@ -45,6 +48,7 @@ RATED = {"X-RateLimit-Limit", "X-RateLimit-Remaining"}
 # of the refusals that have others than the id of the request and, of callers who are known, the allowance
 HEADERS_OF = {
     "UNAUTHORIZED": {"WWW-Authenticate"},
+    "FORBIDDEN": {"WWW-Authenticate", *RATED},
     "TOO_MANY_REQUESTS": {"Retry-After", *RATED},
     "SERVICE_UNAVAILABLE": {"Retry-After", *RATED},
     "GONE": {"Deprecation", "Sunset", "Link", *RATED},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 
 
@@ -99,6 +100,12 @@ CLOSED_TO_USER_TOKENS = (
     ("DELETE", "/api/v1/workspaces/<workspace_id>/api-keys"),
     ("PUT", "/api/v1/workspaces/<workspace_id>/mcp-settings"),
 )
+
+
+def grants_with(missing: Iterable[str], held: frozenset[str]) -> list[str]:
+    """The grants of a token that has the scopes `held`, and those with the `missing` ones; all in their own order."""
+    wanted = frozenset(missing)
+    return [name for name, scopes in GRANTS.items() if scopes <= held or not scopes.isdisjoint(wanted)]
 
 
 def user_token_reaches(method: str, route: str, scope: Scope) -> bool:

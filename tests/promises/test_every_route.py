@@ -176,7 +176,7 @@ def test_openapi_gives_every_refusal_the_one_body(app: Flask) -> None:
                     if operation["security"]:
                         rated = {"X-RateLimit-Limit", "X-RateLimit-Remaining"} <= described["headers"].keys()
                         assert rated == (status != "401"), f"{method} {path} {status}"
-                        assert ("WWW-Authenticate" in described["headers"]) == (status == "401")
+                        assert ("WWW-Authenticate" in described["headers"]) == (status in {"401", "403"})
 
 
 def test_openapi_security_is_the_guard(app: Flask) -> None:

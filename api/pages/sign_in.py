@@ -89,10 +89,7 @@ def end() -> Response:
     """End the session of this browser."""
     if not browser.is_ours(request.form.get(browser.FIELD)):
         return browser.stale_form()
-    with db.unit(_url()) as session:
-        row = browser.session_row(session)
-        if row is not None:
-            row.revoked_at = row.revoked_at or now()
+    _end_session()
     response = browser.go(way_in(_next()))
     browser.forget_session(response)
     return response
@@ -131,7 +128,16 @@ def _made_just_now(email: str, password: str) -> sign_in.Verified | None:
         return None
 
 
+def _end_session() -> None:
+    with db.unit(_url()) as session:
+        row = browser.session_row(session)
+        if row is not None:
+            row.revoked_at = row.revoked_at or now()
+
+
 def _entered(token: str) -> Response:
+    # whoever holds the cookie of before, which this browser forgets, is not let in by it any more
+    _end_session()
     response = browser.go(_next())
     browser.keep_session(response, token)
     return response

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api import db
-from api.models import User
+from api.models import User, UserSession
 from tests.api.oauth.walk import form_token
 from touchledger.settings import Settings
 
@@ -31,6 +31,18 @@ def test_a_new_person_is_signed_in_and_led_on(client: FlaskClient, settings: Set
         "new@example.com", "Nora", None, None,
     )  # fmt: skip
     assert str(made.password_hash).startswith("$argon2id$")
+
+
+def test_a_browser_has_one_session(client: FlaskClient, settings: Settings) -> None:
+    """The one of before stayed open for a week, in no browser."""
+    sign_up(client)
+    sign_up(client, email="other@example.com")
+    chosen = sa.select(User.email).join(UserSession, UserSession.user_id == User.id)
+    with db.transaction(settings.operational_url) as session:
+        ended = session.scalars(chosen.where(UserSession.revoked_at.is_not(None))).all()
+        live = session.scalars(chosen.where(UserSession.revoked_at.is_(None))).all()
+    assert (ended, live) == (["new@example.com"], ["other@example.com"])
+    assert "signed in as other@example.com" in client.get("/sign-in").text
 
 
 @pytest.mark.parametrize(

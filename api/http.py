@@ -26,6 +26,7 @@ above `response`: after validation, before its effect. A route without `guarded`
 
 from __future__ import annotations
 
+import errno
 import hashlib
 from collections.abc import Callable
 from functools import partial
@@ -56,6 +57,9 @@ log = structlog.get_logger("api")
 ma.fields.DateTime.SERIALIZATION_FUNCS = {**ma.fields.DateTime.SERIALIZATION_FUNCS, "iso": timestamp}
 
 RETRY_DATABASE = {"Retry-After": "2"}
+# until somebody made room
+RETRY_FULL = {"Retry-After": "60"}
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class Json(JSONProvider):
@@ -124,6 +128,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         self._app.register_error_handler(sa.exc.InternalError, _answer_refused)
         self._app.register_error_handler(sa.exc.NotSupportedError, _answer_refused)
         self._app.register_error_handler(sa.exc.TimeoutError, _answer_database)
+        self._app.register_error_handler(OSError, _answer_system)
         self._app.register_error_handler(Exception, _answer_unforeseen)
 
 
@@ -239,6 +244,13 @@ def _told(error: Exception) -> str:
 def _answer_refused(error: sa.exc.DBAPIError) -> Response:
     is_over_soon = read_only.is_refusal(error) or patience.is_passing(error)
     return _answer_database(error) if is_over_soon else _answer_unforeseen(error)
+
+
+def _answer_system(error: OSError) -> Response:
+    if error.errno not in FULL:
+        return _answer_unforeseen(error)
+    log.error("disk_full", request_id=context.request_id(), path=request.path)
+    return answer_error(errors.SERVICE_UNAVAILABLE("No room is left to keep this.", headers=RETRY_FULL))
 
 
 def _answer_unforeseen(error: Exception) -> Response:

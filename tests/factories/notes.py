@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 from typing import Any
 
@@ -67,6 +69,14 @@ def note_list(query: dict[str, Any]) -> list[dict[str, Any]]:
 def costly_notes() -> list[dict[str, Any]]:
     """Notes that cost three units."""
     return []
+
+
+@bp.route("/notes/full")
+@guarded(scope=Scope.CAMPAIGNS_READ)
+@bp.response(200, Note)
+def note_without_room() -> dict[str, Any]:
+    """A note that no room is left for."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/state/notes/someone@example.com")
 
 
 @bp.route("/notes/broken")

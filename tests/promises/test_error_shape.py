@@ -45,6 +45,17 @@ def test_an_unforeseen_failure_tells_nothing(caller: Caller) -> None:
     assert "RuntimeError" not in response.text
 
 
+def test_a_full_disk_is_told_as_something_that_passes(caller: Caller) -> None:
+    """An upload was answered 500: with its state on another disk, or on Postgres, nothing else had failed."""
+    response = caller.get("/notes/full")
+    error = response.get_json()["error"]
+    assert (response.status_code, error["code"], error["message"]) == (
+        503, "service_unavailable", "No room is left to keep this.",
+    )  # fmt: skip
+    assert response.headers["Retry-After"] == "60"
+    assert "example.com" not in response.text
+
+
 def test_a_405_names_the_methods_that_exist(caller: Caller) -> None:
     response = caller("DELETE", "/notes")
     assert response.status_code == 405

@@ -189,6 +189,7 @@ class Shopify:
             "total_shipping": _shop_money(node, "totalShippingPriceSet"),
             "total_tax": _shop_money_or_none(node, "totalTaxSet"),
             "total": _total(node),
+            "paid_total": _shop_money_or_none(node, "totalReceivedSet"),
             "refunded_total": _shop_money(node, "totalRefundedSet"),
             "payment_ref": payment_ref(node.get("transactions") or []),
             "email": node.get("email"),

@@ -86,7 +86,7 @@ STORE_NODE = {
     "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:00Z", "displayFinancialStatus": "PAID",
     **dict.fromkeys(
         ("subtotalPriceSet", "totalDiscountsSet", "totalShippingPriceSet", "totalTaxSet", "totalPriceSet",
-         "totalRefundedSet", "originalUnitPriceSet"), BAG),
+         "totalReceivedSet", "totalRefundedSet", "originalUnitPriceSet"), BAG),
     "customAttributes": [{"key": "gclid", "value": "x"}], "transactions": [{"gateway": "stripe"}],
 }  # fmt: skip
 NESTED = {"edges": [{"node": STORE_NODE}], "pageInfo": {"hasNextPage": False, "endCursor": None}}

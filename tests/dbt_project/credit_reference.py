@@ -188,7 +188,7 @@ def _claims(profile: Profile) -> list[dict[str, Any]]:
     ]  # fmt: skip
     ordered = [
         {**row, "key": f"order:shop:{row['order_id']}", "ts": seconds(row["created_at"]), "source": "order",
-         "value": _decimal(row["total"]), "captured": True, "refunded": _taken(row)}
+         "value": _worth(row), "captured": True, "refunded": _taken(row)}
         for row in profile.records["orders"] if row["financial_status"] in PAID
     ]  # fmt: skip
     return stated + ordered
@@ -196,8 +196,13 @@ def _claims(profile: Profile) -> list[dict[str, Any]]:
 
 def _taken(order: Row) -> Decimal:
     told = _decimal(order["refunded_total"])
-    all_of_it = Decimal(order["total"]) if order["financial_status"] == "refunded" else Decimal(0)
+    all_of_it = _worth(order) if order["financial_status"] == "refunded" else Decimal(0)
     return all_of_it if told is None else told
+
+
+def _worth(order: Row) -> Decimal:
+    total, paid = Decimal(order["total"]), _decimal(order["paid_total"])
+    return total if order["financial_status"] == "paid" or not paid else min(total, paid)
 
 
 def _name(claim: Row, claims: Sequence[Row]) -> str:

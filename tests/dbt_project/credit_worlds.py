@@ -180,6 +180,8 @@ def _order(draw: Draw, index: int) -> None:
     row |= {"created_at": draw.at(), "updated_at": START.isoformat(), "total": "80.05", **draw.somebody()}
     # an import may say no more than that it was refunded
     row["refunded_total"] = {"partially_refunded": "30.00", "refunded": "80.05" if index % 2 else None}.get(status)
+    # of what was not paid up a deposit may have come, and one in three stores does not say
+    row["paid_total"] = (None, "35.01", "80.05")[index % 3]
     row["currency"] = "USD"
     if random.random() < 0.4:
         row |= {**draw.ad(), **draw.click(), "touch_at": draw.at()}

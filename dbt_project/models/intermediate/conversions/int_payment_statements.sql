@@ -19,6 +19,12 @@ told as (
 orders as (
     select
         orders.*,
+        -- of an order taken over as paid elsewhere nothing was received here
+        case
+            when orders.financial_status <> 'paid' and orders.paid_total > 0 and orders.paid_total < orders.total
+                then orders.paid_total
+            else orders.total
+        end as worth,
         shared.first_store,
         told.told_ref is not null as is_told
     from {{ ref('stg_store__orders') }} as orders
@@ -68,9 +74,9 @@ select
     3 as source_rank,
     true as is_captured,
     {{ epoch_seconds('coalesce(processed_at, created_at)') }} as ts,
-    total as value,
+    worth as value,
     currency,
-    coalesce(refunded_total, case when financial_status = 'refunded' then total else 0 end) as refunded,
+    coalesce(refunded_total, case when financial_status = 'refunded' then worth else 0 end) as refunded,
     identity_key
 from orders
 where financial_status in ('paid', 'partially_paid', 'partially_refunded', 'refunded')

@@ -20,6 +20,7 @@ select
     total_shipping,
     total_tax,
     total,
+    paid_total,
     refunded_total,
     payment_ref,
     person_key,

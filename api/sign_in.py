@@ -14,8 +14,10 @@ from api import credentials, db, errors, passwords, rate_limit
 from api.auth import IDLE
 from api.db import now
 from api.models import User, UserSession
+from touchledger.settings import Settings
 
 LIFE = timedelta(days=30)
+KEPT_FOR = timedelta(days=30)
 MINUTE = 60 * rate_limit.SECOND
 
 
@@ -101,6 +103,16 @@ def end_sessions(session: Session, *, user_id: str, but: str | None = None) -> i
     at = now()
     live = sa.update(UserSession).where(UserSession.user_id == user_id, *live_at(at), UserSession.id != (but or ""))
     return int(session.execute(live.values(revoked_at=at)).rowcount)  # type: ignore[attr-defined]
+
+
+def forget_ended(settings: Settings) -> None:
+    """Drop sessions that ended long ago, with what they say of somebody's browser; nothing tells of them any more."""
+    before = now() - KEPT_FOR
+    ended = sa.or_(
+        UserSession.revoked_at < before, UserSession.expires_at < before, UserSession.last_seen_at < before - IDLE
+    )
+    with db.transaction(settings.operational_url) as session:
+        session.execute(sa.delete(UserSession).where(ended))
 
 
 def live_at(at: datetime) -> tuple[sa.ColumnElement[bool], ...]:

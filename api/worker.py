@@ -27,6 +27,7 @@ from api import (
     rate_limit,
     sealing,
     sender_domains,
+    sign_in,
 )
 from api.beside import beside
 from api.creative_analysis import working
@@ -97,6 +98,7 @@ def chores(settings: Settings) -> list[Chore]:
     found = [
         Chore("forget_answers", idempotency.forget_old, every=HOURLY),
         Chore("forget_allowances", rate_limit.forget_unused, every=HOURLY),
+        Chore("forget_sessions", sign_in.forget_ended, every=DAILY),
         Chore("forget_old_mail", mail_delivery.forget_old, every=DAILY),
         Chore("forget_chat_media", chat_media.forget_expired, every=HOURLY),
         Chore("renew_tokens", sealing.renew_tokens, every=DAILY),

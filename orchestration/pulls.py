@@ -219,13 +219,14 @@ def _is_whole(batch: Path | None, month: date) -> bool:
 
 
 def pull_store(pull: Pull) -> None:
-    """Catalogue and orders: all of them once, later those that changed since the last pull."""
+    """Catalogue, then orders: all of them once, later those that changed since the last pull that had both."""
     with pull.asking() as transport:
         connection = pull.connection
         store = Shopify(connection.base_url, connection.token, connection.external_account_id, transport)
         told = pull.lake.raw / "variants" / connection.profile_id / connection.provider
-        catalogue = with_withdrawals(store.catalogue(pull.since), told, store.connection_ref)
-        _land_changes(pull, {**catalogue, **store.orders(pull.since)})
+        # each by itself: a store may keep its orders from an app that it shows its products
+        _land_changes(pull, with_withdrawals(store.catalogue(pull.since), told, store.connection_ref))
+        _land_changes(pull, store.orders(pull.since))
         if store.withheld:
             log.warning("no_contacts", connection=connection.id, withheld=sorted(store.withheld))
     pull.through = pull.today

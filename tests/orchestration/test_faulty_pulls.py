@@ -89,18 +89,38 @@ def test_an_ad_platform_that_fails_midway_leaves_whole_days_and_the_next_pull_th
     assert (well.status_reason, well.synced_through, well.synced_at is None) == (None, TODAY, False)
 
 
-@pytest.mark.parametrize("after", [1, 4], ids=["catalogue", "orders"])
-def test_a_store_that_fails_midway_lands_nothing_and_all_of_it_with_the_next_pull(
-    settings: Settings, small: RunningSandbox, lake: Lake, profile: Profile, after: int
+@pytest.mark.parametrize(("after", "has_products"), [(1, False), (4, True)], ids=["catalogue", "orders"])
+def test_a_store_that_fails_midway_lands_whole_lists_alone_and_all_of_it_with_the_next_pull(
+    settings: Settings, small: RunningSandbox, lake: Lake, profile: Profile, after: int, has_products: bool
 ) -> None:
     connection = connected.to_store(settings.operational_url, profile, small.url)
     small.plan({"route": "/graphql.json$", "after": after, "times": None, "kind": "throttled", "wait": 3600})
     failed = pulled(settings, lake, connection)
     assert (failed.status_reason, failed.synced_through) == ("throttled", None)
-    assert landed(lake, "orders") == landed(lake, "products") == []
+    products = {row["product_id"] for row in landed(lake, "products")}
+    assert landed(lake, "orders") == []
     small.plan()
     assert pulled(settings, lake, connection).synced_through == TODAY
     assert truths.ordered(landed(lake, "orders")) == truths.true_orders(small.world.orders)
+    assert products == ({row["product_id"] for row in landed(lake, "products")} if has_products else set())
+
+
+def test_a_store_that_keeps_its_orders_back_brings_its_products(
+    settings: Settings, small: RunningSandbox, lake: Lake, profile: Profile
+) -> None:
+    """An app that Shopify did not approve for orders had no product in any answer either."""
+    connection = connected.to_store(settings.operational_url, profile, small.url)
+    refused = {"kind": "code", "status": 200, "code": "ACCESS_DENIED"}
+    small.plan({"route": "/graphql.json$", "after": 4, "times": None, **refused})
+    failed = pulled(settings, lake, connection)
+    assert (failed.status, failed.status_reason) == ("needs_action", "permission_missing")
+    assert (failed.synced_through, landed(lake, "orders")) == (None, [])
+    products = landed(lake, "products")
+    assert {row["product_id"] for row in products} == {str(one.id) for one in small.world.products}
+    # and the next pull asks for all of it again, in place of what is there
+    pulled(settings, lake, connection)
+    assert len(landed(lake, "products")) == len(products)
+    small.plan()
 
 
 @pytest.mark.parametrize(

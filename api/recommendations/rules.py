@@ -19,6 +19,8 @@ PRIMARY_LAYERS: Mapping[str, str] = {
     "traffic": "click_intent",
     "awareness": "delivery",
 }
+# what somebody does who has followed the ad; all else is over before a page is seen
+AFTER_THE_CLICK = frozenset({"attributed_revenue", "attributed_pipeline", "postclick_messaging"})
 WORN = frozenset({"high", "critical"})
 MATURE = frozenset({"mature", "calibrated"})
 
@@ -116,7 +118,8 @@ def _scale(ad: Ad) -> bool:
 
 def _fix_landing(ad: Ad) -> bool:
     clicked = ad.at_least("click_intent", STRONG)
-    return ad.stage in MATURE and clicked and ad.at_most(ad.primary_layer or "", WEAK)
+    primary = ad.primary_layer or ""
+    return ad.stage in MATURE and clicked and primary in AFTER_THE_CLICK and ad.at_most(primary, WEAK)
 
 
 def _test_variant(ad: Ad) -> bool:

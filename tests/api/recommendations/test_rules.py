@@ -48,6 +48,13 @@ SURE, UNSURE = ("attributed_revenue", "high"), ("attributed_revenue", "medium")
         ({"click_intent": (65, "low"), "attributed_revenue": (35, "low")}, {"stage": "mature"}, ["fix_landing"]),
         ({"click_intent": (64.9, "low"), "attributed_revenue": (35, "low")}, {}, []),
         ({"click_intent": (65, "low"), "attributed_revenue": (35.1, "low")}, {}, []),
+        (
+            {"click_intent": (90, "low"), "postclick_messaging": (10, "low")},
+            {"objective": "messaging"},
+            ["fix_landing"],
+        ),
+        # who pays for being seen, and is not seen for it, has no page to mend
+        ({"click_intent": (90, "low"), "delivery": (10, "low")}, {"objective": "awareness"}, []),
         ({"attention": (35, "low"), "attributed_revenue": (65, "low")}, {}, ["test_variant"]),
         ({"attention": (35.1, "low"), "attributed_revenue": (65, "low")}, {}, []),
         ({"attention": (35, "low"), "attributed_revenue": (64.9, "low")}, {}, []),

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from api.errors import ApiError
+from api.money import in_currency
 from api.served import MODELS, ProfileFacts, Reader, profile_facts
 from api.snapshot import snapshots
 from api.v1.conversions import queries, rows
@@ -23,6 +24,13 @@ from touchledger.settings import Settings
 Row = Mapping[str, Any]
 
 _PROFILES = "select profile_id from profiles order by profile_id"
+_BEYOND = """
+select payments.refunded_beyond, payments.currency
+from conversions
+join payments on payments.profile_key = $profile_key and payments.payment_ref = conversions.conversion_ref
+where conversions.profile_key = $profile_key and conversions.conversion_key = $conversion_key
+    and conversions.is_cash and payments.refunded_beyond > 0
+"""
 
 
 def report(output: Output, settings: Settings, handle: str, profile_id: str | None) -> None:
@@ -39,6 +47,7 @@ def report(output: Output, settings: Settings, handle: str, profile_id: str | No
         path = queries.path(reader, profile, found["path_conversion_key"])
         cents = queries.cents(reader, profile, found["conversion_key"])
         data = _data(profile, found, path, cents, since=(first or found)["ts"])
+        data["refunded_beyond"] = _beyond(reader, profile, found)
     output.result(str(found["conversion_id"]), data, *_shown(profile, found, data))
 
 
@@ -68,6 +77,14 @@ def _only(found: Sequence[tuple[ProfileFacts, dict[str, Any]]], handle: str) -> 
     if len(found) > 1:
         raise click.ClickException(f"{len(found)} profiles have a conversion {handle}; name one with --profile")
     return found[0]
+
+
+def _beyond(reader: Reader, profile: ProfileFacts, found: Row) -> dict[str, str] | None:
+    """What was taken back beyond the payment's value, in its own currency; None for nothing."""
+    of = {"profile_key": profile.profile_key, "conversion_key": found["conversion_key"]}
+    return next(
+        ({"value": in_currency(value, code), "currency": code} for value, code in reader.rows(_BEYOND, of)), None
+    )
 
 
 def _data(
@@ -125,6 +142,8 @@ def _heading(profile: ProfileFacts, found: Row, data: Mapping[str, Any]) -> Iter
     if found["is_cash"]:
         worth = "no known rate" if told["value"] is None else _plain(found["cash_minor"], profile)
         yield f"Net cash {worth} {profile.currency}, after {_plain(found['refunded_minor'], profile)} refunded"
+        if beyond := data["refunded_beyond"]:
+            yield f"{beyond['value']} {beyond['currency']} more were taken back than it was worth: they lower no figure"
     elif found["pipeline_minor"] is not None:
         yield f"Projected value {_plain(found['pipeline_minor'], profile)} {profile.currency}, split alike, never cash"
     if told["inherited_from"]:

@@ -67,6 +67,22 @@ def test_a_person_reads_weights_and_money_that_add_up(told: Path) -> None:
     assert last[1:5] == ["2026-01-14 12:00:00", "chatapp", "B / B one ad", "1 d"]
 
 
+def test_what_was_taken_back_beyond_the_payment_is_told(told: Path) -> None:
+    """Whoever sums the refunds of the processor finds more than the refunded amount, and was told nothing of it."""
+    assert json.loads(explain("stripe:pi_1", "--json").stdout)["refunded_beyond"] is None
+    rows = served.from_csv(GOLDEN)
+    payment = {"profile_key": 1, "ts": 1768478400, "currency": "EUR", "value": "125", "refunded": "25"}
+    rows["payments"] = [
+        {**payment, "payment_ref": "stripe:pi_1", "refunded_beyond": "7.5"},
+        {**payment, "payment_ref": "stripe:pi_2", "refunded_beyond": "0"},
+    ]
+    served.publish(load().published, rows)
+    assert "7.50 EUR more were taken back than it was worth: they lower no figure" in explain("stripe:pi_1").stdout
+    told_in_json = json.loads(explain("stripe:pi_1", "--json").stdout)["refunded_beyond"]
+    assert told_in_json == {"value": "7.50", "currency": "EUR"}
+    assert "more were taken back" not in explain("stripe:pi_2").stdout
+
+
 def test_settings_of_one_day_are_told_as_such(told: Path) -> None:
     rows = served.from_csv(GOLDEN)
     for profile in rows["profiles"]:

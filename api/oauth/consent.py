@@ -22,7 +22,7 @@ from api.oauth import clients, redirects
 from api.oauth.grants import WITH_PEOPLE, CodeGrant, healthcare_refusal
 from api.oauth.server import server, unit
 from api.pages import browser
-from api.pages.sign_in import way_in
+from api.pages.sign_in import LONGEST, way_in
 
 DECIDE_WITHIN = timedelta(minutes=10)
 
@@ -40,7 +40,7 @@ def ask() -> Response:
         except OAuth2Error as error:
             return _refused(error)
         if person is None:
-            return browser.go(way_in(_here()))
+            return _to_sign_in()
         _note_request(session, person, grant)
         return _form(session, person, grant)
 
@@ -54,7 +54,7 @@ def decide() -> Response:
     with unit() as session:
         person = browser.signed_in(session)
         if person is None:
-            return browser.go(way_in(_here()))
+            return _to_sign_in()
         try:
             grant = server.get_consent_grant(end_user=person)
         except OAuth2Error as error:
@@ -232,6 +232,14 @@ def _audit(session: Session, row: OAuthAuthorization, verb: str) -> None:
     target = {"kind": row.kind, "id": row.id, "label": row.client_name}
     details = {"target": target, "before": None, "after": {"status": row.status, "scopes": list(row.scopes)}}
     audit.record(session, actor, audit.Attempt(f"oauth_authorization.{verb}", details, category="credentials"))
+
+
+def _to_sign_in() -> Response:
+    after = way_in(_here())
+    if len(after) <= LONGEST:
+        return browser.go(after)
+    text = "The request is too long to be kept while you sign in. Sign in, then begin again from the program."
+    return browser.notice(400, "Sign in first", text, back=("/sign-in", "Sign in"))
 
 
 def _here() -> str:

@@ -8,7 +8,7 @@ from flask.testing import FlaskClient
 
 from api import db
 from api.models import OAuthAuthorization, OAuthClient, UserSession
-from tests.api.oauth.walk import BACK, Walker, form_token, query_of
+from tests.api.oauth.walk import BACK, Walker, form_token, query_of, sign_in
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,23 @@ def test_whoever_signed_out_before_the_decision_signs_in_and_decides_anew(
     assert str(answer.location).startswith("/sign-in?next=%2Foauth%2Fauthorize%3Fresponse_type%3Dcode")
     with db.transaction(url) as session:
         assert session.scalars(sa.select(OAuthAuthorization.status)).all() == ["requested"]
+
+
+def test_a_request_too_long_to_come_through_signing_in_is_begun_again_after_it(
+    agent: Walker, client: FlaskClient
+) -> None:
+    """Its address, written into another one, was more than is read, or was forgotten on the way without a word."""
+    session = client.get_cookie("touchledger_session")
+    assert session is not None
+    client.delete_cookie("touchledger_session")
+    assert agent.ask(state="{" * 300).location.startswith("/sign-in?next=")
+    for state in ("{" * 1700, "s" * 7750):
+        page = agent.ask(state=state)
+        assert (page.status_code, "Location" in page.headers) == (400, False)
+        assert "begin again" in page.text
+        assert 'href="/sign-in"' in page.text
+    sign_in(client, session.value)
+    assert query_of(agent.decide(asked={"state": "{" * 1700}))["state"] == "{" * 1700
 
 
 def test_an_agent_that_was_forgotten_before_the_decision_gets_nothing(

@@ -420,7 +420,9 @@
     // a page that is prerendered is seen later, or never
     open[name] = (...values) => (isBegun ? safely(work)(...values) : void given.push([name, ...values]));
   }
-  open.push = safely((...rows) => rows.forEach(([name, ...values]) => open[name](...values)));
+  const call = safely(([name, ...values]) => open[name](...values));
+  // each by itself: one that is no call takes none of the others along
+  open.push = (...rows) => rows.forEach((row) => call(row));
   window.touchledger = open;
   const isAnswer = (row) => row && row[0] === "consent";
   const begin = () => {

@@ -31,6 +31,18 @@
   const PREFIX = "touchledger.";
   const memory = {}; // where storage is blocked or full
 
+  function written(value) {
+    // old libraries, such as Prototype.js 1.6, have lists written as texts
+    const { toJSON } = Array.prototype;
+    if (!toJSON) return JSON.stringify(value);
+    try {
+      delete Array.prototype.toJSON;
+      return JSON.stringify(value);
+    } finally {
+      Array.prototype.toJSON = toJSON;
+    }
+  }
+
   function read(name) {
     if (name in memory) return memory[name];
     try {
@@ -42,7 +54,7 @@
 
   function keep(name, value) {
     try {
-      localStorage.setItem(PREFIX + name, JSON.stringify(value));
+      localStorage.setItem(PREFIX + name, written(value));
       delete memory[name];
     } catch {
       memory[name] = value;
@@ -108,8 +120,8 @@
   }
 
   function send(path, body) {
-    let text = JSON.stringify(body);
-    if (isTooLarge(text)) text = JSON.stringify({ ...body, payload: undefined });
+    let text = written(body);
+    if (isTooLarge(text)) text = written({ ...body, payload: undefined });
     // no browser lets it go while a page is left, and what comes after it would wait for it
     if (isTooLarge(text)) return console.warn("touchledger: an event is too large to be sent");
     // sent in order of these names, and what opens a visit must come before what else happens in it
@@ -124,11 +136,16 @@
     return isAllowed() ? kept("waiting.") : [];
   }
 
+  function noted(name) {
+    const row = read(name);
+    return Array.isArray(row) ? row : [];
+  }
+
   async function sendWaiting() {
     if (isSending) return;
     isSending = true;
     while ((underWay = waiting()[0])) {
-      const [path, body] = read(underWay) || [];
+      const [path, body] = noted(underWay);
       const isLate = Date.now() - underWay.split(".")[1] > LATE;
       // another tab may have sent it meanwhile
       const status = path && !isLate ? await post(path, body) : 202;
@@ -164,8 +181,8 @@
     // a beacon tells nothing of its end, so these stay, and the collector knows an event that comes twice
     for (const name of waiting()) {
       if (name === underWay) continue;
-      const [path, body] = read(name);
-      navigator.sendBeacon(new URL(path, HOME), body);
+      const [path, body] = noted(name);
+      if (path) navigator.sendBeacon(new URL(path, HOME), body);
     }
   }
 
@@ -263,7 +280,7 @@
   function refuse(more) {
     // tried once, and tells of the visitor only which one it is
     const visitor = read("visitor");
-    if (visitor) post(COLLECT, JSON.stringify({ ...bare("consent", visitor, read("session") || visitor), ...more }));
+    if (visitor) post(COLLECT, written({ ...bare("consent", visitor, read("session") || visitor), ...more }));
     forgetVisitor();
   }
 
@@ -381,7 +398,7 @@
   function verify() {
     const nonce = new URL(landing()).searchParams.get("tl_verify");
     const body = { nonce, trackingKey: settings.key, pageUrl: location.origin + location.pathname };
-    if (nonce) post("api/tracking/verification/beacon", JSON.stringify(body));
+    if (nonce) post("api/tracking/verification/beacon", written(body));
   }
 
   // nothing that goes wrong here may break the page

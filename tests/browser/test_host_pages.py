@@ -5,9 +5,15 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import BrowserContext
 
-from tests.browser.tracked import Shop, opened
+from tests.browser.tracked import AD, WAITING, Shop, opened
 
 pytestmark = pytest.mark.browser
+
+# as version 1.6 of Prototype.js has it
+PROTOTYPE = """
+Array.prototype.toJSON = function () { return `[${this.map((one) => JSON.stringify(one)).join(", ")}]`; };
+Object.keys = (object) => { const names = []; for (const name in object) names.push(name); return names; };
+"""
 
 
 def test_a_call_that_is_none_loses_no_other(shop: Shop, visitor: BrowserContext) -> None:
@@ -17,3 +23,23 @@ def test_a_call_that_is_none_loses_no_other(shop: Shop, visitor: BrowserContext)
     (bought,) = shop.heard("purchase")
     assert bought["valueAmount"] == 5
     shop.heard("step")
+
+
+def test_a_library_that_changes_how_json_is_written_loses_nothing(shop: Shop, visitor: BrowserContext) -> None:
+    visitor.add_init_script(PROTOTYPE)
+    page = opened(visitor, f"{shop.address}/?{AD}")
+    page.evaluate("touchledger.track('purchase', {value: 12.5, currency: 'EUR', items: ['boots', 2]})")
+    (bought,) = shop.heard("purchase")
+    assert (bought["valueAmount"], bought["currency"], bought["payload"]) == (12.5, "EUR", {"items": ["boots", 2]})
+    page.wait_for_function(f"{WAITING} === 0")
+    # the page's own way is left to it
+    assert page.evaluate("JSON.stringify(['a'])") == '"[\\"a\\"]"'
+
+
+def test_what_an_earlier_tracker_could_not_note_does_not_hold_up_the_rest(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, shop.address)
+    shop.heard("menu_opened")
+    page.evaluate("localStorage[`touchledger.waiting.${Date.now() - 5}.x`] = JSON.stringify('[\"api\"]')")
+    page.evaluate("touchledger.track('step')")
+    shop.heard("step")
+    page.wait_for_function(f"{WAITING} === 0")

@@ -1,5 +1,6 @@
 // Touchledger's tracker. It tells the collector which visits a site has, where they came from, and what came of them.
 // How a page uses it, and all that it sends and stores: docs/tracking.md.
+try {
 (function (settings, script) {
   "use strict";
   if (!script || (window.touchledger && window.touchledger.track)) return;
@@ -411,16 +412,19 @@
   };
   const moved = safely(() => location.pathname === shown || page());
 
+  function follow(name) {
+    const original = history[name];
+    history[name] = function (...given) {
+      original.apply(this, given);
+      moved();
+    };
+  }
+
   function start() {
     verify();
     if (isRefusedByBrowser()) refuse({ gpc: true });
-    for (const name of ["pushState", "replaceState"]) {
-      const original = history[name];
-      history[name] = function (...given) {
-        original.apply(this, given);
-        moved();
-      };
-    }
+    // a page may have frozen its history
+    ["pushState", "replaceState"].forEach(safely(follow));
     addEventListener("popstate", moved);
     addEventListener("pageshow", (shownAgain) => shownAgain.persisted && safely(page)());
     addEventListener("pagehide", safely(sendWhileLeaving));
@@ -442,13 +446,17 @@
   open.push = (...rows) => rows.forEach((row) => call(row));
   window.touchledger = open;
   const isAnswer = (row) => row && row[0] === "consent";
-  const begin = () => {
+  const begin = safely(() => {
     isBegun = true;
     // what was answered before this script was there holds for its first page view
     open.push(...given.filter(isAnswer));
     start();
     open.push(...given.filter((row) => !isAnswer(row)));
-  };
+  });
   if (document.prerendering) document.addEventListener("prerenderingchange", begin, { once: true });
   else begin();
 })(null /* the settings of the key */, document.currentScript);
+} catch (error) {
+  // a page that has taken one of the browser's own names for itself is left in peace
+  console.warn("touchledger:", error);
+}

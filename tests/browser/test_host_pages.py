@@ -43,3 +43,18 @@ def test_what_an_earlier_tracker_could_not_note_does_not_hold_up_the_rest(shop: 
     page.evaluate("touchledger.track('step')")
     shop.heard("step")
     page.wait_for_function(f"{WAITING} === 0")
+
+
+def test_a_page_that_took_what_the_tracker_needs_is_left_in_peace(shop: Shop, visitor: BrowserContext) -> None:
+    visitor.add_init_script("window.URL = '/base/';")
+    page = visitor.new_page()
+    with page.expect_console_message(lambda said: said.text.startswith("touchledger: TypeError: URL")):
+        page.goto(shop.address)
+    # the fixture fails for what is thrown into the page
+
+
+def test_a_page_whose_history_cannot_be_followed_tells_of_the_rest(shop: Shop, visitor: BrowserContext) -> None:
+    visitor.add_init_script("Object.freeze(History.prototype); Object.freeze(history);")
+    opened(visitor, shop.address)
+    shop.heard("page_view")
+    shop.heard("menu_opened")

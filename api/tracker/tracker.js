@@ -296,7 +296,7 @@ try {
     const ga = cookie("_ga");
     send(COLLECT, {
       ...bare(eventName, visitor, session),
-      userId: visitor.userId,
+      userId: userIdOf(visitor),
       previousSessionId: session.previous,
       sessionIndex: session.index,
       pageViewId,
@@ -328,8 +328,15 @@ try {
     event(eventName, { valueAmount: value, currency, order_id, payload });
   }
 
+  function userIdOf(given) {
+    // one that the collector refuses would have every later event refused
+    const isId = typeof given.userId === "number" || (typeof given.userId === "string" && given.userId.length <= 128);
+    return isId ? given.userId : undefined;
+  }
+
   function identify(person) {
-    if (isAllowed() && person.userId) keep("visitor", { ...currentVisitor(), userId: person.userId });
+    const userId = userIdOf(person);
+    if (isAllowed() && userId) keep("visitor", { ...currentVisitor(), userId });
     event("identify", { identify: person });
   }
 

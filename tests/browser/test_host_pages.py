@@ -58,3 +58,18 @@ def test_a_page_whose_history_cannot_be_followed_tells_of_the_rest(shop: Shop, v
     opened(visitor, shop.address)
     shop.heard("page_view")
     shop.heard("menu_opened")
+
+
+@pytest.mark.parametrize("wrong", ["'x'.repeat(200)", "{a: 1}", "true"])
+def test_a_user_id_that_is_none_does_not_silence_the_visitor(shop: Shop, visitor: BrowserContext, wrong: str) -> None:
+    page = opened(visitor, shop.address)
+    page.evaluate("touchledger.identify({userId: 'u1'})")
+    page.evaluate(f"touchledger.identify({{userId: {wrong}}}); touchledger.track('step')")
+    assert shop.heard("step")[0]["userId"] == "u1"
+    # as an earlier tracker has remembered it
+    page.evaluate(f"""() => {{
+      const visitor = JSON.parse(localStorage["touchledger.visitor"]);
+      localStorage["touchledger.visitor"] = JSON.stringify({{ ...visitor, userId: {wrong} }});
+      touchledger.track("later");
+    }}""")
+    assert "userId" not in shop.heard("later")[0]

@@ -120,8 +120,17 @@ try {
     return new TextEncoder().encode(text).length > LARGEST;
   }
 
+  function whole(body) {
+    try {
+      return written(body);
+    } catch (error) {
+      console.warn("touchledger: an event goes without its payload:", error);
+      return written({ ...body, payload: undefined });
+    }
+  }
+
   function send(path, body) {
-    let text = written(body);
+    let text = whole(body);
     if (isTooLarge(text)) text = written({ ...body, payload: undefined });
     // no browser lets it go while a page is left, and what comes after it would wait for it
     if (isTooLarge(text)) return console.warn("touchledger: an event is too large to be sent");

@@ -73,3 +73,16 @@ def test_a_user_id_that_is_none_does_not_silence_the_visitor(shop: Shop, visitor
       touchledger.track("later");
     }}""")
     assert "userId" not in shop.heard("later")[0]
+
+
+def test_what_cannot_be_written_is_left_out_of_its_event(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, shop.address)
+    page.evaluate("""() => {
+      const round = {};
+      round.round = round;
+      touchledger.track("purchase", { value: 5, currency: "EUR", order_id: "o1", round });
+      touchledger.track("step", { many: 10n });
+    }""")
+    (bought,), (step,) = shop.heard("purchase"), shop.heard("step")
+    assert (bought["valueAmount"], bought["order_id"]) == (5, "o1")
+    assert "payload" not in bought and "payload" not in step

@@ -20,12 +20,12 @@ try {
   const MOST_WAITING = 200;
   const LARGEST = 50_000; // bytes
   // what a field says of itself (its autocomplete, type or name), and what it is called in `identify`
-  const PERSONAL = {
-    email: "email", "e-mail": "email",
-    tel: "phone", phone: "phone",
-    "given-name": "firstName", first_name: "firstName", firstname: "firstName",
-    "family-name": "lastName", last_name: "lastName", lastname: "lastName",
-  };
+  const PERSONAL = new Map([
+    ["email", "email"], ["e-mail", "email"],
+    ["tel", "phone"], ["phone", "phone"],
+    ["given-name", "firstName"], ["first_name", "firstName"], ["firstname", "firstName"],
+    ["family-name", "lastName"], ["last_name", "lastName"], ["lastname", "lastName"],
+  ]);
 
   // ---- what is kept in this browser, under "touchledger.…" of the site's own storage; no cookie is set ----
 
@@ -379,7 +379,7 @@ try {
     for (const field of form.elements) {
       if (!["text", "email", "tel"].includes(field.type)) continue;
       const words = [field.autocomplete.split(" ").pop(), field.type, field.name.toLowerCase()];
-      const name = words.map((word) => PERSONAL[word]).find(Boolean);
+      const name = words.map((word) => PERSONAL.get(word)).find(Boolean);
       const value = field.value.trim();
       if (name && value && value.length <= LONGEST && !(name in found)) found[name] = value;
     }

@@ -19,6 +19,7 @@ try {
   const TWICE = 2000; // two clicks on a button, or a page that sends on what it has looked at
   const MOST_WAITING = 200;
   const LARGEST = 50_000; // bytes
+  const ENDED = { at: 0, index: 0 }; // a session
   // what a field says of itself (its autocomplete, type or name), and what it is called in `identify`
   const PERSONAL = new Map([
     ["email", "email"], ["e-mail", "email"],
@@ -225,6 +226,10 @@ try {
     return Object.fromEntries(entries.filter(([, value]) => value && value.length <= LONGEST));
   }
 
+  function before() {
+    return origin(document.referrer) === `${location.origin}/` ? told(document.referrer) : {};
+  }
+
   function labels(parameters) {
     const utm = UTM.filter((name) => parameters[`utm_${name}`]).map((name) => [name, parameters[`utm_${name}`]]);
     const clicks = CLICK_IDS.filter((name) => parameters[name]).map((name) => [name, parameters[name]]);
@@ -234,10 +239,17 @@ try {
     };
   }
 
+  function isRemembering() {
+    keep("session", ENDED);
+    return !("session" in memory);
+  }
+
   function currentSession() {
     const at = Date.now();
     let session = read("session");
-    const parameters = arrival ? told(arrival) : {};
+    let parameters = arrival ? told(arrival) : {};
+    // the first that is ever told here: the page before led on at once, or waited for consent in vain
+    if (arrival && !session && !Object.keys(parameters).length && isRemembering()) parameters = before();
     const query = String(new URLSearchParams(parameters));
     // either way: a clock that was put back must not keep a session open
     const isOver = !session || Math.abs(at - session.at) > settings.session_idle_minutes * MINUTE;
@@ -364,7 +376,8 @@ try {
 
   function reset() {
     forget("visitor");
-    forget("session");
+    // not forgotten: whoever comes next did not arrive from the page before
+    if (read("session")) keep("session", ENDED);
   }
 
   // ---- forms: read when they are sent, never while somebody types ----

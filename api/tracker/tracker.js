@@ -223,7 +223,7 @@ try {
       given[name.toLowerCase()] = given[name.toLowerCase()] || value;
     }
     const entries = TOLD.map((name) => [name, given[name]]);
-    return Object.fromEntries(entries.filter(([, value]) => value && value.length <= LONGEST));
+    return Object.fromEntries(entries.filter(([, value]) => value && value.length <= LONGEST && !value.includes("\0")));
   }
 
   function before() {

@@ -95,8 +95,7 @@ try {
   }
 
   function isRefusal(answer) {
-    const words = [answer.analytics, answer.analytics_storage].map((word) => String(word).toLowerCase());
-    return words.some((word) => ["false", "denied", "no"].includes(word));
+    return [answer.analytics, answer.analytics_storage].some((word) => /^(false|denied|deny|no|0)$/i.test(word));
   }
 
   function isAllowed() {

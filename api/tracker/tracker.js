@@ -124,7 +124,7 @@ try {
     try {
       return written(body);
     } catch (error) {
-      console.warn("touchledger: an event goes without its payload:", error);
+      console.warn("touchledger: without its payload:", error);
       return written({ ...body, payload: undefined });
     }
   }
@@ -158,9 +158,9 @@ try {
       const [path, body] = noted(underWay);
       const isLate = Date.now() - underWay.split(".")[1] > LATE;
       // another tab may have sent it meanwhile
-      const status = path && !isLate ? await post(path, body) : 202;
+      const { status, text } = path && !isLate ? await post(path, body) : {};
       if (isForLater(status)) break;
-      if (status >= 400) console.warn(`touchledger: the collector refused an event with ${status}`);
+      if (status >= 400) console.warn(`touchledger: the collector refused an event with ${status}: ${text}`);
       forget(underWay);
       pause = 2000;
     }
@@ -181,9 +181,10 @@ try {
     try {
       // plain text needs no permission asked beforehand; keepalive outlives the page
       const request = { method: "POST", body, keepalive: true, credentials: "omit", referrerPolicy: "no-referrer" };
-      return (await fetch(new URL(path, HOME), request)).status;
+      const answer = await fetch(new URL(path, HOME), request);
+      return { status: answer.status, text: answer.ok ? "" : await answer.text() };
     } catch {
-      return 0;
+      return { status: 0 };
     }
   }
 
@@ -470,7 +471,7 @@ try {
     open[name] = (...values) => (isBegun ? safely(work)(...values) : void given.push([name, ...values]));
   }
   const call = safely(([name, ...values]) => open[name](...values));
-  // each by itself: one that is no call takes none of the others along
+  // one that is no call takes no other along
   open.push = (...rows) => rows.forEach((row) => call(row));
   window.touchledger = open;
   const isAnswer = (row) => row && row[0] === "consent";
@@ -485,6 +486,6 @@ try {
   else begin();
 })(null /* the settings of the key */, document.currentScript);
 } catch (error) {
-  // a page that has taken one of the browser's own names for itself is left in peace
+  // a page may have taken a name of the browser's own
   console.warn("touchledger:", error);
 }

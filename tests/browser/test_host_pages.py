@@ -86,3 +86,14 @@ def test_what_cannot_be_written_is_left_out_of_its_event(shop: Shop, visitor: Br
     (bought,), (step,) = shop.heard("purchase"), shop.heard("step")
     assert (bought["valueAmount"], bought["order_id"]) == (5, "o1")
     assert "payload" not in bought and "payload" not in step
+
+
+def test_the_console_tells_why_an_event_was_refused(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, shop.address)
+    shop.heard("menu_opened")
+    shop.begin(422)
+    said = 'touchledger: the collector refused an event with 422: {"error": {"message": "currency: must be a code."}}'
+    with page.expect_console_message(lambda message: message.text == said):
+        page.evaluate("touchledger.track('purchase', {value: 5})")
+    page.evaluate("touchledger.track('step')")
+    shop.heard("step")

@@ -37,8 +37,9 @@ _PLACED = frozenset(
 _IDENTIFIERS = {"userId": ("external_id", 128), "email": ("email", 254), "phone": ("phone", 32)}
 # names of consent under which sites ask whether ads may be told
 _MARKETING = ("marketing", "ads", "advertising", "ad_storage", "ad_user_data", "ad_personalization")
-_DENIED = frozenset({False, "false", "denied", "no"})
-_GRANTED = frozenset({True, "true", "granted", "yes"})
+# 0 and 1 are equal to the answers that they stand for
+_DENIED = frozenset({False, "false", "denied", "deny", "no", "0"})
+_GRANTED = frozenset({True, "true", "granted", "allow", "yes", "1"})
 
 Body = Mapping[str, Any]
 
@@ -233,7 +234,7 @@ def _consent(given: Any) -> bool | None:
     if isinstance(given, bool):
         return given
     asked = [given.get(name) for name in _MARKETING] if isinstance(given, dict) else []
-    words = {one.lower() if isinstance(one, str) else one for one in asked if isinstance(one, (str, bool))}
+    words = {one.lower() if isinstance(one, str) else one for one in asked if isinstance(one, (str, int))}
     if words & _DENIED:
         return False
     return True if words & _GRANTED else None

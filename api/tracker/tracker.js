@@ -1,5 +1,6 @@
 // Touchledger's tracker. It tells the collector which visits a site has, where they came from, and what came of them.
 // How a page uses it, and all that it sends and stores: docs/tracking.md.
+try {
 (function (settings, script) {
   "use strict";
   if (!script || (window.touchledger && window.touchledger.track)) return;
@@ -18,18 +19,31 @@
   const TWICE = 2000; // two clicks on a button, or a page that sends on what it has looked at
   const MOST_WAITING = 200;
   const LARGEST = 50_000; // bytes
+  const ENDED = { at: 0, index: 0 }; // a session
   // what a field says of itself (its autocomplete, type or name), and what it is called in `identify`
-  const PERSONAL = {
-    email: "email", "e-mail": "email",
-    tel: "phone", phone: "phone",
-    "given-name": "firstName", first_name: "firstName", firstname: "firstName",
-    "family-name": "lastName", last_name: "lastName", lastname: "lastName",
-  };
+  const PERSONAL = new Map([
+    ["email", "email"], ["e-mail", "email"],
+    ["tel", "phone"], ["phone", "phone"],
+    ["given-name", "firstName"], ["first_name", "firstName"], ["firstname", "firstName"],
+    ["family-name", "lastName"], ["last_name", "lastName"], ["lastname", "lastName"],
+  ]);
 
   // ---- what is kept in this browser, under "touchledger.…" of the site's own storage; no cookie is set ----
 
   const PREFIX = "touchledger.";
   const memory = {}; // where storage is blocked or full
+
+  function written(value) {
+    // old libraries, such as Prototype.js 1.6, have lists written as texts
+    const { toJSON } = Array.prototype;
+    if (!toJSON) return JSON.stringify(value);
+    try {
+      delete Array.prototype.toJSON;
+      return JSON.stringify(value);
+    } finally {
+      Array.prototype.toJSON = toJSON;
+    }
+  }
 
   function read(name) {
     if (name in memory) return memory[name];
@@ -42,7 +56,7 @@
 
   function keep(name, value) {
     try {
-      localStorage.setItem(PREFIX + name, JSON.stringify(value));
+      localStorage.setItem(PREFIX + name, written(value));
       delete memory[name];
     } catch {
       memory[name] = value;
@@ -81,8 +95,7 @@
   }
 
   function isRefusal(answer) {
-    const words = [answer.analytics, answer.analytics_storage].map((word) => String(word).toLowerCase());
-    return words.some((word) => ["false", "denied", "no"].includes(word));
+    return [answer.analytics, answer.analytics_storage].some((word) => /^(false|denied|deny|no|0)$/i.test(word));
   }
 
   function isAllowed() {
@@ -107,9 +120,18 @@
     return new TextEncoder().encode(text).length > LARGEST;
   }
 
+  function whole(body) {
+    try {
+      return written(body);
+    } catch (error) {
+      console.warn("touchledger: without its payload:", error);
+      return written({ ...body, payload: undefined });
+    }
+  }
+
   function send(path, body) {
-    let text = JSON.stringify(body);
-    if (isTooLarge(text)) text = JSON.stringify({ ...body, payload: undefined });
+    let text = whole(body);
+    if (isTooLarge(text)) text = written({ ...body, payload: undefined });
     // no browser lets it go while a page is left, and what comes after it would wait for it
     if (isTooLarge(text)) return console.warn("touchledger: an event is too large to be sent");
     // sent in order of these names, and what opens a visit must come before what else happens in it
@@ -124,16 +146,21 @@
     return isAllowed() ? kept("waiting.") : [];
   }
 
+  function noted(name) {
+    const row = read(name);
+    return Array.isArray(row) ? row : [];
+  }
+
   async function sendWaiting() {
     if (isSending) return;
     isSending = true;
     while ((underWay = waiting()[0])) {
-      const [path, body] = read(underWay) || [];
+      const [path, body] = noted(underWay);
       const isLate = Date.now() - underWay.split(".")[1] > LATE;
       // another tab may have sent it meanwhile
-      const status = path && !isLate ? await post(path, body) : 202;
+      const { status, text } = path && !isLate ? await post(path, body) : {};
       if (isForLater(status)) break;
-      if (status >= 400) console.warn(`touchledger: the collector refused an event with ${status}`);
+      if (status >= 400) console.warn(`touchledger: the collector refused an event with ${status}: ${text}`);
       forget(underWay);
       pause = 2000;
     }
@@ -154,9 +181,10 @@
     try {
       // plain text needs no permission asked beforehand; keepalive outlives the page
       const request = { method: "POST", body, keepalive: true, credentials: "omit", referrerPolicy: "no-referrer" };
-      return (await fetch(new URL(path, HOME), request)).status;
+      const answer = await fetch(new URL(path, HOME), request);
+      return { status: answer.status, text: answer.ok ? "" : await answer.text() };
     } catch {
-      return 0;
+      return { status: 0 };
     }
   }
 
@@ -164,8 +192,8 @@
     // a beacon tells nothing of its end, so these stay, and the collector knows an event that comes twice
     for (const name of waiting()) {
       if (name === underWay) continue;
-      const [path, body] = read(name);
-      navigator.sendBeacon(new URL(path, HOME), body);
+      const [path, body] = noted(name);
+      if (path) navigator.sendBeacon(new URL(path, HOME), body);
     }
   }
 
@@ -195,7 +223,11 @@
       given[name.toLowerCase()] = given[name.toLowerCase()] || value;
     }
     const entries = TOLD.map((name) => [name, given[name]]);
-    return Object.fromEntries(entries.filter(([, value]) => value && value.length <= LONGEST));
+    return Object.fromEntries(entries.filter(([, value]) => value && value.length <= LONGEST && !value.includes("\0")));
+  }
+
+  function before() {
+    return origin(document.referrer) === `${location.origin}/` ? told(document.referrer) : {};
   }
 
   function labels(parameters) {
@@ -207,10 +239,17 @@
     };
   }
 
+  function isRemembering() {
+    keep("session", ENDED);
+    return !("session" in memory);
+  }
+
   function currentSession() {
     const at = Date.now();
     let session = read("session");
-    const parameters = arrival ? told(arrival) : {};
+    let parameters = arrival ? told(arrival) : {};
+    // the first that is ever told here: the page before led on at once, or waited for consent in vain
+    if (arrival && !session && !Object.keys(parameters).length && isRemembering()) parameters = before();
     const query = String(new URLSearchParams(parameters));
     // either way: a clock that was put back must not keep a session open
     const isOver = !session || Math.abs(at - session.at) > settings.session_idle_minutes * MINUTE;
@@ -263,7 +302,7 @@
   function refuse(more) {
     // tried once, and tells of the visitor only which one it is
     const visitor = read("visitor");
-    if (visitor) post(COLLECT, JSON.stringify({ ...bare("consent", visitor, read("session") || visitor), ...more }));
+    if (visitor) post(COLLECT, written({ ...bare("consent", visitor, read("session") || visitor), ...more }));
     forgetVisitor();
   }
 
@@ -278,7 +317,7 @@
     const ga = cookie("_ga");
     send(COLLECT, {
       ...bare(eventName, visitor, session),
-      userId: visitor.userId,
+      userId: userIdOf(visitor),
       previousSessionId: session.previous,
       sessionIndex: session.index,
       pageViewId,
@@ -310,8 +349,15 @@
     event(eventName, { valueAmount: value, currency, order_id, payload });
   }
 
+  function userIdOf(given) {
+    // one that the collector refuses would have every later event refused
+    const isId = typeof given.userId === "number" || (typeof given.userId === "string" && given.userId.length <= 128);
+    return isId ? given.userId : undefined;
+  }
+
   function identify(person) {
-    if (isAllowed() && person.userId) keep("visitor", { ...currentVisitor(), userId: person.userId });
+    const userId = userIdOf(person);
+    if (isAllowed() && userId) keep("visitor", { ...currentVisitor(), userId });
     event("identify", { identify: person });
   }
 
@@ -330,7 +376,8 @@
 
   function reset() {
     forget("visitor");
-    forget("session");
+    // not forgotten: whoever comes next did not arrive from the page before
+    if (read("session")) keep("session", ENDED);
   }
 
   // ---- forms: read when they are sent, never while somebody types ----
@@ -345,7 +392,7 @@
     for (const field of form.elements) {
       if (!["text", "email", "tel"].includes(field.type)) continue;
       const words = [field.autocomplete.split(" ").pop(), field.type, field.name.toLowerCase()];
-      const name = words.map((word) => PERSONAL[word]).find(Boolean);
+      const name = words.map((word) => PERSONAL.get(word)).find(Boolean);
       const value = field.value.trim();
       if (name && value && value.length <= LONGEST && !(name in found)) found[name] = value;
     }
@@ -381,7 +428,7 @@
   function verify() {
     const nonce = new URL(landing()).searchParams.get("tl_verify");
     const body = { nonce, trackingKey: settings.key, pageUrl: location.origin + location.pathname };
-    if (nonce) post("api/tracking/verification/beacon", JSON.stringify(body));
+    if (nonce) post("api/tracking/verification/beacon", written(body));
   }
 
   // nothing that goes wrong here may break the page
@@ -394,16 +441,19 @@
   };
   const moved = safely(() => location.pathname === shown || page());
 
+  function follow(name) {
+    const original = history[name];
+    history[name] = function (...given) {
+      original.apply(this, given);
+      moved();
+    };
+  }
+
   function start() {
     verify();
     if (isRefusedByBrowser()) refuse({ gpc: true });
-    for (const name of ["pushState", "replaceState"]) {
-      const original = history[name];
-      history[name] = function (...given) {
-        original.apply(this, given);
-        moved();
-      };
-    }
+    // a page may have frozen its history
+    ["pushState", "replaceState"].forEach(safely(follow));
     addEventListener("popstate", moved);
     addEventListener("pageshow", (shownAgain) => shownAgain.persisted && safely(page)());
     addEventListener("pagehide", safely(sendWhileLeaving));
@@ -420,16 +470,22 @@
     // a page that is prerendered is seen later, or never
     open[name] = (...values) => (isBegun ? safely(work)(...values) : void given.push([name, ...values]));
   }
-  open.push = safely((...rows) => rows.forEach(([name, ...values]) => open[name](...values)));
+  const call = safely(([name, ...values]) => open[name](...values));
+  // one that is no call takes no other along
+  open.push = (...rows) => rows.forEach((row) => call(row));
   window.touchledger = open;
   const isAnswer = (row) => row && row[0] === "consent";
-  const begin = () => {
+  const begin = safely(() => {
     isBegun = true;
     // what was answered before this script was there holds for its first page view
     open.push(...given.filter(isAnswer));
     start();
     open.push(...given.filter((row) => !isAnswer(row)));
-  };
+  });
   if (document.prerendering) document.addEventListener("prerenderingchange", begin, { once: true });
   else begin();
 })(null /* the settings of the key */, document.currentScript);
+} catch (error) {
+  // a page may have taken a name of the browser's own
+  console.warn("touchledger:", error);
+}

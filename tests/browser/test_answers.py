@@ -48,10 +48,17 @@ def test_an_answer_from_before_the_tracker_was_there_holds_for_its_first_page_vi
 
 
 @pytest.mark.parametrize(
-    "answer", [{"analytics": "denied"}, {"analytics_storage": "denied", "ad_storage": "denied"}, {"analytics": "No"}]
+    "answer",
+    [
+        {"analytics": "denied"},
+        {"analytics_storage": "denied", "ad_storage": "denied"},
+        {"analytics": "No"},
+        {"analytics": "DENY"},
+        {"analytics": 0},
+    ],
 )
 def test_a_refusal_may_be_said_in_the_words_that_consent_banners_have_for_it(
-    shop: Shop, visitor: BrowserContext, answer: dict[str, str]
+    shop: Shop, visitor: BrowserContext, answer: dict[str, str | int]
 ) -> None:
     shop.begin(attributes='data-consent="required"')
     page = opened(visitor, shop.address)

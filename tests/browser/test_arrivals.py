@@ -149,3 +149,10 @@ def test_a_clock_that_was_put_back_does_not_keep_a_session_open(shop: Shop, visi
     page.goto(f"{shop.address}/?{AD}")
     again = shop.heard("page_view", 2)[1]
     assert (again["sessionIndex"], again["utm"]["source"]) == (2, "meta")
+
+
+def test_a_label_with_a_letter_that_no_text_holds_does_not_cost_the_visit(shop: Shop, visitor: BrowserContext) -> None:
+    opened(visitor, f"{shop.address}/?utm_source=a%00&gclid=%00&utm_medium=paid")
+    (view,) = shop.heard("page_view")
+    (touch,) = touches(shop, [view])
+    assert touch["utm_medium"] == "paid" and "click_id" not in touch

@@ -33,3 +33,11 @@ def test_a_field_called_id_does_not_stand_for_the_forms_own(shop: Shop, visitor:
     page.get_by_role("button", name="Ask").click()
     (lead,) = shop.heard("lead_submitted")
     assert lead["payload"] == {"form": "trip"}
+
+
+def test_a_field_called_as_something_of_the_language_is_not_read(shop: Shop, visitor: BrowserContext) -> None:
+    page = opened(visitor, shop.address)
+    page.evaluate("document.querySelector('#trip [name=note]').name = 'constructor'")
+    page.get_by_role("button", name="Ask").click()
+    shop.heard("lead_submitted")
+    assert "secret note" not in str(shop.told)

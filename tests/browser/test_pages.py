@@ -97,3 +97,13 @@ def test_every_page_is_reached_from_the_first(visit: Visit) -> None:
     page = visit.go("/")
     linked = set(page.eval_on_selector_all("a[href]", "all => all.map(one => one.getAttribute('href'))"))
     assert {path for path in PAGES if path != "/"} <= linked
+
+
+@pytest.mark.parametrize("path", ["/docs/errors", "/docs/models"])
+def test_no_finger_meets_two_entries_of_an_index_at_once(browser: Browser, address: str, path: str) -> None:
+    page = browser.new_page(viewport={"width": 320, "height": 700})
+    page.goto(address + path, wait_until="networkidle")
+    heights = page.eval_on_selector_all(".index a", "all => all.map(one => one.getBoundingClientRect().height)")
+    # WCAG 2.2, 2.5.8
+    assert heights and min(heights) >= 24
+    page.close()

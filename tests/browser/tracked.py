@@ -29,6 +29,8 @@ AGENT = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) 
 
 AD = "utm_source=meta&utm_medium=paid&utm_campaign=autumn&ad_platform=meta&campaign_id=c1&ad_set_id=s1&ad_id=a1"
 
+REFUSAL = b'{"error": {"message": "currency: must be a code."}}'
+
 CALLS = [["track", "menu_opened", {}]]
 
 PAGE = """<!doctype html><title>Shop</title><link rel="icon" href="data:,">
@@ -125,7 +127,8 @@ def _collector(shop: Shop) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
-            self.answer(shop.take(urlsplit(self.path).path, body), b"{}", "application/json")
+            status = shop.take(urlsplit(self.path).path, body)
+            self.answer(status, b"{}" if status < 400 else REFUSAL, "application/json")
 
         def answer(self, status: int, body: bytes, mimetype: str) -> None:
             self.send_response(status)

@@ -105,5 +105,16 @@ class ExportRow(Base):
         sa.UniqueConstraint("destination_id", "conversion_id"),
         sa.CheckConstraint("status in ('queued', 'sent', 'failed', 'skipped')", name="status"),
         sa.Index("ix_export_rows_listed", "profile_id", "created_at", "id"),
+        sa.Index("ix_export_rows_status", "profile_id", "status", "created_at", "id"),
+        sa.Index("ix_export_rows_destination", "profile_id", "destination_id", "created_at", "id"),
+        sa.Index("ix_export_rows_narrowed", "profile_id", "destination_id", "status", "created_at", "id"),
+        sa.Index(
+            "ix_export_rows_failed",
+            "profile_id",
+            "failed_at",
+            "status",
+            sqlite_where=sa.text("failed_at is not null"),
+            postgresql_where=sa.text("failed_at is not null"),
+        ),
         sa.Index("ix_export_rows_due", "destination_id", "status", "next_attempt_at"),
     )

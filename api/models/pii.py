@@ -21,7 +21,7 @@ class PiiAccess(Base):
     id: Mapped[str] = mapped_column(sa.String(36), primary_key=True, default=new_id)
     at: Mapped[datetime] = mapped_column(default=now)
     workspace_id: Mapped[str] = mapped_column(sa.String(36))
-    profile_id: Mapped[str] = mapped_column(sa.String(36), index=True)
+    profile_id: Mapped[str] = mapped_column(sa.String(36))
     actor_kind: Mapped[str] = mapped_column(sa.String(16))
     actor_id: Mapped[str] = mapped_column(sa.String(36))
     credential_prefix: Mapped[str | None] = mapped_column(sa.String(24))
@@ -35,6 +35,8 @@ class PiiAccess(Base):
 
     __table_args__ = (
         sa.Index("ix_pii_accesses_workspace_id_at", "workspace_id", "at"),
+        sa.Index("ix_pii_accesses_profile", "workspace_id", "profile_id", "at"),
+        sa.Index("ix_pii_accesses_actor", "workspace_id", "actor_id", "at"),
         sa.CheckConstraint("subject in ('customer', 'visitor', 'order', 'payment', 'list')", name="subject"),
         sa.CheckConstraint("pii_level in ('masked', 'full')", name="pii_level"),
     )

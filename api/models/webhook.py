@@ -70,7 +70,7 @@ class WebhookDelivery(Base):
     __tablename__ = "webhook_deliveries"
 
     id: Mapped[str] = mapped_column(sa.String(36), primary_key=True, default=new_id)
-    subscription_id: Mapped[str] = mapped_column(sa.ForeignKey("webhook_subscriptions.id"), index=True)
+    subscription_id: Mapped[str] = mapped_column(sa.ForeignKey("webhook_subscriptions.id"))
     event_id: Mapped[str] = mapped_column(sa.ForeignKey("webhook_events.id"), index=True)
     status: Mapped[str] = mapped_column(sa.String(10), default="pending")
     attempts: Mapped[int] = mapped_column(default=0)
@@ -83,4 +83,5 @@ class WebhookDelivery(Base):
     __table_args__ = (
         sa.CheckConstraint("status in ('pending', 'retrying', 'delivered', 'dead')", name="status"),
         sa.Index("ix_webhook_deliveries_due", "status", "next_attempt_at"),
+        sa.Index("ix_webhook_deliveries_listed", "subscription_id", "created_at", "id", "status"),
     )

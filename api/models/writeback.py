@@ -24,7 +24,7 @@ class Writeback(Base):
     id: Mapped[str] = mapped_column(sa.String(36), primary_key=True, default=new_id)
     at: Mapped[datetime] = mapped_column(default=now)
     workspace_id: Mapped[str] = mapped_column(sa.ForeignKey("workspaces.id"))
-    profile_id: Mapped[str] = mapped_column(sa.ForeignKey("profiles.id"), index=True)
+    profile_id: Mapped[str] = mapped_column(sa.ForeignKey("profiles.id"))
     user_id: Mapped[str] = mapped_column(sa.ForeignKey("users.id"))
     token_prefix: Mapped[str] = mapped_column(sa.String(24))
     operation: Mapped[str] = mapped_column(sa.String(64))
@@ -39,4 +39,6 @@ class Writeback(Base):
     __table_args__ = (
         sa.CheckConstraint("outcome in ('pending', 'dry_run', 'done', 'refused', 'failed')", name="outcome"),
         sa.Index("ix_writebacks_listed", "workspace_id", "at", "id"),
+        sa.Index("ix_writebacks_profile", "workspace_id", "profile_id", "at", "id"),
+        sa.Index("ix_writebacks_outcome", "workspace_id", "outcome", "at", "id"),
     )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from api.auth import Kind
 from api.db import now
@@ -21,27 +21,27 @@ Days = dict[str, list[Any]]
 
 
 def report(session: Session, reached: Reach, window: DateRange, *, only: Sequence[str]) -> list[dict[str, Any]]:
-    """One entry per credential, the most units first; of the one profile where one was named."""
+    """One entry per credential, or per one of `only`, the most units first; of the one profile where one was named."""
     if reached.workspace is None:
         raise LookupError("usage is told of a workspace")
-    used = _days(session, reached, window)
+    used = _days(session, reached, window, only)
     at = now()
     found = [
         _entry(Kind.API_KEY, row.ApiKey, row.ApiKey.profile_id, used)
-        for row in session.execute(keys.of(reached))
+        for row in session.execute(keys.of(reached).where(*_is_one(ApiKey.id, only)))
         if row.ApiKey.id in used or keys.status_of(row.ApiKey, at) in {"active", "expiring"}
     ]
     found += [_entry(Kind.USER_TOKEN, token, None, used) for token in _tokens(session, reached.workspace.id, used)]
-    chosen = [entry for entry in found if not only or entry["key_id"] in only]
-    return sorted(chosen, key=lambda entry: (-entry["units"], entry["key_id"]))
+    return sorted(found, key=lambda entry: (-entry["units"], entry["key_id"]))
 
 
-def _days(session: Session, reached: Reach, window: DateRange) -> Days:
+def _days(session: Session, reached: Reach, window: DateRange, only: Sequence[str]) -> Days:
     """The days of each credential that was used for the reached places, in order."""
     sums = [sa.func.sum(getattr(CredentialUse, name)).label(name) for name in COUNTS]
     chosen = (
         sa.select(CredentialUse.credential_id, CredentialUse.day, *sums)
         .where(_is_place(reached), CredentialUse.day.between(window.date_from, window.date_to))
+        .where(*_is_one(CredentialUse.credential_id, only))
         .group_by(CredentialUse.credential_id, CredentialUse.day)
         .order_by(CredentialUse.day)
     )
@@ -49,6 +49,10 @@ def _days(session: Session, reached: Reach, window: DateRange) -> Days:
     for row in session.execute(chosen):
         days[row.credential_id].append(row)
     return dict(days)
+
+
+def _is_one(column: InstrumentedAttribute[str], only: Sequence[str]) -> tuple[sa.ColumnElement[bool], ...]:
+    return (column.in_(only),) if only else ()
 
 
 def _is_place(reached: Reach) -> sa.ColumnElement[bool]:

@@ -44,8 +44,8 @@ ORDER = [
     By(WebhookSubscription.id, lambda row: row.id),
 ]
 NEWEST = [
-    By(WebhookDelivery.created_at, lambda row: row.WebhookDelivery.created_at, descending=True),
-    By(WebhookDelivery.id, lambda row: row.WebhookDelivery.id),
+    By(WebhookDelivery.created_at, lambda row: row.created_at, descending=True),
+    By(WebhookDelivery.id, lambda row: row.id),
 ]
 # an address may hold a secret of its receiver's, so the trail says nothing of it
 TOLD_OF = ("events", "status", "consecutive_failures")
@@ -156,14 +156,17 @@ def test_subscription(_: dict[str, Any], subscription_id: str) -> dict[str, Any]
 def delivery_list(query: dict[str, Any]) -> list[dict[str, Any]]:
     """What was told to whom and how that went, newest first; kept for 30 days"""
     place = _place()
-    chosen = subscriptions.deliveries_of(place)
+    chosen = subscriptions.instants_of(place)
     filters = {name: query[name] for name in ("subscription_id", "status") if query[name] is not None}
     chosen = chosen.where(*(getattr(WebhookDelivery, name) == value for name, value in filters.items()))
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         rows = op_lists.page(
             reading, chosen, NEWEST, query, route="/webhooks/deliveries", owner=place.owner, filters=filters
         )  # fmt: skip
-        return [_delivery(row.WebhookDelivery, row.type) for row in rows]
+        ids = [row.id for row in rows]
+        whole = subscriptions.deliveries_of(place).where(WebhookDelivery.id.in_(ids))
+        found = {row.WebhookDelivery.id: row for row in reading.execute(whole)}
+        return [_delivery(found[one].WebhookDelivery, found[one].type) for one in ids if one in found]
 
 
 @bp.route("/webhooks/deliveries/<delivery_id>/replay", methods=["POST"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -40,12 +40,17 @@ def of(place: Place) -> sa.Select[WebhookSubscription]:
 
 def deliveries_of(place: Place) -> sa.Select[WebhookDelivery, str]:
     """Deliveries to those subscriptions, each with the kind of its event."""
-    seen = of(place).with_only_columns(WebhookSubscription.id)
-    return (
-        sa.select(WebhookDelivery, WebhookEvent.type)
-        .join(WebhookEvent, WebhookEvent.id == WebhookDelivery.event_id)
-        .where(WebhookDelivery.subscription_id.in_(seen))
-    )
+    told = sa.select(WebhookDelivery, WebhookEvent.type)
+    return told.join(WebhookEvent, WebhookEvent.id == WebhookDelivery.event_id).where(_is_seen(place))
+
+
+def instants_of(place: Place) -> sa.Select[str, datetime]:
+    """Ids of the same deliveries and when they were made: what a page is chosen by, and all of it in one index."""
+    return sa.select(WebhookDelivery.id, WebhookDelivery.created_at).where(_is_seen(place))
+
+
+def _is_seen(place: Place) -> sa.ColumnElement[bool]:
+    return WebhookDelivery.subscription_id.in_(of(place).with_only_columns(WebhookSubscription.id))
 
 
 def locked(session: Session, place: Place, number: str, *, for_address: bool = False) -> WebhookSubscription:

@@ -138,7 +138,11 @@ def _told(reading: Session, workspace: Workspace) -> dict[str, Any]:
             apps[key.profile_id].add(key.app_id)
     states = {app: found.state for app, found in dpa.standings(reading, sorted(set().union(*apps.values()))).items()}
     rules, enabled = catalog.rules_of_many(reading, profiles), destinations.enabled_counts(reading, ids)
-    signed, read_at, erasures = agreements.signed(reading, ids), _last_reads(reading, ids), _erasures(reading, ids)
+    signed, read_at, erasures = (
+        agreements.signed(reading, ids),
+        _last_reads(reading, workspace.id, ids),
+        _erasures(reading, ids),
+    )
     rows = [
         {
             "profile_id": profile.id,
@@ -176,10 +180,12 @@ def _apps(reading: Session, ids: Sequence[str]) -> dict[str, set[str]]:
     return found
 
 
-def _last_reads(reading: Session, ids: Sequence[str]) -> Mapping[str, datetime]:
-    newest = sa.func.max(PiiAccess.at).label("at")
-    chosen = sa.select(PiiAccess.profile_id, newest).where(PiiAccess.profile_id.in_(ids))
-    return {row.profile_id: row.at for row in reading.execute(chosen.group_by(PiiAccess.profile_id))}
+def _last_reads(reading: Session, workspace_id: str, ids: Sequence[str]) -> Mapping[str, datetime]:
+    of_profile = PiiAccess.workspace_id == workspace_id, PiiAccess.profile_id == Profile.id
+    # one by one off the index: grouped, every access of all time is read
+    newest = sa.select(sa.func.max(PiiAccess.at)).where(*of_profile).scalar_subquery().label("at")
+    found = reading.execute(sa.select(Profile.id, newest).where(Profile.id.in_(ids)))
+    return {row.id: row.at for row in found if row.at is not None}
 
 
 def _erasures(reading: Session, ids: Sequence[str]) -> Mapping[str, int]:

@@ -10,6 +10,7 @@ import time_machine
 from api import db
 from tests.api.exports.conftest import Exporting
 from tests.api.exports.test_sending import DOWN, queue, row
+from tests.fixtures.statements import statements
 
 
 @pytest.mark.parametrize("wait", ["999999999999", "9" * 400, "Fri, 31 Dec 9999 23:59:59 GMT"])
@@ -56,3 +57,16 @@ def test_a_conversion_that_is_told_of_tomorrow_waits_for_it_in_spite_of_the_cloc
         assert exporting.send() == 0
     with time_machine.travel(at + timedelta(days=1), tick=False):
         assert exporting.send() == 1
+
+
+def test_a_look_for_what_is_due_does_not_read_what_was_sent(exporting: Exporting) -> None:
+    # every two seconds, the rows of all time
+    queue(exporting, "one")
+    engine = db.engine_for(exporting.settings.operational_url, durable=False)
+    with statements(engine) as run:
+        assert exporting.send() == 1
+    asked = next(one for one in run if "FROM export_rows" in one[0])
+    with engine.connect() as connection:
+        plan = connection.exec_driver_sql(f"explain query plan {asked[0]}", asked[1]).all()
+    steps = [step.detail for step in plan if "export_rows" in step.detail]
+    assert steps == ["SEARCH export_rows USING INDEX ix_export_rows_due (destination_id=? AND status=?)"]

@@ -16,6 +16,7 @@ from api.reading import timestamp
 from api.scopes import Scope
 from tests.api.conftest import Caller
 from tests.factories import exports, people, served
+from tests.fixtures.statements import statements
 from touchledger.settings import Settings
 
 
@@ -221,3 +222,14 @@ def page_view(profile: Profile, *, hours_ago: int) -> CollectedEvent:
     return CollectedEvent(
         profile_id=profile.id, event_id=f"view-{hours_ago}", event_name="page_view", occurred_at=at, received_at=at
     )
+
+
+def test_events_of_a_week_are_counted_without_reading_those_before(key: Caller, url: str) -> None:
+    engine = db.engine_for(url, durable=False)
+    with statements(engine) as run:
+        told(key)
+    asked = [one for one in run if "FROM events" in one[0]]
+    with engine.connect() as connection:
+        plans = [connection.exec_driver_sql(f"explain query plan {one}", values).all() for one, values in asked]
+    assert len(plans) == 3
+    assert all("COVERING INDEX ix_events_received (profile_id=?" in plan[0].detail for plan in plans)

@@ -18,6 +18,7 @@ from api.scopes import Scope
 from tests.api.conftest import Caller
 from tests.api.v1.credentials.conftest import data, refusal
 from tests.factories import accounts, people
+from tests.fixtures.statements import statements
 
 People = Callable[..., tuple[User, Caller]]
 COUNTS = ("requests", "units", "refused_4xx", "failed_5xx", "rate_limited")
@@ -170,3 +171,14 @@ def test_admins_read_it_and_nobody_else(
     assert refusal(stranger.get(path)) == (404, "not_found", None)
     with db.transaction(url) as session:
         assert session.scalars(sa.select(UserToken.id)).one()
+
+
+def test_of_one_key_nothing_of_the_others_is_read(owner: Caller, caller: Caller, path: str, url: str) -> None:
+    caller.get("/notes")
+    entry, engine = only(owner, path), db.engine_for(url, durable=False)
+    with statements(engine) as run:
+        assert data(owner.get(f"{path}?key_id={entry['key_id']}")) == {"keys": [entry]}
+    for table in ("credential_uses", "api_keys"):
+        (asked,) = (one for one in run if f"FROM {table}" in one[0])
+        assert entry["key_id"] in asked[1], asked
+    assert data(owner.get(f"{path}?key_id={db.new_id()}")) == {"keys": []}

@@ -45,7 +45,10 @@ def tables(profile: Profile) -> dict[str, list[dict[str, object]]]:
     return {
         "profiles": [{"profile_key": 1, **facts, "settings_version": "v"}],
         "customers": [{"profile_key": 1, **row} for row in rows] + [{"profile_key": 2, "person_key": 9}],
-        "customer_days": [{"profile_key": 1, "person_key": n, "day": f"2026-03-{n + 1:02}"} for n in range(4)],
+        "customer_days": [
+            {"profile_key": 1, "person_key": n, "day": f"2026-03-{day:02}"}
+            for n, day in ((0, 1), (1, 1), (2, 1), (2, 2), (3, 2))
+        ],
         "person_names": [{"profile_key": 1, **row} for row in names]
         + [{"profile_key": 2, "person_key": 9, "email": "ann@elsewhere.example"}],
         "person_identifiers": [
@@ -123,7 +126,8 @@ def test_people_come_last_seen_first_and_only_those_who_were_there_in_the_window
     reader: Caller, settings: Settings, profile: Profile
 ) -> None:
     assert listed(reader.get(PATH)) == keys(settings, profile, 2, 3, 0, 1)
-    assert listed(reader.get("/customers?date_from=2026-03-02&date_to=2026-03-03")) == keys(settings, profile, 2, 1)
+    assert listed(reader.get("/customers?date_from=2026-03-02&date_to=2026-03-03")) == keys(settings, profile, 2, 3)
+    assert listed(reader.get("/customers?date_from=2026-03-01&date_to=2026-03-01")) == keys(settings, profile, 2, 0, 1)
     assert listed(reader.get("/customers?date_from=2026-04-01&date_to=2026-04-03")) == []
 
 
@@ -259,3 +263,17 @@ def test_a_session_is_asked_for_the_permission_to_see_people(
         answer = Caller(client, people.session_of(url, bea)).get(f"{PATH}&profile_id={profile.id}")
         assert answer.status_code == status
     assert answer.json["meta"]["pii_level_applied"] == "full"
+
+
+def test_days_are_asked_of_those_alone_who_were_seen_after_the_window(
+    settings: Settings, profile: Profile, caller_with: Callable[..., Caller]
+) -> None:
+    world = tables(profile)
+    # Tokyo's March begins nine hours before
+    world["profiles"][0]["time_zone"] = "Asia/Tokyo"
+    world["customers"][1]["last_seen"] = MARCH - 9 * 3600
+    world["customers"][0]["last_seen"] = MARCH - 9 * 3600 - 1
+    served.publish(settings.published, {**world, "customer_days": []})
+    reader = caller_with(scopes=[Scope.CUSTOMERS_READ])
+    assert listed(reader.get(PATH)) == keys(settings, profile, 2, 3, 1)
+    assert listed(reader.get("/customers?date_from=2026-03-01&date_to=2026-03-01")) == []

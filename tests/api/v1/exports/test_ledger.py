@@ -13,6 +13,7 @@ from api.models import Profile
 from api.scopes import Scope
 from tests.api.conftest import Caller
 from tests.factories import accounts, exports, served
+from tests.fixtures.statements import statements
 from touchledger.settings import Settings
 
 
@@ -78,3 +79,25 @@ def test_the_document_tells_every_reason_for_which_a_conversion_is_skipped(key: 
     schemas = key.client.get("/openapi.json").get_json()["components"]["schemas"]
     told = schemas["LedgerRow"]["properties"]["reason"]["description"].split(". ")[0]
     assert told == f"Why it was skipped: {', '.join(SKIP_REASONS)}"
+
+
+@pytest.mark.parametrize(
+    ("filters", "index"),
+    [
+        ("", "ix_export_rows_listed"),
+        ("status=queued", "ix_export_rows_status"),
+        ("destination_id={of}", "ix_export_rows_destination"),
+        ("destination_id={of}&status=failed", "ix_export_rows_narrowed"),
+    ],
+)
+def test_a_page_does_not_read_the_rows_that_its_filters_leave_out(
+    key: Caller, url: str, profile: Profile, filters: str, index: str
+) -> None:
+    of, engine = exports.destination(url, profile).id, db.engine_for(url, durable=False)
+    with statements(engine) as run:
+        assert key.get(f"/exports?{filters.format(of=of)}").status_code == 200
+    (asked,) = (one for one in run if "FROM export_rows" in one[0])
+    with engine.connect() as connection:
+        plan = connection.exec_driver_sql(f"explain query plan {asked[0]}", asked[1]).all()
+    assert f"INDEX {index} (" in plan[0].detail
+    assert not [step.detail for step in plan if step.detail == "USE TEMP B-TREE FOR ORDER BY"]

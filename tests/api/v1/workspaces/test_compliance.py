@@ -15,6 +15,7 @@ from api.scopes import DEFAULT_SCOPES, Scope
 from api.served import CONVERSION_TYPES
 from tests.api.v1.workspaces.conftest import Ask, data, refusal
 from tests.factories import accounts, exports, people
+from tests.fixtures.statements import statements
 
 
 def test_each_profile_tells_who_may_read_about_people(
@@ -119,3 +120,17 @@ def test_the_overview_is_for_admins_and_takes_one_flag(
     assert refusal(ask("GET", path, as_role(Role.EDITOR))) == (403, "forbidden", "role_required")
     for body in ({}, {"healthcare_agency": "true"}, {"healthcare_agency": None}, {"healthcare_agency": True, "x": 1}):
         assert refusal(ask("PATCH", path, session, json=body)) == (422, "validation_error", None)
+
+
+def test_when_people_were_last_read_about_is_looked_up_and_not_counted_through(
+    ask: Ask, url: str, w: str, profile: Profile, as_role: Callable[..., str]
+) -> None:
+    session, engine = as_role(Role.ADMIN), db.engine_for(url, durable=False)
+    with statements(engine) as run:
+        data(ask("GET", f"{w}/compliance-overview", session))
+    (asked,) = (one for one in run if "FROM pii_accesses" in one[0])
+    with engine.connect() as connection:
+        plan = connection.exec_driver_sql(f"explain query plan {asked[0]}", asked[1]).all()
+    (step,) = (one.detail for one in plan if "pii_accesses" in one.detail)
+    assert step == "SEARCH pii_accesses USING COVERING INDEX ix_pii_accesses_profile (workspace_id=? AND profile_id=?)"
+    assert not [one.detail for one in plan if "TEMP B-TREE" in one.detail]

@@ -12,6 +12,7 @@ from api.models import Connection, Profile, Report, User
 from api.roles import Role
 from tests.api.v1.workspaces.conftest import Ask, data, refusal
 from tests.factories import people
+from tests.fixtures.statements import statements
 
 TABS = {"top_performers", "recommendations", "experiments", "reports", "connections", "exports"}
 
@@ -129,3 +130,15 @@ def test_a_tab_or_an_instant_that_is_none_is_refused(ask: Ask, w: str, session: 
         assert refusal(answer) == (422, "validation_error", None)
     for since in ("yesterday", "2026-01-02T03:04:05", "2100-01-01T00:00:00Z"):
         assert refusal(ask("GET", f"{w}/tab-counts?since={since}", session)) == (400, "invalid_parameter", None)
+
+
+def test_failed_exports_are_counted_without_reading_those_that_were_sent(
+    ask: Ask, url: str, w: str, session: str
+) -> None:
+    engine = db.engine_for(url, durable=False)
+    with statements(engine) as run:
+        data(ask("GET", f"{w}/tab-counts", session))
+    (asked,) = (one for one in run if "FROM export_rows" in one[0])
+    with engine.connect() as connection:
+        plan = connection.exec_driver_sql(f"explain query plan {asked[0]}", asked[1]).all()
+    assert "COVERING INDEX ix_export_rows_failed (profile_id=? AND failed_at>?)" in plan[0].detail

@@ -223,10 +223,12 @@ def connections(settings: Settings) -> Iterator[Finding]:
     if settings.database_url is None and not is_there(settings.home / "operational.db"):
         return
     living = sa.select(Profile.id).where(Profile.archived_at.is_(None))
-    chosen = sa.select(Connection).where(Connection.status.in_(HOLDING), Connection.profile_id.in_(living))
+    # not the token: to open one makes a signing key where there is none
+    told = (Connection.display_name, Connection.provider, Connection.status, Connection.status_reason)
+    chosen = sa.select(*told).where(Connection.status.in_(HOLDING), Connection.profile_id.in_(living))
     try:
         with transaction(settings.operational_url, durable=False) as session:
-            found = session.scalars(chosen.order_by(Connection.created_at, Connection.id)).all()
+            found = session.execute(chosen.order_by(Connection.created_at, Connection.id)).all()
     except sa.exc.SQLAlchemyError:
         # told where the database is looked at
         return

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 import uuid_utils
 from sqlalchemy.orm import DeclarativeBase, Session
 
-from api import patience
+from api import patience, pooled
 from api.once import Once
 from api.prepared import Prepared
 from api.turns import Turn, turn_at
@@ -152,6 +152,7 @@ def _engine(url: str, durable: bool) -> sa.Engine:
         sa.event.listen(engine, "begin", _begin_immediate)
         sa.event.listen(engine, "checkin", _pass_on)
     else:
+        pooled.listen(engine)
         patience.listen(engine, url)
     return engine
 

@@ -19,7 +19,7 @@ from api.migrate import NewerDatabaseError, check
 from api.models import Connection, Profile
 from api.models.connection import HOLDING
 from api.operations import SPARE_BYTES
-from orchestration.instance import SCHEMA
+from orchestration.instance import SCHEMA, PooledHistoryError, require_own_line
 from touchledger import doctor_spark
 from touchledger.demo import MADE
 from touchledger.doctor_files import (
@@ -135,6 +135,15 @@ def database(settings: Settings) -> Iterator[Finding]:
         )
     else:
         yield Finding("database", "ok", f"{address} is migrated")
+        yield from _pooler(settings)
+
+
+def _pooler(settings: Settings) -> Iterator[Finding]:
+    try:
+        require_own_line(settings)
+    except PooledHistoryError as error:
+        found, _, way_out = str(error).partition(": ")
+        yield Finding("Dagster", "warn", found, way_out)
 
 
 def _shown(url: sa.URL) -> str:

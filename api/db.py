@@ -141,10 +141,9 @@ def _engine(url: str, durable: bool) -> sa.Engine:
     # what is bound may be a person's or a secret: no exception and no log line repeats it
     found = sa.make_url(url)
     is_file = found.get_backend_name() == "sqlite"
-    told = {} if is_file else patience.connecting(found)
     # who waited for a row reads it as it is by then; under a stricter default of the server's both would have failed
-    level: Any = {} if is_file else {"isolation_level": "READ COMMITTED"}
-    engine = sa.create_engine(url, pool_pre_ping=not is_file, hide_parameters=True, connect_args=told, **level)
+    told: Any = {} if is_file else {"isolation_level": "READ COMMITTED", "connect_args": patience.connecting(found)}
+    engine = sa.create_engine(url, pool_pre_ping=not is_file, hide_parameters=True, **told)
     _addresses.add(url)
     if engine.dialect.name == "sqlite":
         sa.event.listen(engine, "connect", _sqlite_pragmas)

@@ -15,7 +15,7 @@ from rich.markup import escape
 
 from api import read_only
 from api.db import engine_for, transaction
-from api.migrate import NewerDatabaseError, check
+from api.migrate import NewerDatabaseError, check, other_encoding
 from api.models import Connection, Profile
 from api.models.connection import HOLDING
 from api.operations import SPARE_BYTES
@@ -174,6 +174,11 @@ def _kept_from(connection: sa.Connection) -> tuple[str, str] | None:
         return None
     if read_only.found(connection):
         return "takes no writes", "name the server that does, or end what keeps this one from it"
+    if encoding := other_encoding(connection):
+        return (
+            f"keeps texts in {encoding}",
+            "move it into a database of the encoding UTF8: docs/runbook.md, On Postgres",
+        )
     if connection.scalar(sa.text("select current_schema()")) is None:
         return "no schema of the search_path is there", "make it, or correct TOUCHLEDGER_DATABASE_URL"
     may = connection.scalar(sa.text("select has_database_privilege(current_database(), 'create')"))

@@ -32,6 +32,10 @@ class NewerDatabaseError(RuntimeError):
     """The database was migrated by a version that knows more than this one; it is unchanged."""
 
 
+class WrongEncodingError(RuntimeError):
+    """The database cannot keep every letter; nothing was made in it."""
+
+
 class HeldDatabaseError(RuntimeError):
     """Somebody else holds a table that a migration changes; the database is unchanged."""
 
@@ -39,8 +43,8 @@ class HeldDatabaseError(RuntimeError):
 def upgrade(url: str, revision: str = "head") -> None:
     """Create or update the tables of the database at `url`; safe to run from several processes at once.
 
-    Raises NewerDatabaseError and, where a table that is to be changed does not come free within seconds on Postgres,
-    HeldDatabaseError.
+    Raises NewerDatabaseError and, on Postgres, HeldDatabaseError where a table that is to be changed does not come free
+    within seconds, and WrongEncodingError where an empty database has another encoding than UTF8.
     """
     with engine_for(url).connect() as connection, _references_unwatched(connection), connection.begin():
         if connection.dialect.name == "postgresql":
@@ -48,10 +52,26 @@ def upgrade(url: str, revision: str = "head") -> None:
             connection.execute(sa.text("set local lock_timeout = 0"))
             connection.execute(sa.text("select pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
             connection.execute(sa.text(f"set local lock_timeout = {PATIENCE_MILLISECONDS}"))
+            _require_every_letter(connection)
         with _newer_told(), _held_told():
             command.upgrade(configuration(connection), revision)
         if connection.dialect.name == "sqlite" and connection.exec_driver_sql("pragma foreign_key_check").fetchall():
             raise BrokenReferencesError("the migration broke references between rows; the database is unchanged")
+
+
+def other_encoding(connection: sa.Connection) -> str | None:
+    """The encoding of a Postgres database that keeps texts otherwise than in UTF8."""
+    found = str(connection.scalar(sa.text("show server_encoding")))
+    return None if found == "UTF8" else found
+
+
+def _require_every_letter(connection: sa.Connection) -> None:
+    # one that was filled goes on: it holds what its letters can spell, and the doctor tells of it
+    if (found := other_encoding(connection)) and not sa.inspect(connection).has_table("alembic_version"):
+        raise WrongEncodingError(
+            f"the database keeps texts in {found}, which cannot spell every name: "
+            "make it with `create database NAME template template0 encoding 'UTF8'`"
+        )
 
 
 @contextmanager

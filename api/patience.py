@@ -46,7 +46,9 @@ def shorten(url: str) -> None:
 
 def connecting(url: sa.URL) -> dict[str, Any]:
     """What the driver is told when it connects, but for what the address says itself."""
-    return {name: given for name, given in CONNECTING.items() if name not in url.query}
+    # without this it speaks as the database keeps its texts, or as the environment says
+    told = CONNECTING | {"client_encoding": "utf8"}
+    return {name: given for name, given in told.items() if name not in url.query}
 
 
 def listen(engine: sa.Engine, url: str) -> None:

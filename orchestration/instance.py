@@ -48,6 +48,10 @@ class SharedHistoryError(RuntimeError):
     """Another deployment, of another schema of the same database, keeps its runs there."""
 
 
+class PooledHistoryError(RuntimeError):
+    """What Dagster says at the beginning of a session does not reach the database."""
+
+
 def prepare_instance(settings: Settings) -> None:
     """Write dagster.yaml and name its folder in the environment, for this process and those it starts.
 
@@ -63,6 +67,26 @@ def prepare_instance(settings: Settings) -> None:
         config["storage"] = {"postgres": {"postgres_url": {"env": STORAGE_VARIABLE}}}
     write_text(settings.dagster_home / "dagster.yaml", yaml.safe_dump(config, sort_keys=False))
     set_environment(settings)
+
+
+def require_own_line(settings: Settings) -> None:
+    """Raise PooledHistoryError where Dagster's tables would be made, or looked for, among the operational ones."""
+    if settings.operational_url.startswith("sqlite"):
+        return
+    engine = sa.create_engine(_storage_url(settings.operational_url), poolclass=sa.NullPool)
+    try:
+        with engine.connect() as connection:
+            reached = connection.scalar(sa.text("show search_path")) == SCHEMA
+    except sa.exc.OperationalError as error:
+        # so PgBouncer, unless it is told to drop them in silence
+        if "unsupported startup parameter" not in str(error.orig):
+            raise
+        reached = False
+    if not reached:
+        raise PooledHistoryError(
+            "a pooler before the database keeps from it what Dagster says of its sessions: builds, and "
+            "`serve --pipeline`, need the database's own address in TOUCHLEDGER_DATABASE_URL"
+        )
 
 
 def set_environment(settings: Settings) -> None:

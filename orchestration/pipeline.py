@@ -16,7 +16,7 @@ from dagster._core.execution import compute_logs
 from api.db import now
 from orchestration import recomputes
 from orchestration.history import forget
-from orchestration.instance import fail_orphans, origin_of, prepare_instance, process_tags
+from orchestration.instance import fail_orphans, origin_of, prepare_instance, process_tags, require_own_line
 from orchestration.partitions import DayRange
 from orchestration.sync import pull_range
 from orchestration.warehouse_state import require_database
@@ -70,13 +70,14 @@ def run_job(
 ) -> Outcome:
     """Run the job to its end; a failing step is told in the outcome, not raised.
 
-    Raises DamagedWarehouseError before the run begins.
+    Raises DamagedWarehouseError and PooledHistoryError before the run begins.
     """
     from orchestration.definitions import defs
 
     if name not in WITHOUT_MODELS:
         require_database(settings)
     prepare_instance(settings)
+    require_own_line(settings)
     outcome = Outcome(dg_run_id())
     # the daemon cannot begin again what ran in a process of a command, whatever the job says
     tags = {**process_tags(outcome.run_id), "dagster/max_retries": "0"}

@@ -15,11 +15,11 @@ from rich.markup import escape
 
 from api import read_only
 from api.db import engine_for, transaction
-from api.migrate import NewerDatabaseError, check
+from api.migrate import NewerDatabaseError, check, other_encoding
 from api.models import Connection, Profile
 from api.models.connection import HOLDING
 from api.operations import SPARE_BYTES
-from orchestration.instance import SCHEMA
+from orchestration.instance import SCHEMA, PooledHistoryError, require_own_line
 from touchledger import doctor_spark
 from touchledger.demo import MADE
 from touchledger.doctor_files import (
@@ -135,6 +135,15 @@ def database(settings: Settings) -> Iterator[Finding]:
         )
     else:
         yield Finding("database", "ok", f"{address} is migrated")
+        yield from _pooler(settings)
+
+
+def _pooler(settings: Settings) -> Iterator[Finding]:
+    try:
+        require_own_line(settings)
+    except PooledHistoryError as error:
+        found, _, way_out = str(error).partition(": ")
+        yield Finding("Dagster", "warn", found, way_out)
 
 
 def _shown(url: sa.URL) -> str:
@@ -165,6 +174,11 @@ def _kept_from(connection: sa.Connection) -> tuple[str, str] | None:
         return None
     if read_only.found(connection):
         return "takes no writes", "name the server that does, or end what keeps this one from it"
+    if encoding := other_encoding(connection):
+        return (
+            f"keeps texts in {encoding}",
+            "move it into a database of the encoding UTF8: docs/runbook.md, On Postgres",
+        )
     if connection.scalar(sa.text("select current_schema()")) is None:
         return "no schema of the search_path is there", "make it, or correct TOUCHLEDGER_DATABASE_URL"
     may = connection.scalar(sa.text("select has_database_privilege(current_database(), 'create')"))
@@ -223,10 +237,12 @@ def connections(settings: Settings) -> Iterator[Finding]:
     if settings.database_url is None and not is_there(settings.home / "operational.db"):
         return
     living = sa.select(Profile.id).where(Profile.archived_at.is_(None))
-    chosen = sa.select(Connection).where(Connection.status.in_(HOLDING), Connection.profile_id.in_(living))
+    # not the token: to open one makes a signing key where there is none
+    told = (Connection.display_name, Connection.provider, Connection.status, Connection.status_reason)
+    chosen = sa.select(*told).where(Connection.status.in_(HOLDING), Connection.profile_id.in_(living))
     try:
         with transaction(settings.operational_url, durable=False) as session:
-            found = session.scalars(chosen.order_by(Connection.created_at, Connection.id)).all()
+            found = session.execute(chosen.order_by(Connection.created_at, Connection.id)).all()
     except sa.exc.SQLAlchemyError:
         # told where the database is looked at
         return

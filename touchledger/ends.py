@@ -52,8 +52,8 @@ def told_in_a_line(error: Exception) -> str | None:
     import duckdb
     import sqlalchemy as sa
 
-    from api.migrate import HeldDatabaseError, NewerDatabaseError
-    from orchestration.instance import SharedHistoryError
+    from api.migrate import HeldDatabaseError, NewerDatabaseError, WrongEncodingError
+    from orchestration.instance import PooledHistoryError, SharedHistoryError
     from orchestration.lake_owners import LostLakeError
     from orchestration.landed_facts import DamagedRawFileError
     from orchestration.locks import WriterBusyError
@@ -62,8 +62,8 @@ def told_in_a_line(error: Exception) -> str | None:
 
     if isinstance(error, DamagedPointerError):
         return f"{error}; `touchledger build` publishes a new one over it"
-    ours = (NewerDatabaseError, HeldDatabaseError, SharedHistoryError, LostKeyError, LostLakeError, WriterBusyError)
-    told = (*ours, DamagedWarehouseError, DamagedRawFileError)
+    ours = (NewerDatabaseError, HeldDatabaseError, SharedHistoryError, PooledHistoryError, LostKeyError)
+    told = (*ours, WrongEncodingError, LostLakeError, WriterBusyError, DamagedWarehouseError, DamagedRawFileError)
     if isinstance(error, told):
         return str(error)
     if _is_dagsters_database(error):

@@ -14,6 +14,7 @@ import click
 import sqlalchemy as sa
 
 from orchestration.dbt_manifest import DbtParseError, ensure_manifest
+from orchestration.instance import require_own_line
 from orchestration.locks import only_writer
 from touchledger import own_folder
 from touchledger.dagster_pulse import Pulse
@@ -158,9 +159,11 @@ def watch(
 def serve_until_interrupted(output: Output, settings: Settings, *, with_pipeline: bool = False) -> None:
     """`touchledger serve`; with the pipeline, Dagster's schedules and sensors run beside it, for whatever is there.
 
-    Raises WriterBusyError where they run already.
+    Raises WriterBusyError where they run already, and PooledHistoryError where they cannot.
     """
     free_ports(settings, "api_port", *(["dagster_port"] if with_pipeline else []))
+    if with_pipeline:
+        require_own_line(settings)
     with only_dagster(settings) if with_pipeline else nullcontext():
         _serve_until_interrupted(output, settings, with_pipeline=with_pipeline)
 

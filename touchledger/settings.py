@@ -154,11 +154,15 @@ class Settings(BaseSettings):
         from sqlalchemy import exc, make_url
 
         try:
-            spoken = make_url(value.get_secret_value()).get_dialect()
+            address = make_url(value.get_secret_value())
+            spoken = address.get_dialect()
             if (spoken.name, spoken.driver) not in DATABASES:
                 raise ValueError
         except (exc.ArgumentError, ValueError):
             raise ValueError("should be an address like postgresql+psycopg://user:password@host/database") from None
+        # what follows would be taken for the server's name, and told with each of its errors
+        if spoken.name != "sqlite" and "@" in f"{address.host}{address.database}":
+            raise ValueError("should have each @ of its user or password written as %40")
         return value
 
     def __hash__(self) -> int:

@@ -12,7 +12,8 @@ import pytest
 import sqlalchemy as sa
 
 from api import db, turns
-from api.models import RateUse, Run
+from api.models import Profile, RateUse, Run
+from tests.factories import accounts
 from touchledger.settings import Settings
 
 PAGE, OLD_LIMIT = 4096, 1_000
@@ -132,3 +133,28 @@ def test_instants_are_utc_whatever_the_zone_of_the_server(database_url: str) -> 
         told = session.scalar(sa.select(Run.started_at))
     assert told is not None
     assert told.isoformat() == "2026-03-29T00:30:00+00:00"
+
+
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_who_waited_for_a_row_goes_on_whatever_the_isolation_of_the_server(database_url: str) -> None:
+    # requests of one key at the same moment were 503 and 500: its allowance had changed while they waited for it
+    profile = accounts.profile(database_url)
+    with db.transaction(database_url) as session:
+        name = session.scalar(sa.text("select quote_ident(current_database())"))
+        session.execute(sa.text(f"alter database {name} set default_transaction_isolation = serializable"))
+    db.close_engines(database_url)
+    change = sa.update(Profile).where(Profile.id == profile.id).values(name=Profile.name + "+")
+    blocked = sa.text("select count(*) from pg_locks where not granted")
+    with ThreadPoolExecutor(1) as pool:
+        with db.transaction(database_url) as session, db.transaction(database_url) as watching:
+            session.execute(change)
+            waiting = pool.submit(changed, database_url, change)
+            until = time.monotonic() + 10
+            while not watching.scalar(blocked) and time.monotonic() < until:
+                time.sleep(0.01)
+        assert waiting.result(10) == f"{profile.name}++"
+
+
+def changed(url: str, change: sa.Update) -> str | None:
+    with db.transaction(url) as session:
+        return session.scalar(change.returning(Profile.name))

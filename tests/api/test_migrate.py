@@ -9,13 +9,16 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from alembic.script import ScriptDirectory
+from pydantic import SecretStr
 
 from api import migrate
 from api.app_names import key_of
 from api.db import Base, close_engines, engine_for
 from api.sealing import unseal
 from tests.fixtures.postgres import create_database, drop_database
+from touchledger.doctor import database
 from touchledger.ends import told_in_a_line
+from touchledger.settings import Settings
 
 
 def test_the_migrations_lead_to_the_models(database_url: str) -> None:
@@ -116,3 +119,22 @@ def test_names_of_apps_that_read_the_same_stay(request: pytest.FixtureRequest, t
     assert (older.name, newer.name) == ("Acme", "acme")
     assert older.name_key == key_of("acme") != newer.name_key
     close_engines(url)
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_that_cannot_spell_every_name_is_refused_while_it_is_empty(
+    postgres_server: str, settings: Settings, encoding: str
+) -> None:
+    # every command ended with a traceback of the driver's, or the first name with a letter of another alphabet was 500
+    name = f"e{uuid.uuid4().hex}"
+    with sa.create_engine(postgres_server, isolation_level="AUTOCOMMIT", poolclass=sa.NullPool).connect() as server:
+        made = f"create database {name} template template0 encoding '{encoding}' lc_collate 'C' lc_ctype 'C'"
+        server.execute(sa.text(made))
+    url = postgres_server.rsplit("/", 1)[0] + f"/{name}"
+    with pytest.raises(migrate.WrongEncodingError, match=f"keeps texts in {encoding}") as refused:
+        migrate.upgrade(url)
+    assert told_in_a_line(refused.value) == str(refused.value)
+    (finding,) = database(settings.model_copy(update={"database_url": SecretStr(url)}))
+    assert (finding.verdict, finding.found.endswith(f"keeps texts in {encoding}")) == ("fail", True)
+    close_engines(url)
+    drop_database(postgres_server, name)

@@ -19,11 +19,16 @@ from orchestration.instance import (
     HOST_TAG,
     PID_TAG,
     STORAGE_VARIABLE,
+    PooledHistoryError,
     SharedHistoryError,
     fail_orphans,
     prepare_instance,
     process_tags,
+    require_own_line,
 )
+from orchestration.pipeline import run_job
+from tests.fixtures.pooler import pooled
+from touchledger.doctor import database
 from touchledger.ends import told_in_a_line
 from touchledger.settings import REPOSITORY, Settings
 
@@ -97,6 +102,23 @@ def test_a_second_deployment_of_another_schema_is_refused_the_books_of_the_first
         connection.execute(sa.text("drop table dagster.touchledger_deployment"))
     prepare_instance(second)
     close_engines(url)
+
+
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_a_pooler_that_drops_what_dagster_says_is_told_before_its_tables_are_made(deployment: Settings) -> None:
+    # they were made among the operational ones, and each command after it ended with a traceback of Dagster's
+    prepare_instance(deployment)
+    require_own_line(deployment)
+    with pooled(deployment.operational_url) as url:
+        behind = deployment.model_copy(update={"database_url": SecretStr(url)})
+        prepare_instance(behind)
+        with pytest.raises(PooledHistoryError, match="own address in TOUCHLEDGER_DATABASE_URL") as refused:
+            run_job(behind, "build")
+        assert told_in_a_line(refused.value) == str(refused.value)
+        close_engines(url)
+        assert [(one.subject, one.verdict) for one in database(behind)] == [("database", "ok"), ("Dagster", "warn")]
+        close_engines(url)
+    assert not sa.inspect(engine_for(deployment.operational_url)).has_table("event_logs")
 
 
 def test_what_the_runbook_lets_go_of_a_full_disk_takes_the_runs_and_no_schedule(

@@ -252,6 +252,21 @@ def test_connections_that_gave_nothing_are_told_with_who_has_to_act(settings: Se
     assert list(connections(settings)) == []
 
 
+def test_the_doctor_makes_no_key_beside_accounts_whose_key_is_lost(
+    settings: Settings, deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # it opened their tokens, for which a new key was made, and from then on no command missed the old one
+    monkeypatch.delenv("TOUCHLEDGER_TOKEN_KEY")
+    exports.connection(settings.operational_url, accounts.profile(settings.operational_url))
+    key = settings.home / "secret.key"
+    key.unlink(missing_ok=True)
+    for _ in range(2):
+        done = deployment.attempt("doctor", "--json")
+        (found,) = [one["found"] for one in json.loads(done.stdout) if one["subject"] == "key"]
+        assert found == f"{key} is gone, and the database holds tokens of accounts that only its key opens"
+    assert not key.exists()
+
+
 def test_a_password_in_the_query_of_the_databases_address_is_not_told(settings: Settings) -> None:
     url = SecretStr("postgresql+psycopg://127.0.0.1:1/shop?user=ann&password=hush1&sslpassword=hush2&sslmode=prefer")
     (finding,) = database(settings.model_copy(update={"database_url": url}))

@@ -120,6 +120,9 @@ def test_whatever_is_set_settings_can_name_what_is_open(home: Path) -> None:
         ("DATABASE_URL", "nodatabase://user:hunter2@db/touchledger"),
         ("DATABASE_URL", "postgresql+psycopg://user@db:hunter2/touchledger"),
         ("DATABASE_URL", "mysql://user:hunter2@db/touchledger"),
+        # the end of such a password was told as the server's name by the doctor and in the log
+        ("DATABASE_URL", "postgresql+psycopg://user:p@hunter2@db/touchledger"),
+        ("DATABASE_URL", "postgresql+psycopg://user:p@hunter2/word@db/touchledger"),
         ("DATABASE_URL", "postgresql+asyncpg://user:hunter2@db/touchledger"),
         ("WAREHOUSE_MEMORY_LIMIT", "hunter2"),
         ("SERVED_MEMORY_LIMIT", "lots of hunter2"),

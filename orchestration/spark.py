@@ -114,7 +114,7 @@ def run_models(settings: Settings, command: Sequence[str]) -> int:
     clear(settings)
     folder = _folder(settings)
     folder.mkdir(parents=True)
-    log = settings.home / "logs" / "spark.log"
+    log = _log(settings)
     log.parent.mkdir(parents=True, exist_ok=True)
     put_aside(log, settings.log_mb)
     parent = os.getpid()
@@ -186,6 +186,10 @@ def executors_file(settings: Settings) -> Path:
     return settings.home / "spark-executors.json"
 
 
+def _log(settings: Settings) -> Path:
+    return settings.home / "logs" / "spark.log"
+
+
 def target(settings: Settings) -> Path:
     """Where dbt writes its artifacts: apart from DuckDB's, whose parse another engine would make worthless."""
     return settings.home / "dbt-spark"
@@ -208,6 +212,7 @@ def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
         "wanted": wanted(),
         "marts": str(marts_folder(settings)),
         "executors": str(executors_file(settings)),
+        "log": str(_log(settings)),
     }
 
 

@@ -202,6 +202,7 @@ def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
         "spark.sql.shuffle.partitions": str(settings.spark_partitions),
         "spark.driver.memory": settings.spark_driver_memory,
         "spark.executor.memory": settings.spark_executor_memory,
+        **_own_files(settings),
         **settings.spark_conf,
     }
     return {
@@ -214,6 +215,13 @@ def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
         "executors": str(executors_file(settings)),
         "log": str(_log(settings)),
     }
+
+
+def _own_files(settings: Settings) -> dict[str, str]:
+    """Where the application keeps files of its own: what a kill left in the machine's /tmp, no erasure would reach."""
+    own = str(_folder(settings) / "own")
+    # Spark reads a list, in which a comma cannot be told from one of a path
+    return {} if "," in own else {"spark.local.dir": own}
 
 
 def _table(settings: Settings, name: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -25,6 +26,8 @@ from touchledger.settings import Settings
 WITHOUT_MODELS = {"sync", "ranking"}
 # as Dagster keeps them in its events
 INTERRUPTS = {"KeyboardInterrupt", "DagsterExecutionInterruptedError"}
+# of an error on Spark the calls within Java: hundreds of lines between the few that say what it is
+CALLS_OF_JAVA = re.compile(r"^[ \t]*(?:\t|\\t)+(?:at |\.{3} )[^\n]*\n?", re.MULTILINE)
 PULLING_JOBS = {"nightly", "sync", "hourly_delivery"}
 
 
@@ -182,7 +185,7 @@ def _classes(error: Any) -> Iterator[str]:
 
 
 def _innermost(error: Any) -> str:
-    """The message of the exception that all the others wrap; empty without one."""
+    """The message of the exception that all the others wrap, without the calls within Java; empty without one."""
     while error is not None and error.cause is not None:
         error = error.cause
-    return error.message.strip() if error is not None else ""
+    return CALLS_OF_JAVA.sub("", error.message).strip() if error is not None else ""

@@ -114,7 +114,7 @@ def run_models(settings: Settings, command: Sequence[str]) -> int:
     clear(settings)
     folder = _folder(settings)
     folder.mkdir(parents=True)
-    log = settings.home / "logs" / "spark.log"
+    log = _log(settings)
     log.parent.mkdir(parents=True, exist_ok=True)
     put_aside(log, settings.log_mb)
     parent = os.getpid()
@@ -186,6 +186,10 @@ def executors_file(settings: Settings) -> Path:
     return settings.home / "spark-executors.json"
 
 
+def _log(settings: Settings) -> Path:
+    return settings.home / "logs" / "spark.log"
+
+
 def target(settings: Settings) -> Path:
     """Where dbt writes its artifacts: apart from DuckDB's, whose parse another engine would make worthless."""
     return settings.home / "dbt-spark"
@@ -198,6 +202,7 @@ def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
         "spark.sql.shuffle.partitions": str(settings.spark_partitions),
         "spark.driver.memory": settings.spark_driver_memory,
         "spark.executor.memory": settings.spark_executor_memory,
+        **_own_files(settings),
         **settings.spark_conf,
     }
     return {
@@ -208,7 +213,15 @@ def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
         "wanted": wanted(),
         "marts": str(marts_folder(settings)),
         "executors": str(executors_file(settings)),
+        "log": str(_log(settings)),
     }
+
+
+def _own_files(settings: Settings) -> dict[str, str]:
+    """Where the application keeps files of its own: what a kill left in the machine's /tmp, no erasure would reach."""
+    own = str(_folder(settings) / "own")
+    # Spark reads a list, in which a comma cannot be told from one of a path
+    return {} if "," in own else {"spark.local.dir": own}
 
 
 def _table(settings: Settings, name: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ built and every test passed. What is wanted lies then as Parquet in the plan's `
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from threading import Event, Thread
@@ -15,6 +16,9 @@ from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
 LAKE = "lake"
+LOOK_EVERY_SECONDS = 0.3
+# as Spark logs it of an application that was killed at its master's page, or whose masters or executors are lost
+REASON = re.compile(r"Application has been killed\. Reason: (.+)")
 
 
 def main() -> None:
@@ -36,6 +40,8 @@ def _built(plan: dict[str, Any]) -> bool:
     _let_it_say_what_it_waits_for(spark)
     over = Event()
     Thread(target=_end_with, args=(spark.sparkContext._gateway.proc, over), daemon=True).start()
+    log = Path(plan["log"])
+    Thread(target=_end_once_stopped, args=(spark, log, log.stat().st_size, over), daemon=True).start()
     try:
         spark.sql(f"create database if not exists {LAKE}")
         for table in plan["tables"]:
@@ -59,6 +65,21 @@ def _end_with(java: Any, over: Event) -> None:
     if not over.is_set():
         _tell(f"Spark: its application ended with {code}; below 0 that is a signal, and -9 often is want of memory")
         os._exit(1)
+
+
+def _end_once_stopped(spark: SparkSession, log: Path, before: int, over: Event) -> None:
+    """End this process when others than we stop the application, whose Java lives on and refuses each model left."""
+    application = spark.sparkContext._jsc.sc()
+    while not over.wait(LOOK_EVERY_SECONDS):
+        try:
+            is_stopped = application.isStopped()
+        except Exception:
+            # its Java ended, which is told elsewhere
+            return
+        if is_stopped and not over.is_set():
+            reasons = REASON.findall(log.read_bytes()[before:].decode(errors="replace"))
+            _tell(f"Spark: its application was stopped: {reasons[-1] if reasons else f'{log} says why'}")
+            os._exit(1)
 
 
 def _tell(text: str) -> None:

@@ -24,13 +24,20 @@ from orchestration.dbt_manifest import target
 from orchestration.importer import import_file
 from orchestration.lake import Lake
 from orchestration.locks import WriterBusyError, only_writer
-from orchestration.pipeline import Outcome, Progress, run_job
+from orchestration.pipeline import Listener, Outcome, Progress, dg_run_id, run_job
 from tests.factories.deployments import migrate
 from tests.fixtures.waiting_dbt import waiting_dbt
 from touchledger import settings as settings_module
 from touchledger.accounts import create_profile
 from touchledger.settings import REPOSITORY, Settings
 
+# as dagster-dbt repeats what dbt says of a model on Spark
+OF_SPARK = r"""ERROR creating sql table model marts.entity_reach
+  : org.apache.spark.SparkException: [TASK_WRITE_FAILED] Task failed while writing rows
+  \tat org.apache.spark.SparkContext.runJob(SparkContext.scala:2490)
+  \t... 34 more
+  Caused by: java.io.IOException: No space left on device
+  \t\tat java.base/java.lang.Thread.run(Thread.java:840)"""
 # as a terminal does it: all processes of the group are told, once those beside a step have begun
 STOPPED = """
 import os, signal, time
@@ -215,6 +222,28 @@ def test_ctrl_c_stops_a_run_and_nothing_beside_it_speaks(home: Path) -> None:
         [sys.executable, "-c", STOPPED], capture_output=True, text=True, check=False, start_new_session=True
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "False True\n", "")
+
+
+def test_a_terminal_is_told_what_spark_says_and_not_where_in_java_it_was() -> None:
+    # one full disk was a thousand lines, and what it was stood between them
+    @dg.op
+    def models() -> None:
+        raise RuntimeError(OF_SPARK)
+
+    @dg.job
+    def spark() -> None:
+        models()
+
+    outcome = Outcome(dg_run_id())
+    with dg.DagsterInstance.ephemeral() as instance:
+        instance.add_event_listener(outcome.run_id, Listener(outcome, lambda _: None))
+        spark.execute_in_process(instance=instance, run_id=outcome.run_id, raise_on_error=False)
+    (problem,) = outcome.problems
+    assert problem.splitlines() == [
+        "models: RuntimeError: ERROR creating sql table model marts.entity_reach",
+        "  : org.apache.spark.SparkException: [TASK_WRITE_FAILED] Task failed while writing rows",
+        "  Caused by: java.io.IOException: No space left on device",
+    ]
 
 
 def test_a_second_writer_is_told_who_writes(built: Built, monkeypatch: pytest.MonkeyPatch) -> None:

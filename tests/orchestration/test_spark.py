@@ -145,6 +145,17 @@ def test_a_setting_of_ones_own_comes_last(told: Settings) -> None:
     assert conf["spark.sql.decimalOperations.allowPrecisionLoss"] == "false"
 
 
+def test_what_the_application_puts_aside_lies_where_a_run_is_cleared(told: Settings) -> None:
+    # of one that was killed, shuffles stayed in /tmp for every user to read, and no erasure took the people out
+    for folder in ("shared", "one, two"):
+        settings = told.model_copy(update={"spark_folder": told.home / folder})
+        spark.run_models(settings, ["build"])
+        conf = json.loads((told.home / "plan.json").read_text())["conf"]
+        # which Spark would read as two folders
+        expected = str(settings.spark_run / "own") if "," not in folder else None
+        assert conf.get("spark.local.dir") == expected
+
+
 def test_dbts_verdict_is_the_applications(told: Settings) -> None:
     (told.home / "verdict").write_text("1")
     assert spark.run_models(told, ["build"]) == 1

@@ -17,23 +17,30 @@ import pytest
 
 from orchestration import spark
 
-# in a process of its own stands where Spark would: a Java that the kernel kills, and a dbt that then has no answer
-KILLED = """
+# in a process of its own stands where Spark would: one that ends as it is told to, and a dbt that then has no answer
+ENDED = """
 import io, json, runpy, subprocess, sys, time, types
-java = subprocess.Popen(["sleep", "60"])
+driver, ending, log = sys.argv[1:]
+java = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+stopped = []
 class Spark:
     def __getattr__(self, name): return java if name == "proc" else self
     def __call__(self, *_): return self
+    def isStopped(self): return bool(stopped)
 def invoke(_):
-    java.kill()
+    if ending == "killed":
+        java.kill()
+    else:
+        print(ending, file=open(log, "a"), flush=True)
+        stopped.append(True)
     time.sleep(60)
 for name, members in {"pyspark.sql": {"SparkSession": Spark()}, "dbt.cli.main": {"dbtRunner": Spark}}.items():
     sys.modules[name] = types.ModuleType(name)
     vars(sys.modules[name]).update(members)
 Spark.invoke = staticmethod(invoke)
-plan = {"master": "", "conf": {}, "tables": [], "command": [], "wanted": [], "marts": "", "executors": ""}
+plan = {"master": "", "conf": {}, "tables": [], "command": [], "wanted": [], "marts": "", "executors": "", "log": log}
 sys.stdin = io.StringIO(json.dumps(plan))
-runpy.run_path(sys.argv[1], run_name="__main__")
+runpy.run_path(driver, run_name="__main__")
 """
 
 
@@ -58,6 +65,9 @@ class Asked:
     def __index__(self) -> int:
         return 0
 
+    def __bool__(self) -> bool:
+        return False
+
 
 def asked_of_spark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, tables: list[dict[str, Any]]
@@ -71,7 +81,9 @@ def asked_of_spark(
         monkeypatch.setitem(sys.modules, name, module := ModuleType(name))
         vars(module).update(members)
     plan = {"master": "spark://cluster:7077", "conf": {}, "tables": tables, "command": [], "wanted": []}
-    told = json.dumps({**plan, "marts": "", "executors": str(tmp_path / "executors")})
+    files = {name: str(tmp_path / name) for name in ("executors", "log")}
+    Path(files["log"]).touch()
+    told = json.dumps({**plan, "marts": "", **files})
     monkeypatch.setattr(sys, "stdin", io.StringIO(told))
     with pytest.raises(SystemExit) as ended:
         runpy.run_path(str(spark.DRIVER), run_name="__main__")
@@ -97,10 +109,11 @@ def test_a_state_folder_may_have_an_apostrophe_in_its_path(tmp_path: Path, monke
     assert created.endswith(r"location '/home/o\'neil/lake/raw/ads'")
 
 
-def test_an_application_that_is_killed_ends_the_build_and_is_told_as_dbt_tells_an_error() -> None:
-    # each model that was left was an error of its own then, a refused connection, and nothing said why
+def told_of_its_end(log: Path, ending: str) -> str:
+    """What the driver tells, as dbt tells an error, of an application that ends so; the log is of the one before."""
+    log.write_text("ERROR Application has been killed. Reason: of the run before\n")
     done = subprocess.run(
-        [sys.executable, "-c", KILLED, spark.DRIVER],
+        [sys.executable, "-c", ENDED, spark.DRIVER, ending, log],
         env={**os.environ, "DBT_LOG_FORMAT": "json"},
         capture_output=True,
         timeout=50,
@@ -109,7 +122,23 @@ def test_an_application_that_is_killed_ends_the_build_and_is_told_as_dbt_tells_a
     assert done.returncode == 1
     event = json.loads(done.stdout)
     assert (event["info"]["level"], event["data"]) == ("error", {})
-    assert "ended with -9" in event["info"]["msg"]
+    return str(event["info"]["msg"])
+
+
+def test_an_application_that_is_killed_ends_the_build_and_is_told_as_dbt_tells_an_error(tmp_path: Path) -> None:
+    # each model that was left was an error of its own then, a refused connection, and nothing said why
+    assert "ended with -9" in told_of_its_end(tmp_path / "log", "killed")
+
+
+def test_an_application_that_its_master_ends_is_told_with_sparks_reason(tmp_path: Path) -> None:
+    # its Java lives on: each model left was refused with a page of Java's calls, one called it a bug of Spark
+    reason = "Master removed our application: KILLED"
+    told = told_of_its_end(tmp_path / "log", f"ERROR Backend: Application has been killed. Reason: {reason}")
+    assert told == f"Spark: its application was stopped: {reason}"
+    assert (
+        told_of_its_end(tmp_path / "log", "ERROR ")
+        == f"Spark: its application was stopped: {tmp_path / 'log'} says why"
+    )
 
 
 def test_what_spark_refuses_is_told_where_errors_of_dbt_are(

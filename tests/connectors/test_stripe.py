@@ -76,6 +76,13 @@ def test_whoever_paid_is_who_said_so_at_the_till_and_else_the_customer_of_the_ca
     assert (row["email"], row["phone"], row["payment_customer_id"]) == (*told, "cus_1")
 
 
+@pytest.mark.parametrize(
+    ("beside", "ref"), [({"order_id": "7"}, "7"), ({"order_ref": "A", "order_id": "7"}, "A"), ({}, None)]
+)
+def test_the_order_of_a_payment_is_what_its_metadata_names(beside: dict[str, str], ref: str | None) -> None:
+    assert stripe_module.payment(charge("one", TODAY, metadata=beside))["order_ref"] == ref
+
+
 def test_renewals_are_numbered_from_their_subscriptions_first_payment(sandbox: RunningSandbox, stripe: Stripe) -> None:
     first = {row.subscription_id: row.intent_id for row in sandbox.world.payments if row.sequence_no == 1}
     true = {

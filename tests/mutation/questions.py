@@ -44,7 +44,7 @@ def the_golden_cases(warehouse: Any) -> None:
 
 def the_payment_worlds(warehouse: Any) -> None:
     """As what was paid and given back, in every mart."""
-    tests = [test for test in _of(test_payment_worlds) if "credited" in test.__annotations__]
+    tests: list[Any] = [test for test in _of(test_payment_worlds) if "credited" in test.__annotations__]
     for test in tests:
         worlds = test_payment_worlds.WORLDS if "world" in test.__annotations__ else ()
         for arguments in [{"world": world} for world in worlds] or [{}]:

@@ -119,7 +119,11 @@ def test_a_coarse_grain_keeps_few_numbers_and_lets_no_window_hold_more(steps: li
     for step, units in steps:
         moment += step
         uses, allowance = settle(uses, moment, units=units, limit=limit, window=window, grain=grain)
-        accepted += [(moment, units)] if allowance.retry_after is None else []
+        if allowance.retry_after is None:
+            accepted.append((moment, units))
+        else:
+            # units come free up to one grain later than they would by themselves, and no later
+            assert sum(spent for at, spent in accepted if moment - at < window + grain) + units > limit
         assert len(uses) <= window // grain + 2
     for start, _ in accepted:
         assert sum(units for at, units in accepted if start <= at < start + window) <= limit
@@ -182,6 +186,7 @@ def test_no_window_ever_holds_more_than_the_limit(steps: list[Request]) -> None:
         if allowance.retry_after is None:
             accepted.append((moment, units))
         else:
+            assert sum(spent for at, spent in accepted if moment - at < WINDOW) + units > limit
             later = moment + allowance.retry_after * SECOND
             assert settle(uses, later, units=units, limit=limit)[1].retry_after is None
             earlier = later - SECOND

@@ -46,6 +46,12 @@ def test_an_ad_whose_parts_meta_chooses_shows_and_leads_to_what_its_feed_holds()
     assert creative(told(asset_feed_spec=other))["content_hash"] != row["content_hash"]
 
 
+def test_what_a_creative_shows_itself_comes_before_what_its_feed_holds() -> None:
+    own = {"video_id": "9", "title": "Sale", "body": "Today", "call_to_action_type": "LEARN_MORE"}
+    row = creative(told(**own, asset_feed_spec=FEED))
+    assert [row[name] for name in ("video_id", "title", "body", "call_to_action")] == list(own.values())
+
+
 @pytest.mark.parametrize(
     ("members", "form", "landing"),
     [
@@ -53,6 +59,9 @@ def test_an_ad_whose_parts_meta_chooses_shows_and_leads_to_what_its_feed_holds()
         ({"asset_feed_spec": {"ad_formats": ["SINGLE_IMAGE"], "images": [{"hash": "a1"}]}}, "image", None),
         ({"object_story_spec": {**PAGE, "template_data": {"link": SITE}}}, "image", SITE),
         ({"object_story_spec": {**PAGE, "template_data": {"link": SITE, "child_attachments": [{}]}}}, "carousel", SITE),
+        ({"video_id": "7"}, "video", None),
+        ({"object_story_spec": {**PAGE, "video_data": {"video_id": "7"}}}, "video", None),
+        ({"asset_feed_spec": {**FEED, "ad_formats": ["CAROUSEL"]}}, "carousel", SITE),
         # a post of the page's, of which Meta tells no story
         ({"object_type": "VIDEO", "object_story_spec": None}, "video", None),
         ({"object_story_spec": {**PAGE, "link_data": {"link": SITE}}, "asset_feed_spec": {}}, "image", SITE),

@@ -133,3 +133,15 @@ def test_what_was_deleted_while_its_rest_was_read_is_left_out_and_holds_up_no_ot
         else:
             rows = read(shop)[kind]
         assert [row[f"{parent}_id"] for row in rows] == ["1"]
+
+
+def test_the_state_of_a_live_order_moves_with_its_payments_and_parcels() -> None:
+    lines = {"edges": [], "pageInfo": {"hasNextPage": False, "endCursor": None}}
+    made = {"createdAt": "2026-03-01T00:00:00Z", "cancelledAt": None, "customAttributes": [], "lineItems": lines}
+    paid, sent = {"processedAt": "2026-03-02T00:00:00Z"}, {"updatedAt": "2026-03-03T00:00:00Z"}
+    orders = [
+        {**made, "id": f"gid://shopify/Order/{number}", "transactions": transactions, "fulfillments": fulfillments}
+        for number, (transactions, fulfillments) in enumerate([([], []), (None, None), ([paid], []), ([paid], [sent])])
+    ]
+    rows = store("orders", *orders).orders_page(since=None, after=None, most=9).rows
+    assert [row["status_updated_at"].day for row in rows] == [1, 1, 2, 3]

@@ -17,7 +17,7 @@ from connectors.transport import Transport
 from sandbox.faces import TOKENS
 from tests.connectors.conftest import POLICY
 from tests.connectors.truths import given_back, taken, true_payments, true_refunds
-from tests.fixtures.processor import Processor
+from tests.fixtures.processor import Processor, charge
 from tests.fixtures.sandbox import TODAY, RunningSandbox, served
 
 
@@ -55,6 +55,34 @@ def test_payments_carry_the_identifiers_the_processor_knows(sandbox: RunningSand
         )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("billing", "receipt", "told"),
+    [
+        ({"email": "typed@example.com", "phone": "+1"}, "receipt@example.com", ("typed@example.com", "+1")),
+        ({"email": "typed@example.com"}, None, ("typed@example.com", None)),
+        ({"email": None}, "receipt@example.com", ("receipt@example.com", None)),
+        # another phone than the customer's: whoever paid by it may be somebody else
+        ({"email": None, "phone": "+1"}, None, (None, "+1")),
+        ({"email": None}, None, ("saved@example.com", "+49")),
+    ],
+)
+def test_whoever_paid_is_who_said_so_at_the_till_and_else_the_customer_of_the_card(
+    billing: dict[str, Any], receipt: str | None, told: tuple[str | None, str | None]
+) -> None:
+    saved = {"id": "cus_1", "email": "saved@example.com", "phone": "+49"}
+    row = stripe_module.payment(
+        charge("one", TODAY, billing_details=billing, receipt_email=receipt, customer=saved),
+    )
+    assert (row["email"], row["phone"], row["payment_customer_id"]) == (*told, "cus_1")
+
+
+@pytest.mark.parametrize(
+    ("beside", "ref"), [({"order_id": "7"}, "7"), ({"order_ref": "A", "order_id": "7"}, "A"), ({}, None)]
+)
+def test_the_order_of_a_payment_is_what_its_metadata_names(beside: dict[str, str], ref: str | None) -> None:
+    assert stripe_module.payment(charge("one", TODAY, metadata=beside))["order_ref"] == ref
+
+
 def test_renewals_are_numbered_from_their_subscriptions_first_payment(sandbox: RunningSandbox, stripe: Stripe) -> None:
     first = {row.subscription_id: row.intent_id for row in sandbox.world.payments if row.sequence_no == 1}
     true = {
@@ -89,7 +117,7 @@ def _settled(kind: str, number: str, at: int, status: str = "paid") -> dict[str,
 
 
 def test_renewals_may_be_paid_by_old_charges_and_in_parts(transport: Transport) -> None:
-    parts = [_settled("payment_intent", "pi_3", 320), _settled("payment_intent", "pi_2", 310)]
+    parts = [_settled("payment_intent", "pi_2", 320), _settled("payment_intent", "pi_3", 310)]
     tried = _settled("payment_intent", "pi_9", 300, status="canceled")
     processor = Processor()
     processor.lists["invoices"] = [
@@ -100,7 +128,7 @@ def test_renewals_may_be_paid_by_old_charges_and_in_parts(transport: Transport) 
     with served(processor.app()) as url:
         rows = Stripe(url, "sk_test", transport).renewals()
     assert [(row["payment_ref"], row["sequence_no"], row["billing_reason"]) for row in rows] == [
-        ("stripe:ch_1", 1, "create"), ("stripe:pi_2", 2, "cycle"), ("stripe:pi_3", 3, "cycle"),
+        ("stripe:ch_1", 1, "create"), ("stripe:pi_3", 2, "cycle"), ("stripe:pi_2", 3, "cycle"),
     ]  # fmt: skip
     assert {row["first_payment_ref"] for row in rows} == {"stripe:ch_1"}
 

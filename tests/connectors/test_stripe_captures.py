@@ -41,6 +41,15 @@ def test_what_the_capture_let_go_of_is_no_refund(processor: Processor) -> None:
     assert counted(processor, held, {"amount": 3000}) == {}
 
 
+def test_only_a_refund_that_came_through_of_a_charge_that_is_told_can_be_what_the_capture_let_go_of(
+    processor: Processor,
+) -> None:
+    held = {"amount_captured": 7000, "amount_refunded": 3000}
+    failed, nameless = {"amount": 3000, "status": "failed"}, {"amount": 3000, "charge": None}
+    assert counted(processor, held, failed, {"amount": 3000}) == {}
+    assert counted(processor, held, nameless, {"amount": 3000}) == {"stripe:re_0": Decimal(30)}
+
+
 def test_a_refund_of_as_much_again_is_one(processor: Processor) -> None:
     held = {"amount_captured": 7000, "amount_refunded": 6000}
     assert counted(processor, held, {"amount": 3000}, {"amount": 3000}) == {"stripe:re_1": Decimal(30)}

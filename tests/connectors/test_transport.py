@@ -10,9 +10,11 @@ import pytest
 
 from connectors.errors import Malformed, OutOfTime, Refused, Revoked, Throttled, TooMuchData, Transient
 from connectors.google_dialect import GoogleDialect
+from connectors.meta_ads import MetaAds
 from connectors.meta_dialect import MetaDialect
 from connectors.redaction import redact
 from connectors.shopify_graph import ShopifyDialect
+from connectors.stripe import Stripe
 from connectors.stripe_lists import StripeDialect
 from connectors.tiktok_dialect import TikTokDialect
 from connectors.transport import Answer, Dialect, Policy, Request, Transport, judge_status, retry_after
@@ -223,8 +225,6 @@ def test_a_503_that_names_a_wait_is_a_throttle_and_one_without_is_not() -> None:
 def test_the_token_and_its_proof_are_in_no_message_log_or_repr(
     sandbox: RunningSandbox, caplog: pytest.LogCaptureFixture, slept: list[float]
 ) -> None:
-    from connectors.meta_ads import MetaAds
-
     token = TOKENS["meta"]
     sandbox.plan({"route": ROUTE, "kind": "code", "code": "100", "message": f"bad access_token={token}", "times": 1})
     caplog.set_level(logging.DEBUG)
@@ -241,6 +241,16 @@ def test_the_token_and_its_proof_are_in_no_message_log_or_repr(
     proofs = [line for line in everything.splitlines() if "appsecret_proof=" in line]
     assert proofs
     assert all("appsecret_proof=[redacted]" in line for line in proofs)
+
+
+@pytest.mark.parametrize("code", [100, "no_hush"], ids=["meta", "stripe"])
+def test_a_token_that_a_provider_repeats_is_hidden_whatever_its_shape(code: int | str) -> None:
+    wire = Scripted([Answer(400, {}, {"error": {"message": "no hush", "code": code}}, True)])
+    with pytest.raises(Refused, match=r"no \[redacted\]") as caught:
+        MetaAds("http://x", "hush", "1", wire).entities() if code == 100 else Stripe(
+            "http://x", "hush", wire
+        ).payments()
+    assert "hush" not in repr(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`make mutation`: how many small slips in credit, money, windows and identity the tests would see."""
+"""`make mutation`: how many small slips in the models and modules of AREAS and FILES the tests would see."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import sqlglot
 from rich.console import Console
 from rich.table import Table
 
-from tests.dbt_project import credit_cases, credit_worlds, small_world
+from tests.dbt_project import credit_cases, credit_worlds, payment_worlds, small_world
 from tests.dbt_project.project import Project
 from tests.laws.landing import land
 from tests.mutation import questions
@@ -28,6 +28,10 @@ AREAS = {
                "credit_daily", "unattributed_daily", "outcomes_daily"),
     "money": ("int_outcome_money", "int_fx_rates", "int_money_days", "int_refunds", "int_part_refunds",
               "int_delivery"),
+    "payments": ("int_payment_statements", "int_payment_claims", "int_payment_refs", "int_payments",
+                 "int_payment_values", "int_payment_payers"),
+    "touches": ("int_record_sights", "int_arrivals", "int_own_parameters", "int_sightings", "int_record_touches",
+                "int_touch_labels", "int_returns", "int_visits"),
     "windows": ("int_path_bounds", "int_paths", "int_touches", "int_repeats", "int_outcomes", "int_renewals",
                 "int_conversions"),
     "identity": ("int_identity_statements", "int_stated_members", "int_declared_members", "int_identity_nodes",
@@ -35,7 +39,8 @@ AREAS = {
                  "int_person_identifiers"),
 }  # fmt: skip
 BUILT = [f"+{mart}" for mart in ("credit_daily", "unattributed_daily", "outcomes_daily", "delivery_daily", "entities",
-                                "profiles", "person_identifiers")]  # fmt: skip
+                                "profiles", "person_identifiers", "payments", "conversions",
+                                "customers")]  # fmt: skip
 
 
 @click.command()
@@ -90,6 +95,7 @@ def _built(folder: Path) -> dict[str, Warehouse]:
     projects = {kind: Project(Settings(home=folder / kind)) for kind in ("credited", "small", "laws")}
     credit_cases.land(projects["credited"])
     credit_worlds.land(projects["credited"])
+    payment_worlds.land(projects["credited"])
     small_world.land(projects["small"])
     land(projects["laws"].lake, questions.law_worlds())
     for project in projects.values():

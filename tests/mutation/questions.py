@@ -11,6 +11,7 @@ from tests.dbt_project import (
     test_credit_reference,
     test_delivery,
     test_identities,
+    test_payment_worlds,
 )
 from tests.dbt_project.credit_reference import Figures, figures
 from tests.laws import conftest, test_conservation, test_metamorphic
@@ -39,6 +40,15 @@ def the_golden_cases(warehouse: Any) -> None:
     shares = test_credit_cases.shares_of(warehouse)
     for case in test_credit_cases.CASES:
         test_credit_cases.test_a_case_gives_the_shares_that_were_worked_out_by_hand(case, shares, warehouse)
+
+
+def the_payment_worlds(warehouse: Any) -> None:
+    """As what was paid and given back, in every mart."""
+    tests: list[Any] = [test for test in _of(test_payment_worlds) if "credited" in test.__annotations__]
+    for test in tests:
+        worlds = test_payment_worlds.WORLDS if "world" in test.__annotations__ else ()
+        for arguments in [{"world": world} for world in worlds] or [{}]:
+            test(**arguments, credited=warehouse)
 
 
 @functools.cache
@@ -72,7 +82,7 @@ def _of(module: Any) -> list[Question]:
 
 
 OF: dict[str, list[Question]] = {
-    "credited": [the_random_worlds, the_golden_cases],
+    "credited": [the_random_worlds, the_golden_cases, the_payment_worlds],
     "small": [*_of(test_identities), *_of(test_delivery)],
     "laws": [the_laws],
 }

@@ -61,6 +61,16 @@ def test_a_modules_mutants_are_python_and_differ_from_it() -> None:
     assert all(ast.parse(text) and text.strip() != source.strip() for text in found)
 
 
+def test_each_condition_and_each_deed_of_a_module_is_left_out_once() -> None:
+    source = "def f(a, b):\n    if a and b and 1 < a < b:\n        print(a)\n    raise ValueError\n"
+    found = {ast.unparse(ast.parse(text)) for _, text in mutants_of(source)}
+    for old, new in (
+        ("a and b and (1 < a < b)", "b and 1 < a < b"), ("a and b and (1 < a < b)", "a and b"),
+        ("1 < a < b", "1 <= a < b"), ("1 < a < b", "1 < a <= b"), ("print(a)", "pass"), ("raise ValueError", "pass"),
+    ):  # fmt: skip
+        assert ast.unparse(ast.parse(source)).replace(old, new) in found, new
+
+
 def test_what_is_mutated_is_built(tmp_path: Path) -> None:
     manifest = json.loads(ensure_manifest(Settings(home=tmp_path)).read_text())
     waiting = [f"model.touchledger.{mart.removeprefix('+')}" for mart in BUILT]

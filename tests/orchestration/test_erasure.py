@@ -147,6 +147,9 @@ def test_an_identifier_that_only_a_rejected_record_tells_is_taken_for_the_person
     assert found.values == {"email": ["ann@example.com"], "phone": ["+14155550123"]}
     assert found.person.owns("phone", "+14155550123")
     assert not found.person.owns("external_id", "crm-bob")
+    # wherever they stand in what others said
+    noted = found.person.text("ann@example.com, call 14155550123, or crm-bob")
+    assert "ann@" not in noted and "14155550123" not in noted and noted.endswith("or crm-bob")
 
 
 def test_the_database_is_written_anew_without_what_was_there(database_url: str) -> None:

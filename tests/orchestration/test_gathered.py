@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 
 from api.erased import Person
@@ -118,6 +119,20 @@ def test_a_batch_with_records_in_quarantine_stays(lake: Lake) -> None:
     gather(lake.root)
     assert [(one.rows_loaded, one.rows_quarantined) for one in lake.batches("touches")] == [(8, 0), (0, 2)]
     assert lake.replay() == []
+
+
+def test_a_batch_of_a_column_that_the_contract_has_no_longer_stays_with_it(lake: Lake) -> None:
+    _land(lake, "a", "b", "c", "d", "e", "f")
+    for batch, name, values in (("a", "mood", ["kept", "too"]), ("b", "is_paid", ["yes", "no"])):
+        (path,) = (path for path in _files(lake) if path.stem == batch)
+        with pq.ParquetFile(path) as file:
+            table = file.read()
+        left = table.select([one for one in table.column_names if one != name])
+        pq.write_table(left.append_column(name, [values]), path)
+    (whole,) = gather(lake.root)
+    assert held(whole.parent) == set("abcdef")
+    assert sorted(path.stem for path in _files(lake) if path != whole) == ["a", "b"]
+    assert pq.read_schema(whole.with_name("a.parquet")).names[-1] == "mood"
 
 
 def test_accepted_records_that_were_put_together_do_not_land_again(database_url: str, lake: Lake) -> None:

@@ -233,6 +233,20 @@ def test_a_page_that_was_replaced_stays_canceled_and_what_is_paid_there_counts(
         assert session.get_one(Subscription, workspace.id).status == "active"
 
 
+def test_what_was_paid_before_its_page_was_replaced_was_completed(
+    post: Callable[..., TestResponse], selling: Settings
+) -> None:
+    url, workspace = selling.operational_url, trialing(selling.operational_url)
+    old = handoff(url, workspace)
+    with db.transaction(url) as session:
+        one = session.get_one(Handoff, old.id)
+        one.status, one.ended_at = "canceled", START + timedelta(hours=2)
+    post(checkout("evt_1", START + timedelta(hours=1), marks(workspace, handoff=old.id)))
+    with db.transaction(url) as session:
+        found = session.get_one(Handoff, old.id)
+        assert (found.status, found.ended_at) == ("completed", START + timedelta(hours=1))
+
+
 def test_a_canceled_page_that_the_processor_closes_in_the_same_second_stays_canceled(
     post: Callable[..., TestResponse], selling: Settings
 ) -> None:

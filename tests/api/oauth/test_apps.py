@@ -177,7 +177,7 @@ def test_people_of_a_healthcare_profile_are_never_given(
     assert (answer["state"], answer["iss"]) == ("st/1 &", "http://127.0.0.1:8000")
     with db.transaction(url) as session:
         assert session.scalar(sa.select(sa.func.count()).select_from(ApiKey)) == 0
-    assert "code" in connect(app, profile.id)
+    assert exchanged(app, connect(app, profile.id)["code"])["scope"] == PLAIN["scope"]
 
 
 def test_an_app_asks_only_for_what_it_registered(app: Walker) -> None:
@@ -213,8 +213,12 @@ def test_a_replayed_code_ends_the_key_it_gave(app: Walker, profile: Profile, url
     assert told(url) == [("system", profile.id, "code_used_twice")]
 
 
-@pytest.mark.parametrize("change", [sa.update(Membership).values(role="editor"), sa.delete(Membership)])
-def test_a_code_of_somebody_who_administers_the_profile_no_longer_gives_nothing(
+LOST = [sa.update(Membership).values(role="editor"), sa.delete(Membership)]
+LOST += [sa.update(model).values(archived_at=db.now()) for model in (Profile, Workspace)]
+
+
+@pytest.mark.parametrize("change", LOST)
+def test_a_code_of_who_administers_the_profile_no_longer_or_of_one_that_is_archived_gives_nothing(
     app: Walker, profile: Profile, url: str, change: sa.Update | sa.Delete
 ) -> None:
     code = connect(app, profile.id)["code"]

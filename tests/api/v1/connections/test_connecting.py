@@ -16,6 +16,7 @@ from api.scopes import Scope
 from sandbox.ad_catalogue import ACCOUNTS
 from sandbox.faces import TOKENS
 from tests.api.conftest import Caller
+from tests.api.oauth.walk import form_token
 from tests.api.v1.connections.conftest import Owner, state_of
 from tests.factories import connected
 from tests.factories.connected import refusal
@@ -111,6 +112,7 @@ def test_a_code_that_the_provider_does_not_know_connects_nothing(owner: Owner) -
 def test_a_state_serves_once_and_only_at_its_own_provider(owner: Owner) -> None:
     back = owner.decide(owner.begin("shopify")["url"])
     assert owner.come_back(back.replace("/connect/shopify/", "/connect/payments/")).status_code == 400
+    assert owner.come_back(back.replace("/connect/shopify/", "/connect/nowhere/")).status_code == 400
     assert owner.come_back(back.replace("state=", "state=x")).status_code == 400
     assert owner.come_back(back).status_code == 303
     assert owner.come_back(back).status_code == 400
@@ -125,6 +127,22 @@ def test_a_state_is_used_up_before_the_provider_is_asked(url: str, owner: Owner)
         assert leading.claim(session, **told) is not None
     with db.transaction(url) as session:
         assert leading.claim(session, **told) is None
+
+
+@pytest.mark.parametrize(
+    "change", [{"expires_at": db.now()}, {"status": "canceled"}, {"kind": "checkout"}, {"id": "x"}]
+)
+def test_a_page_for_which_nobody_waits_any_more_leads_to_no_provider(
+    url: str, owner: Owner, change: dict[str, Any]
+) -> None:
+    path = urlsplit(owner.begin()["url"]).path
+    page = owner.client.get(path)
+    assert page.status_code == 200
+    with db.transaction(url) as session:
+        for name, value in change.items():
+            setattr(session.query(Handoff).one(), name, value)
+    gone = [owner.client.get(path), owner.client.post(path, data={"form_token": form_token(page)})]
+    assert [(answer.status_code, "Location" in answer.headers) for answer in gone] == [(400, False)] * 2
 
 
 def test_after_an_hour_the_way_back_is_closed(settings: Settings, url: str, owner: Owner) -> None:

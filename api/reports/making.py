@@ -137,7 +137,9 @@ def _make(settings: Settings, job: _Job) -> bool:
         log.exception("report_failed", report=report.id, exc_info=problem)
         _postpone(settings, report)
     else:
-        return _finish(settings, job, name, found.snapshot_id)
+        if _finish(settings, job, name, found.snapshot_id):
+            return True
+        (folder(settings) / name).unlink(missing_ok=True)
     return False
 
 
@@ -154,7 +156,8 @@ def _figures(settings: Settings, job: _Job) -> figures.Figures:
 
 def _kept(settings: Settings, report: Report, content: bytes) -> str:
     folder(settings).mkdir(parents=True, exist_ok=True)
-    name = f"{report.id}.{report.format}"
+    # a name of this attempt alone: who was given up for gone writes over no other's file
+    name = f"{report.id}-{secrets.token_hex(8)}.{report.format}"
     part = folder(settings) / f".{secrets.token_hex(8)}.part"
     try:
         with part.open("xb") as file:

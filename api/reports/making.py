@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from api import db, logos, mail
 from api.models import Branding, OutgoingMail, Profile, Report, ReportSchedule, Workspace
+from api.one_by_one import never
 from api.postponed import is_due, is_over
 from api.quoting import within_a_line
 from api.reports import LEVELS, MIME, figures, pdf
@@ -51,11 +53,16 @@ class _Job:
     profile: Profile
 
 
-def make_due(settings: Settings) -> int:
-    """Render the next few reports that are due; the number that got ready. Safe in several processes at once."""
+def make_due(settings: Settings, ended: Callable[[], bool] = never) -> int:
+    """Render the next few reports that are due; the number that got ready. Safe in several processes at once.
+
+    None is begun once `ended` says so.
+    """
     _requeue_abandoned(settings)
     made = 0
     for report_id in _due(settings):
+        if ended():
+            break
         job = _claim(settings, report_id)
         made += job is not None and _make(settings, job)
     return made

@@ -245,14 +245,16 @@ def _hear(settings: Settings, connection: Connection, failure: ConnectorError | 
 
 def _settle(settings: Settings, claim: Claim, settled: Iterable[Settled]) -> None:
     at, outcomes = db.now(), {one.row_id: one for one in settled}
+    taken = {row.id: row.attempts for row in claim.rows}
     told: Counter[str] = Counter()
     ended: list[ExportRow] = []
     with db.transaction(settings.operational_url) as session:
         destination = session.get_one(ExportDestination, claim.destination.id, with_for_update=True)
         chosen = sa.select(ExportRow).where(ExportRow.id.in_(outcomes)).with_for_update()
         for row in session.scalars(chosen.order_by(ExportRow.occurred_at, ExportRow.id)):
-            # switched off meanwhile: what was not sent stays skipped
-            if row.status == "queued" or outcomes[row.id].status == "sent":
+            # switched off meanwhile, or held too long and taken by another: only what went is news
+            is_ours = row.status == "queued" and row.attempts == taken[row.id]
+            if is_ours or (outcomes[row.id].status == "sent" and row.status != "sent"):
                 _write(row, outcomes[row.id], claim.destination.target, at)
                 told[row.status] += 1
                 ended.append(row)

@@ -112,7 +112,7 @@ def chores(settings: Settings, ended: Callable[[], bool] = never) -> list[Chore]
         Chore("check_sender_domains", sender_domains.check_all, every=HOURLY),
         Chore("settle_store_deliveries", partial(store_effects.settle_due, going_round=Round())),
         Chore("match_conversions", matching.match_all),
-        Chore("send_conversions", partial(sending.send_due, ended=ended)),
+        Chore("send_conversions", beside(partial(sending.send_due, ended=ended))),
         Chore("give_up_exports", sending.give_up, every=HOURLY),
         Chore("deliver_webhooks", delivering.sending()),
         Chore("forget_old_webhooks", delivering.forget_old, every=DAILY),

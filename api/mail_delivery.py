@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import smtplib
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from email.utils import parseaddr
@@ -14,6 +14,7 @@ import structlog
 
 from api import db, mail_writing
 from api.models import Invitation, OneTimeToken, OutgoingMail
+from api.one_by_one import never
 from api.postponed import is_due
 from touchledger.settings import Settings
 
@@ -39,15 +40,18 @@ class Refused(Exception):
         self.is_final = code >= 500 and about != SENDER
 
 
-def deliver(settings: Settings) -> int:
-    """Send what is due; the number of messages that the server took. Safe in several processes at once."""
+def deliver(settings: Settings, ended: Callable[[], bool] = never) -> int:
+    """Send what is due; the number of messages that the server took. Safe in several processes at once.
+
+    None is begun once `ended` says so: who is killed with one half handed over leaves it unconfirmed.
+    """
     _settle_abandoned(settings)
     waiting = _due(settings)
     if not waiting:
         return 0
     try:
         with _connected(settings) as server:
-            return sum(_attempt(settings, server, mail) for mail in waiting)
+            return sum(not ended() and _attempt(settings, server, mail) for mail in waiting)
     except (OSError, smtplib.SMTPException, UnicodeError) as problem:
         # what was tried by then has been settled; the rest were never begun
         for mail in waiting:

@@ -30,7 +30,14 @@ class Round:
         return found
 
 
-def one_by_one(chore: str, items: Mapping[str, Item], do: Callable[[Item], int]) -> int:
+def never() -> bool:
+    """What a chore is given to ask before each of its items where nobody ends it: whether to begin no further one."""
+    return False
+
+
+def one_by_one(
+    chore: str, items: Mapping[str, Item], do: Callable[[Item], int], ended: Callable[[], bool] = never
+) -> int:
     """The sum of what `do` gives for each item, by id in their order; each opens transactions of its own.
 
     One that raises counts as nothing and is logged with its id. It stays due, so the chore's next turn tries it again.
@@ -38,6 +45,8 @@ def one_by_one(chore: str, items: Mapping[str, Item], do: Callable[[Item], int])
     """
     done = 0
     for name, item in items.items():
+        if ended():
+            break
         try:
             done += do(item)
         except Exception as problem:

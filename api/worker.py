@@ -33,7 +33,7 @@ from api.beside import beside
 from api.creative_analysis import working
 from api.exports import matching, sending
 from api.hooks import store_effects
-from api.one_by_one import Round, is_everybodys
+from api.one_by_one import Round, is_everybodys, never
 from api.recommendations import raising
 from api.reports import making, scheduling
 from api.webhooks import delivering
@@ -93,8 +93,8 @@ def _kind(problem: Exception) -> tuple[object, ...]:
     return type(problem), frame.f_code.co_filename, line
 
 
-def chores(settings: Settings) -> list[Chore]:
-    """What this deployment's worker does."""
+def chores(settings: Settings, ended: Callable[[], bool] = never) -> list[Chore]:
+    """What this deployment's worker does; once `ended` says so, those that take long begin nothing more."""
     found = [
         Chore("forget_answers", idempotency.forget_old, every=HOURLY),
         Chore("forget_allowances", rate_limit.forget_unused, every=HOURLY),
@@ -105,14 +105,14 @@ def chores(settings: Settings) -> list[Chore]:
         Chore("forget_logos", logos.forget_unnamed, every=DAILY),
         Chore("forget_report_files", making.forget_unnamed, every=DAILY),
         Chore("run_schedules", scheduling.run_due, every=SCHEDULES_EVERY),
-        Chore("make_reports", making.make_due),
+        Chore("make_reports", partial(making.make_due, ended=ended)),
         Chore("settle_reports", making.settle_sending),
-        Chore("analyse_creatives", beside(working.analyse_due)),
+        Chore("analyse_creatives", beside(partial(working.analyse_due, ended=ended))),
         Chore("raise_recommendations", partial(raising.raise_due, going_round=Round())),
         Chore("check_sender_domains", sender_domains.check_all, every=HOURLY),
         Chore("settle_store_deliveries", partial(store_effects.settle_due, going_round=Round())),
         Chore("match_conversions", matching.match_all),
-        Chore("send_conversions", sending.send_due),
+        Chore("send_conversions", beside(partial(sending.send_due, ended=ended))),
         Chore("give_up_exports", sending.give_up, every=HOURLY),
         Chore("deliver_webhooks", delivering.sending()),
         Chore("forget_old_webhooks", delivering.forget_old, every=DAILY),
@@ -121,22 +121,23 @@ def chores(settings: Settings) -> list[Chore]:
         Chore("close_abandoned_changes", platform_changes.close_all_abandoned, every=SCHEDULES_EVERY),
     ]
     if mail.is_configured(settings):
-        found.append(Chore("deliver_mail", beside(mail_delivery.deliver)))
+        found.append(Chore("deliver_mail", beside(partial(mail_delivery.deliver, ended=ended))))
     return found
 
 
 def work(settings: Settings, ended: threading.Event) -> None:
     """Do every chore in turn until `ended` is set."""
     patience.shorten(settings.operational_url)
-    todo = chores(settings)
+    todo = chores(settings, ended.is_set)
     while not ended.is_set():
         for chore in todo:
-            chore.run(settings, time.monotonic())
+            if not ended.is_set():
+                chore.run(settings, time.monotonic())
         ended.wait(LOOK_EVERY_SECONDS)
 
 
 def main() -> None:
-    """Work until SIGTERM or Ctrl-C; what is being done is finished first."""
+    """Work until SIGTERM or Ctrl-C; what is being done is finished first, and nothing more is begun."""
     ended = threading.Event()
 
     def end(_number: int, _frame: FrameType | None) -> None:

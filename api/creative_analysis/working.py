@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
@@ -13,6 +14,7 @@ from api import db
 from api.creative_analysis.analysers import analyser
 from api.creative_analysis.findings import Analyser, creative_of
 from api.models import CreativeAnalysis
+from api.one_by_one import never
 from api.postponed import is_due, is_over
 from api.webhooks.telling import analysis_ended
 from connectors.errors import ConnectorError
@@ -29,14 +31,19 @@ LONGEST_BATCH = 20.0
 ENDED = ("succeeded", "failed")
 
 
-def analyse_due(settings: Settings) -> int:
-    """Work off the next few analyses that are due; the number that succeeded. Safe in several processes at once."""
+def analyse_due(settings: Settings, ended: Callable[[], bool] = never) -> int:
+    """Work off the next few analyses that are due; the number that succeeded. Safe in several processes at once.
+
+    None is begun once `ended` says so.
+    """
     _fail_overdue(settings)
     reader = analyser(settings)
     if reader is None:
         return 0
     done, begun = 0, time.monotonic()
     for job_id in _due(settings):
+        if ended():
+            break
         job = _claim(settings, job_id)
         done += job is not None and _analyse(settings, job, reader)
         if time.monotonic() - begun >= LONGEST_BATCH:

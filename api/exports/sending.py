@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from secrets import SystemRandom
@@ -19,7 +19,7 @@ from api.exports import candidates, destinations, gates, matching
 from api.exports.candidates import Candidate
 from api.models import Connection, ExportDestination, ExportRow, Profile
 from api.models.connection import OWNERS_CALL
-from api.one_by_one import one_by_one
+from api.one_by_one import never, one_by_one
 from api.postponed import is_due
 from api.served import ProfileFacts, Reader, profile_facts
 from api.snapshot import snapshots
@@ -65,11 +65,14 @@ class Claim:
     situation: gates.Situation
 
 
-def send_due(settings: Settings) -> int:
-    """Send one batch of every destination that has something due; gives how many rows were settled."""
+def send_due(settings: Settings, ended: Callable[[], bool] = never) -> int:
+    """Send one batch of every destination that has something due; gives how many rows were settled.
+
+    None is begun once `ended` says so.
+    """
     with db.transaction(settings.operational_url, durable=False) as session:
         due = {row.id: row for row in session.execute(_due(db.now()))}
-    return one_by_one("send_conversions", due, lambda row: _send(settings, row.id, row.profile_id))
+    return one_by_one("send_conversions", due, lambda row: _send(settings, row.id, row.profile_id), ended)
 
 
 def give_up(settings: Settings) -> int:
@@ -242,14 +245,16 @@ def _hear(settings: Settings, connection: Connection, failure: ConnectorError | 
 
 def _settle(settings: Settings, claim: Claim, settled: Iterable[Settled]) -> None:
     at, outcomes = db.now(), {one.row_id: one for one in settled}
+    taken = {row.id: row.attempts for row in claim.rows}
     told: Counter[str] = Counter()
     ended: list[ExportRow] = []
     with db.transaction(settings.operational_url) as session:
         destination = session.get_one(ExportDestination, claim.destination.id, with_for_update=True)
         chosen = sa.select(ExportRow).where(ExportRow.id.in_(outcomes)).with_for_update()
         for row in session.scalars(chosen.order_by(ExportRow.occurred_at, ExportRow.id)):
-            # switched off meanwhile: what was not sent stays skipped
-            if row.status == "queued" or outcomes[row.id].status == "sent":
+            # switched off meanwhile, or held too long and taken by another: only what went is news
+            is_ours = row.status == "queued" and row.attempts == taken[row.id]
+            if is_ours or (outcomes[row.id].status == "sent" and row.status != "sent"):
                 _write(row, outcomes[row.id], claim.destination.target, at)
                 told[row.status] += 1
                 ended.append(row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from api import db, logos, mail
 from api.models import Branding, OutgoingMail, Profile, Report, ReportSchedule, Workspace
+from api.one_by_one import never
 from api.postponed import is_due, is_over
 from api.quoting import within_a_line
 from api.reports import LEVELS, MIME, figures, pdf
@@ -51,11 +53,16 @@ class _Job:
     profile: Profile
 
 
-def make_due(settings: Settings) -> int:
-    """Render the next few reports that are due; the number that got ready. Safe in several processes at once."""
+def make_due(settings: Settings, ended: Callable[[], bool] = never) -> int:
+    """Render the next few reports that are due; the number that got ready. Safe in several processes at once.
+
+    None is begun once `ended` says so.
+    """
     _requeue_abandoned(settings)
     made = 0
     for report_id in _due(settings):
+        if ended():
+            break
         job = _claim(settings, report_id)
         made += job is not None and _make(settings, job)
     return made
@@ -137,7 +144,9 @@ def _make(settings: Settings, job: _Job) -> bool:
         log.exception("report_failed", report=report.id, exc_info=problem)
         _postpone(settings, report)
     else:
-        return _finish(settings, job, name, found.snapshot_id)
+        if _finish(settings, job, name, found.snapshot_id):
+            return True
+        (folder(settings) / name).unlink(missing_ok=True)
     return False
 
 
@@ -154,7 +163,8 @@ def _figures(settings: Settings, job: _Job) -> figures.Figures:
 
 def _kept(settings: Settings, report: Report, content: bytes) -> str:
     folder(settings).mkdir(parents=True, exist_ok=True)
-    name = f"{report.id}.{report.format}"
+    # a name of this attempt alone: who was given up for gone writes over no other's file
+    name = f"{report.id}-{secrets.token_hex(8)}.{report.format}"
     part = folder(settings) / f".{secrets.token_hex(8)}.part"
     try:
         with part.open("xb") as file:

@@ -45,9 +45,10 @@ OPEN = ("pending", "retrying")
 
 @dataclass(frozen=True)
 class Attempt:
-    """One delivery about to be tried, with what it says."""
+    """One delivery about to be tried, with what it says, and until when it is held."""
 
     delivery_id: str
+    until: datetime
     subscription: WebhookSubscription
     event: WebhookEvent
 
@@ -153,14 +154,15 @@ def _is_due(at: datetime) -> sa.ColumnElement[bool]:
 def _claimed(settings: Settings, delivery_id: str) -> Attempt | None:
     """Take hold of a delivery before a byte of it leaves; None when another process has it."""
     at = db.now()
+    until = at + CLAIMED_FOR
     hold = sa.update(WebhookDelivery).where(WebhookDelivery.id == delivery_id, _is_due(at))
     with db.transaction(settings.operational_url) as session:
-        held = session.execute(hold.values(claimed_until=at + CLAIMED_FOR))
+        held = session.execute(hold.values(claimed_until=until))
         if not held.rowcount:  # type: ignore[attr-defined]
             return None
         delivery = session.get_one(WebhookDelivery, delivery_id)
         subscription = session.get_one(WebhookSubscription, delivery.subscription_id)
-        return Attempt(delivery_id, subscription, session.get_one(WebhookEvent, delivery.event_id))
+        return Attempt(delivery_id, until, subscription, session.get_one(WebhookEvent, delivery.event_id))
 
 
 def _tried(settings: Settings, egress: Egress, attempt: Attempt) -> Outcome:
@@ -182,6 +184,9 @@ def _settle(session: Session, attempt: Attempt, outcome: Outcome) -> None:
     subscription = session.get(WebhookSubscription, attempt.subscription.id, with_for_update=True)
     delivery = session.get(WebhookDelivery, attempt.delivery_id, with_for_update=True)
     if subscription is None or delivery is None:
+        return
+    if delivery.claimed_until != attempt.until and (delivery.status == "delivered" or not _is_taken(outcome)):
+        # it stood still for longer than it held this, and another has tried since or is trying
         return
     at = db.now()
     delivery.last_status, delivery.last_error, delivery.claimed_until = outcome.status, outcome.error, None

@@ -9,6 +9,7 @@ import pytest
 
 from connectors import figures, google_rows, meta_rows, tiktok_rows
 from connectors.ad_platform import Row
+from connectors.errors import Malformed
 from data_contracts.contract import load
 from data_contracts.formats import currency_digits
 
@@ -56,3 +57,16 @@ def test_a_budget_is_spelled_in_its_currencys_own_units(currency: str, minor: in
     assert tiktok_rows.budgets({"budget_mode": "BUDGET_MODE_DAY", "budget": units}, currency) == {
         "daily_budget_minor": minor, "lifetime_budget_minor": None,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text", ["NaN", "sNaN", "Infinity", "-inf", "1e21", "-1e21", "1e-21", "9e999999", "twelve", "", None]
+)
+def test_what_is_no_finite_number_of_a_sane_size_is_refused(text: object) -> None:
+    with pytest.raises(Malformed, match="a figure that is not a number"):
+        figures.number("meta", text)
+
+
+@pytest.mark.parametrize("text", ["0", "-12.5", "1e20", "-1e20", "1e-20", 7])
+def test_a_number_of_a_sane_size_is_read_exactly(text: object) -> None:
+    assert figures.number("meta", text) == Decimal(str(text))

@@ -10,10 +10,10 @@ import pytest
 
 from connectors import stripe as stripe_module
 from connectors import stripe_lists
-from connectors.errors import Malformed, Refused, Revoked, Throttled
+from connectors.errors import CursorExpired, Malformed, Refused, Revoked, Throttled
 from connectors.payments import Payments
 from connectors.stripe import Stripe
-from connectors.transport import Transport
+from connectors.transport import Answer, Transport
 from sandbox.faces import TOKENS
 from tests.connectors.conftest import POLICY
 from tests.connectors.truths import given_back, taken, true_payments, true_refunds
@@ -253,3 +253,30 @@ def test_lasting_faults_end_within_a_bound(
     with pytest.raises(error):
         stripe.payments()
     assert transport.requests <= requests
+
+
+@pytest.mark.parametrize(
+    ("code", "param", "error"),
+    [
+        ("resource_missing", "starting_after", CursorExpired),
+        ("resource_missing", "customer", Refused),
+        ("parameter_invalid_string", "starting_after", Refused),
+    ],
+)
+def test_only_a_missing_cursor_is_one_that_expired(code: str, param: str, error: type[Exception]) -> None:
+    told = {"type": "invalid_request_error", "code": code, "param": param, "message": "No such object"}
+    with pytest.raises(error):
+        stripe_lists.StripeDialect().judge(Answer(400, {}, {"error": told}, is_json=True))
+
+
+@pytest.mark.parametrize("times", [stripe_lists.RESTARTS, None])
+def test_a_walk_whose_cursor_is_gone_begins_anew_within_a_bound(
+    sandbox: RunningSandbox, stripe: Stripe, times: int | None
+) -> None:
+    sandbox.plan({"route": "/v1/charges", "kind": "cursor_expires", "times": times})
+    if times is None:
+        with pytest.raises(CursorExpired):
+            stripe.payments()
+        assert sandbox.hits() == [stripe_lists.RESTARTS + 1]
+    else:
+        assert taken(stripe.payments()) == true_payments(sandbox.world)

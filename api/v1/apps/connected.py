@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from api import actors, auth, context, db, errors, op_lists
 from api.audit import Attempt, record
 from api.guard import workspace_guarded
-from api.models import App, Membership, OAuthAuthorization, Profile
+from api.models import ApiKey, App, Membership, OAuthAuthorization, OAuthCode, Profile, UserToken
 from api.oauth import families
 from api.op_lists import By, ListQuery
 from api.roles import Role
@@ -88,6 +89,7 @@ def _told(unit: Session, found: Sequence[OAuthAuthorization]) -> list[dict[str, 
     apps = {one.id: one for one in unit.scalars(sa.select(App).where(App.id.in_([one.app_id for one in found])))}
     ids = [one.profile_id for one in found]
     names = {one.id: one.name for one in unit.scalars(sa.select(Profile).where(Profile.id.in_(ids)))}
+    used = _uses(unit, [one.id for one in found])
     return [
         {
             "id": one.id,
@@ -102,8 +104,23 @@ def _told(unit: Session, found: Sequence[OAuthAuthorization]) -> list[dict[str, 
             "scopes": one.scopes,
             "granted_by": people["session", one.user_id],
             "granted_at": one.granted_at,
-            "last_used_at": one.last_used_at,
+            "last_used_at": max((at for at in (one.last_used_at, *used.get(one.id, ())) if at), default=None),
             "status": one.status,
         }
         for one in found
     ]
+
+
+def _uses(unit: Session, ids: Sequence[str]) -> dict[str, list[datetime]]:
+    """By authorization, when its keys, also those that they were rotated into, and its tokens were last used."""
+    issued, used = aliased(ApiKey), sa.func.max(ApiKey.last_used_at)
+    of_keys = sa.select(OAuthCode.authorization_id, used).join(issued, issued.id == OAuthCode.api_key_id)
+    of_keys = of_keys.join(ApiKey, ApiKey.lineage_id == issued.lineage_id)
+    of_keys = of_keys.where(OAuthCode.authorization_id.in_(ids)).group_by(OAuthCode.authorization_id)
+    of_tokens = sa.select(UserToken.family_id, sa.func.max(UserToken.last_used_at))
+    of_tokens = of_tokens.where(UserToken.family_id.in_(ids)).group_by(UserToken.family_id)
+    found: dict[str, list[datetime]] = {}
+    for whose, at in (*unit.execute(of_keys), *unit.execute(of_tokens)):
+        if at is not None:
+            found.setdefault(whose, []).append(at)
+    return found

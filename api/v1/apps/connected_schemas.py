@@ -26,7 +26,11 @@ class ConnectedApp(Schema):
     scopes = fields.List(fields.String(), required=True)
     granted_by = fields.Nested(ActorShape, required=True)
     granted_at = fields.DateTime(required=True)
-    last_used_at = fields.DateTime(required=True, allow_none=True)
+    last_used_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When a key or token was last issued or used, to the minute; null before the first."},
+    )
     status = fields.String(required=True, metadata={"enum": ["granted", "revoked"]})
 
 

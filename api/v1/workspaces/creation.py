@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from api import errors, sign_in, unproven
@@ -85,14 +86,11 @@ def _refuse_in_use(session: Session, found: User, app: App) -> None:
 
 
 def _new(session: Session, email: str) -> User:
-    try:
-        with session.begin_nested():
-            made = User(email=email)
-            session.add(made)
-    except sa.exc.IntegrityError:
-        # somebody else made it meanwhile, just so
-        return session.scalars(sa.select(User).where(User.email == email)).one()
-    return made
+    # whose insertion is refused has the address written into the log of Postgres
+    insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
+    session.execute(insert(User).values(email=email).on_conflict_do_nothing())
+    # this one, or what somebody else made meanwhile, just so
+    return session.scalars(sa.select(User).where(User.email == email)).one()
 
 
 def _shut_out(session: Session, squatter: User, at: datetime) -> None:

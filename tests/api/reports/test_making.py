@@ -11,18 +11,20 @@ import time_machine
 from api import db
 from api.models import Report
 from api.reports import making
-from tests.factories import accounts
+from api.snapshot import snapshots
+from tests.api.reports.conftest import GOLDEN, PROFILE
+from tests.factories import accounts, served
 from touchledger.settings import Settings
 
 
 @pytest.fixture
 def report(settings: Settings) -> Report:
     """A report that is due."""
-    profile = accounts.profile(settings.operational_url)
+    profile = accounts.profile(settings.operational_url, profile_id=PROFILE)
     days = {"date_from": date(2026, 3, 1), "date_to": date(2026, 3, 2)}
     with db.transaction(settings.operational_url) as session:
         made = Report(workspace_id=profile.workspace_id, profile_id=profile.id, **days)
-        made.template, made.locale, made.format, made.recipients = "pacing", "en", "csv", []
+        made.template, made.locale, made.format, made.recipients = "performance_summary", "en", "csv", []
         session.add(made)
     return made
 
@@ -48,6 +50,32 @@ def test_a_worker_that_took_too_long_does_not_end_what_another_began(
         end(settings, other.report)
         with db.transaction(settings.operational_url) as session:
             assert session.get_one(Report, report.id).status in ("queued", "failed")
+
+
+def test_a_worker_that_took_too_long_does_not_write_over_the_file_of_another(
+    settings: Settings, report: Report
+) -> None:
+    # the report then told figures of another snapshot than the one that it names, and than the one that was mailed
+    slow = making._claim(settings, report.id)
+    assert slow is not None
+    tables = served.from_csv(GOLDEN)
+    with time_machine.travel(db.now() + making.ABANDONED_AFTER + timedelta(seconds=1), tick=False):
+        making._requeue_abandoned(settings)
+        other = making._claim(settings, report.id)
+        assert other is not None
+        served.publish(settings.published, tables)
+        assert making._make(settings, other)
+        (made,) = making.folder(settings).iterdir()
+        content = made.read_bytes()
+        for row in tables["entities"]:
+            row["name"] = "Renamed"
+        served.publish(settings.published, tables)
+        assert not making._make(settings, slow)
+    snapshots(settings).close()
+    (left,) = making.folder(settings).iterdir()
+    with db.transaction(settings.operational_url) as session:
+        assert session.get_one(Report, report.id).file_name == left.name
+    assert left.read_bytes() == content
 
 
 @pytest.mark.parametrize("is_begun", [False, True], ids=["postponed", "killed while it was rendered"])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 import sqlalchemy as sa
+import time_machine
 from flask.testing import FlaskClient
 
 from api import db
-from api.models import App, AuditEntry, Connection, Entitlement, OAuthAuthorization, Profile, User
+from api.models import ApiKey, App, AuditEntry, Connection, Entitlement, OAuthAuthorization, Profile, User
 from api.roles import Role
 from tests.api.oauth.walk import Walker, query_of, sign_in
 from tests.api.v1.members.conftest import Ask, data, refusal
@@ -67,6 +70,46 @@ def test_an_app_is_listed_with_what_it_may_do_and_ended_for_good(
     with db.transaction(url) as session:
         assert session.scalars(sa.select(Connection)).one().status == "active"
         assert len(session.scalars(sa.select(AuditEntry).where(AuditEntry.action == "app.disconnected")).all()) == 1
+
+
+@pytest.mark.parametrize("is_rotated", [False, True])
+def test_it_tells_when_an_app_was_last_there_and_not_only_when_it_was_let_in(
+    ask: Ask, url: str, profile: Profile, w: str, as_owner: str, app: Walker, is_rotated: bool
+) -> None:
+    def seen() -> list[datetime | None]:
+        rows = data(ask("GET", f"{w}/connected-apps", as_owner))
+        return [row["last_used_at"] and datetime.fromisoformat(row["last_used_at"]) for row in rows]
+
+    begun = datetime(2026, 3, 10, 12, tzinfo=UTC)
+    with time_machine.travel(begun, tick=False) as clock:
+        code = query_of(app.decide(asked=ASKED, profile_id=profile.id))["code"]
+        assert seen() == [None]
+        key = app.exchange(code, client_id=None, code_verifier=None).get_json()["access_token"]
+        assert seen() == [begun]
+        clock.shift(timedelta(days=3))
+        if is_rotated:
+            with db.transaction(url) as session:
+                number = session.scalars(sa.select(ApiKey.id)).one()
+            key = data(ask("POST", f"{w}/api-keys/{number}/rotate", as_owner), 201)["key"]
+        assert ask("GET", "/notes", key).status_code == 200
+        assert seen() == [begun + timedelta(days=3)]
+
+
+def test_it_tells_when_an_agent_was_last_there(
+    ask: Ask, profile: Profile, w: str, as_owner: str, agent: Walker
+) -> None:
+    begun = datetime(2026, 3, 10, 12, tzinfo=UTC)
+    with time_machine.travel(begun, tick=False) as clock:
+        given = agent.exchange(agent.code()).get_json()
+        told = [data(ask("GET", f"{w}/connected-apps", as_owner))[0]["last_used_at"]]
+        for act in (
+            lambda: agent.campaigns(given["access_token"], profile.id),
+            lambda: agent.refresh(given["refresh_token"]),
+        ):
+            clock.shift(timedelta(hours=2))
+            act()
+            told.append(data(ask("GET", f"{w}/connected-apps", as_owner))[0]["last_used_at"])
+    assert [datetime.fromisoformat(one).hour for one in told] == [12, 14, 16]
 
 
 def test_a_disconnected_app_is_told_nothing_more_and_reaches_nothing_it_adopted(

@@ -135,15 +135,18 @@ def database(settings: Settings) -> Iterator[Finding]:
         )
     else:
         yield Finding("database", "ok", f"{address} is migrated")
-        yield from _pooler(settings)
+        yield from _dagsters(settings)
 
 
-def _pooler(settings: Settings) -> Iterator[Finding]:
+def _dagsters(settings: Settings) -> Iterator[Finding]:
     try:
         require_own_line(settings)
     except PooledHistoryError as error:
         found, _, way_out = str(error).partition(": ")
         yield Finding("Dagster", "warn", found, way_out)
+    except sa.exc.DatabaseError as error:
+        # it has a driver and a connection of its own, and no more of these may be free
+        yield Finding("Dagster", "fail", str(error.orig).partition("\n")[0], GIVEN_DATABASE)
 
 
 def _shown(url: sa.URL) -> str:

@@ -239,7 +239,7 @@ try {
     };
   }
 
-  function isRemembering() {
+  function startRemembering() {
     keep("session", ENDED);
     return !("session" in memory);
   }
@@ -249,7 +249,7 @@ try {
     let session = read("session");
     let parameters = arrival ? told(arrival) : {};
     // the first that is ever told here: the page before led on at once, or waited for consent in vain
-    if (arrival && !session && !Object.keys(parameters).length && isRemembering()) parameters = before();
+    if (arrival && !session && !Object.keys(parameters).length && startRemembering()) parameters = before();
     const query = String(new URLSearchParams(parameters));
     // either way: a clock that was put back must not keep a session open
     const isOver = !session || Math.abs(at - session.at) > settings.session_idle_minutes * MINUTE;

@@ -121,6 +121,22 @@ def test_a_pooler_that_drops_what_dagster_says_is_told_before_its_tables_are_mad
     assert not sa.inspect(engine_for(deployment.operational_url)).has_table("event_logs")
 
 
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_a_connection_that_dagster_does_not_get_ends_no_look_of_the_doctor(deployment: Settings) -> None:
+    # it ended there, and told nothing of what it looks at next
+    url = sa.make_url(deployment.operational_url)
+    user = f"few{url.database}"
+    with engine_for(deployment.operational_url).begin() as connection:
+        connection.execute(sa.text(f"create role {user} login connection limit 1 in role {url.username}"))
+    limited = deployment.model_copy(
+        update={"database_url": SecretStr(url.set(username=user).render_as_string(hide_password=False))}
+    )
+    first, second = database(limited)
+    assert (first.subject, first.verdict, second.subject, second.verdict) == ("database", "ok", "Dagster", "fail")
+    assert f'too many connections for role "{user}"' in second.found
+    close_engines(str(limited.operational_url))
+
+
 def test_what_the_runbook_lets_go_of_a_full_disk_takes_the_runs_and_no_schedule(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

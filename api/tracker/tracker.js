@@ -182,7 +182,8 @@ try {
       // plain text needs no permission asked beforehand; keepalive outlives the page
       const request = { method: "POST", body, keepalive: true, credentials: "omit", referrerPolicy: "no-referrer" };
       const answer = await fetch(new URL(path, HOME), request);
-      return { status: answer.status, text: answer.ok ? "" : await answer.text() };
+      const { status } = answer;
+      return { status, text: isForLater(status) || (await answer.text()) };
     } catch {
       return { status: 0 };
     }
@@ -239,7 +240,7 @@ try {
     };
   }
 
-  function startRemembering() {
+  function isRemembering() {
     keep("session", ENDED);
     return !("session" in memory);
   }
@@ -249,7 +250,7 @@ try {
     let session = read("session");
     let parameters = arrival ? told(arrival) : {};
     // the first that is ever told here: the page before led on at once, or waited for consent in vain
-    if (arrival && !session && !Object.keys(parameters).length && startRemembering()) parameters = before();
+    if (arrival && !session && !Object.keys(parameters).length && isRemembering()) parameters = before();
     const query = String(new URLSearchParams(parameters));
     // either way: a clock that was put back must not keep a session open
     const isOver = !session || Math.abs(at - session.at) > settings.session_idle_minutes * MINUTE;

@@ -42,7 +42,7 @@ from flask.json.provider import JSONProvider
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import PathConverter
 
-from api import context, errors, openapi, patience, read_only, responses
+from api import context, envelopes, errors, openapi, patience, read_only, responses
 from api.arguments import ArgumentsParser
 from api.bodies import may_be_left_out
 from api.error_body import ErrorEnvelope
@@ -180,7 +180,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
 
     @staticmethod
     def _make_doc_response_schema(schema: ma.Schema | None) -> Any:
-        return openapi.envelope_of(schema)
+        return envelopes.envelope_of(schema)
 
     @staticmethod
     def _prepare_response_content(data: Any) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""A page of the repository's documentation as HTML: headings get anchors, tables may scroll, SQL links to its model."""
+"""A page of the repository's documentation as HTML: headings get anchors, tables may scroll, links lead on the site."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -17,18 +18,48 @@ DOCS = REPOSITORY / "docs"
 
 
 @dataclass(frozen=True)
+class Guide:
+    """A page of `docs/` that the site shows: its name below /docs, its file, its label and what it is about."""
+
+    name: str
+    file: str
+    label: str
+    about: str
+
+
+GUIDES = {
+    guide.name: guide
+    for guide in (
+        Guide("api", "api.md", "Using the API", "Credentials, answers, pages, allowance, and what to do when refused."),
+        Guide("models", "models.md", "Models", "How credit is decided: five formulas, and a table to redo by hand."),
+        Guide("tracking", "tracking.md", "Tracking", "The tracker for web sites, forms and links."),
+        Guide("collector", "collector.md", "Collector", "What a page or a server sends, and what becomes of it."),
+        Guide("data-sets", "data.md", "Data sets", "The files that come in and the tables that are served, by column."),
+        Guide("webhooks", "webhooks.md", "Webhooks", "What is told to an address of yours, signed, as it happens."),
+        Guide("scores", "scores.md", "Scores", "How an ad is judged against comparable ads."),
+        Guide("likelihood", "likelihood.md", "Likelihood", "Who will be among the best, and which ads wear out."),
+        Guide("creatives", "creatives.md", "Creatives", "What is read of pictures, videos and their words."),
+        Guide("recommendations", "recommendations.md", "Recommendations", "What the scores suggest doing, and when."),
+    )
+}
+# where files of the repository stand on the site, beside the guides
+ELSEWHERE = {"errors.md": "/docs/errors", "routes.md": "/docs"}
+PLACES = {guide.file: f"/docs/{guide.name}" for guide in GUIDES.values()} | ELSEWHERE
+
+
+@dataclass(frozen=True)
 class Article:
-    """The page's title, its sections as (anchor, heading) pairs, and its body without the title."""
+    """The page's title, its headings as (anchor, text) pairs, and its body without the title."""
 
     title: str
     sections: tuple[tuple[str, str], ...]
     body: str
 
 
-@lru_cache(maxsize=8)
-def article(name: str) -> Article:
-    """`docs/<name>.md`; HTML inside the Markdown is shown as text."""
-    return rendered((DOCS / f"{name}.md").read_text(encoding="utf-8"))
+@lru_cache(maxsize=len(GUIDES))
+def article(guide: Guide) -> Article:
+    """The guide's file; HTML inside the Markdown is shown as text."""
+    return rendered((DOCS / guide.file).read_text(encoding="utf-8"))
 
 
 def rendered(text: str) -> Article:
@@ -37,32 +68,49 @@ def rendered(text: str) -> Article:
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     tokens = markdown.parse(rest)
     sections = _give_anchors(tokens)
-    for token in _every(tokens):
-        if token.type == "link_open":
-            token.attrs["href"] = _address(str(token.attrs["href"]))
+    for token in tokens:
+        token.children = _linked(token.children) if token.children else token.children
     body = markdown.renderer.render(tokens, markdown.options, {})
     body = body.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
+    body = body.replace("<pre>", '<pre class="code" tabindex="0">')
     return Article(first.lstrip("# "), tuple(sections), body)
 
 
 def _give_anchors(tokens: list[Token]) -> list[tuple[str, str]]:
-    sections = []
+    sections: list[tuple[str, str]] = []
+    taken = Counter[str]()
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open":
-            anchor = re.sub(r"[^a-z0-9]+", "-", inline.content.lower()).strip("-")
-            opening.attrs["id"] = anchor
-            if opening.tag == "h2":
-                sections.append((anchor, inline.content))
+            anchor = re.sub(r"[^a-z0-9_]+", "-", inline.content.lower()).strip("-")
+            # a second heading of the same words is told apart as GitHub does
+            opening.attrs["id"] = f"{anchor}-{taken[anchor]}" if taken[anchor] else anchor
+            taken[anchor] += 1
+            sections.append((str(opening.attrs["id"]), inline.content))
     return sections
 
 
-def _every(tokens: list[Token]) -> list[Token]:
-    return [*tokens, *(child for token in tokens for child in token.children or ())]
+def _linked(words: list[Token]) -> list[Token]:
+    """The words of a paragraph; a link to a file that the site does not show is its text alone."""
+    kept, shown = [], False
+    for word in words:
+        if word.type == "link_open":
+            address = _address(str(word.attrs["href"]))
+            shown = address is not None
+            word.attrs["href"] = address or ""
+        if shown or word.type not in {"link_open", "link_close"}:
+            kept.append(word)
+    return kept
 
 
-def _address(href: str) -> str:
-    """Where a link of the file leads on the site: a dbt model to its entry in the data documentation."""
-    path = PurePosixPath(href)
+def _address(href: str) -> str | None:
+    """Where a link of the file leads on the site: of a dbt model to its entry in the data documentation.
+
+    None where it leads to a file that the site does not show.
+    """
+    file, mark, anchor = href.partition("#")
+    path = PurePosixPath(file)
     if path.suffix == ".sql" and "models" in path.parts:
         return f"/docs/data#!/model/model.touchledger.{path.stem}"
-    return href
+    if path.name in PLACES and len(path.parts) == 1:
+        return PLACES[path.name] + mark + anchor
+    return href if not file or "://" in href else None

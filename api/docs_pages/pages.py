@@ -1,4 +1,4 @@
-"""Pages for people: landing, API reference, models, errors, data docs.
+"""Pages for people: landing, API reference, guides, errors, data docs.
 
 Everything comes from this process, none from a CDN.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 from flask import Blueprint, Response, abort, g, render_template
 
 from api import context, errors, responses
-from api.docs_pages.article import article
+from api.docs_pages.article import GUIDES, article
 from api.guard import public
 from api.snapshot import snapshots
 
@@ -72,11 +72,20 @@ def error_codes() -> Response:
     return _page(render_template("errors.html", codes=list(errors.CATALOGUE.values())), PLAIN)
 
 
-@bp.get("/docs/models")
+@bp.get("/docs/guides")
 @public
-def attribution_models() -> Response:
-    """How credit is decided: docs/models.md, with the five formulas and a table to redo by hand."""
-    return _page(render_template("article.html", article=article("models")), PLAIN)
+def guides() -> Response:
+    """The guides: what each is about."""
+    return _page(render_template("guides.html", guides=GUIDES.values()), PLAIN)
+
+
+@bp.get("/docs/<guide>")
+@public
+def guide(guide: str) -> Response:
+    """A page of the repository's documentation, such as how to use the API or how credit is decided."""
+    if guide not in GUIDES:
+        abort(404)
+    return _page(render_template("article.html", article=article(GUIDES[guide])), PLAIN)
 
 
 @bp.get("/docs/data")

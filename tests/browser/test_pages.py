@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from api import errors
 
 pytestmark = pytest.mark.browser
-PAGES = ("/", "/docs", "/docs/errors", "/docs/models", "/docs/data")
+PAGES = ("/", "/docs", "/docs/guides", "/docs/api", "/docs/errors", "/docs/models", "/docs/data")
 
 
 class Visit:

@@ -23,9 +23,9 @@ from tests.factories.deployments import application, settings_of
 from touchledger.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = {"/", "/docs", "/docs/models", "/docs/errors", "/docs/data", "/docs/assets/<name>", "/logos/<name>"}
+PAGES = {"/", "/docs", "/docs/guides", "/docs/<guide>", "/docs/errors", "/docs/data", "/docs/assets/<name>"}
 OPEN_ACTS = ("sign-up", "sign-in", "verify-email", "password-reset", "password-reset/confirm")
-PAGES |= {"/media/<token>", "/tracker.js"}
+PAGES |= {"/media/<token>", "/tracker.js", "/logos/<name>"}
 PAGES |= {"/sign-in", "/sign-up", "/sign-out", "/invitations", "/handoffs/<page_id>", "/handoffs/<page_id>/begin"}
 PAGES |= {"/connect/<provider>", "/connect/<provider>/callback"}
 PAGES |= {"/reset-password", "/reset-password/code", "/confirm-address", "/shared/<token>"}

@@ -8,10 +8,10 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from api import context, responses
+from api.envelopes import Meta
 from api.guard import guarded
 from api.http import Blueprint
 from api.money import amount
-from api.openapi import Meta
 from api.reading import published
 from api.scopes import Scope
 from api.served import ProfileFacts, Reader

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields
 
+from api.envelopes import DATA_AS_OF, DELIVERY_THROUGH, Meta
 from api.fields import Choice
-from api.openapi import DATA_AS_OF, DELIVERY_THROUGH, Meta
 from api.served import MODELS, REASONS
 
 

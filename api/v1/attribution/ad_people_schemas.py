@@ -6,8 +6,8 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
+from api.envelopes import DATA_AS_OF, Meta
 from api.fields import Choice, Flag, Int
-from api.openapi import DATA_AS_OF, Meta
 from api.served import CHANNELS, ORIGINS
 from api.v1.attribution.ad_people_queries import GROUPINGS
 

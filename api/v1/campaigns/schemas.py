@@ -7,8 +7,8 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
+from api.envelopes import DATA_AS_OF, DELIVERY_THROUGH, Meta
 from api.fields import Choice, Int, OpaqueId, UuidList
-from api.openapi import DATA_AS_OF, DELIVERY_THROUGH, Meta
 from api.pagination import CursorQuery
 from api.served import LEVELS, MODELS, REASONS
 

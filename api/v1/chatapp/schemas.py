@@ -8,8 +8,8 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from api.bodies import Text
 from api.body_fields import Uuid
+from api.envelopes import Meta
 from api.fields import OpaqueId
-from api.openapi import Meta
 from connectors.chatapp import QUALITIES
 
 NAME = "[a-z0-9_]{1,512}"

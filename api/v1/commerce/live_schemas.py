@@ -5,8 +5,8 @@ from __future__ import annotations
 from marshmallow import Schema, fields
 
 from api.body_fields import Uuid
+from api.envelopes import Meta
 from api.fields import Int, Time
-from api.openapi import Meta
 from api.pagination import CursorQuery
 from api.v1.commerce.schemas import FINANCIAL, STATUSES, OrderFigures, OrderLine, Product
 

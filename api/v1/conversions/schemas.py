@@ -6,8 +6,8 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
+from api.envelopes import Meta
 from api.fields import TOKEN, Choice, Int
-from api.openapi import Meta
 from api.pagination import CursorQuery
 from api.served import CONVERSION_TYPES, MODELS, REVENUE_TYPES
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields
 
+from api.envelopes import Meta
 from api.fields import Choice, Int
 from api.masking import LEVELS
-from api.openapi import Meta
 from api.pagination import CursorQuery
 from api.v1.conversions.schemas import CHANNELS
 from data_contracts.normal_form import nfc

@@ -8,10 +8,10 @@ from typing import Any
 from api import auth, context, plans, tracking_keys
 from api.audit import Actor, Attempt, record
 from api.auth import Kind, Principal
+from api.envelopes import envelope_of
 from api.guard import caller_guarded
 from api.http import Blueprint
 from api.models import Profile, Workspace
-from api.openapi import envelope_of
 from api.rate_limit import SECOND, Bucket
 from api.scopes import Scope
 from api.v1.profiles import places

@@ -11,12 +11,12 @@ from sqlalchemy.orm import Session
 
 from api import auth, context, credentials, db, errors, op_lists, reach
 from api.auth import Kind, Principal
+from api.envelopes import Meta
 from api.fields import OpaqueId
 from api.guard import caller_guarded
 from api.http import Blueprint
 from api.models import ApiKey, Delegation, Profile, UserSession, UserToken, Workspace
 from api.op_lists import By, ListQuery
-from api.openapi import Meta
 from api.scopes import Scope
 from api.v1.profiles.shape import ProfileShape, told
 

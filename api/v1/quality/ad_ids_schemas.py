@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from marshmallow import Schema, fields, validate
 
+from api.envelopes import DATA_AS_OF, Meta
 from api.fields import Int
-from api.openapi import DATA_AS_OF, Meta
 from api.served import UNNAMED
 
 _REASON = {

@@ -6,8 +6,8 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
+from api.envelopes import DATA_AS_OF, Meta
 from api.fields import Choice, ChoiceList, Flag, Int, Num, TokenList, UuidList
-from api.openapi import DATA_AS_OF, Meta
 from api.served import LAYERS
 from api.v1.top_performers.terms import (
     CONFIDENCES,

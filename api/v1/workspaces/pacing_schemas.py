@@ -8,8 +8,8 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields
 
+from api.envelopes import DELIVERY_THROUGH
 from api.fields import UuidList
-from api.openapi import DELIVERY_THROUGH
 
 STATUSES = ("under", "on_track", "over", "no_budget")
 MOST_PROFILES = 200

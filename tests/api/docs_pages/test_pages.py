@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from api.docs_pages.pages import ASSETS
 from touchledger.settings import Settings
 
-PAGES = ["/", "/docs", "/docs/models", "/docs/errors", "/docs/data"]
+PAGES = ["/", "/docs", "/docs/guides", "/docs/api", "/docs/models", "/docs/errors", "/docs/data"]
 
 
 @pytest.mark.parametrize("path", PAGES)

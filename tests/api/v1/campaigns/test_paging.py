@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import pytest
 import time_machine
 
 from api import pagination
+from tests.api.docs_pages.test_api_guide import pages
 from tests.api.v1.campaigns.conftest import OTHER, PROFILE, WINDOW, Caller, Deployment
 from tests.fixtures.altered import altered
 
@@ -150,3 +152,12 @@ def test_a_cursor_whose_snapshot_is_no_longer_kept_is_refused(caller: Caller, de
         caller.data()
     (deployment.settings.published / f"served-{meta['snapshot_id']}.duckdb").unlink()
     assert _refused(caller, cursor=meta["next_cursor"])
+
+
+def test_the_walk_of_the_guide_meets_every_row_once(deployment: Deployment) -> None:
+    deployment.publish(_tables(cash=100))
+    bearer = {"Authorization": f"Bearer {deployment.new_caller().key}"}
+    with httpx.Client(transport=httpx.WSGITransport(app=deployment.app), headers=bearer) as client:
+        walked = list(pages()(client, "http://touchledger.test/api/v1/campaigns", **WINDOW, limit=5))
+    assert walked == deployment.new_caller().data(limit=100)
+    assert len(walked) == ENTITIES

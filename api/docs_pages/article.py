@@ -70,6 +70,9 @@ def rendered(text: str) -> Article:
     sections = _give_anchors(tokens)
     for token in tokens:
         token.children = _linked(token.children) if token.children else token.children
+        # the pages' policy allows no style in the text
+        if token.attrs.pop("style", None) == "text-align:right":
+            token.attrs["class"] = "right"
     body = markdown.renderer.render(tokens, markdown.options, {})
     body = body.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
     body = body.replace("<pre>", '<pre class="code" tabindex="0">')

@@ -20,6 +20,15 @@ def test_a_guide_has_the_title_and_every_heading_of_its_file(client: FlaskClient
     assert page.count(' id="') - 1 == len(re.findall(r"^##+ ", text, flags=re.MULTILINE))
 
 
+@pytest.mark.parametrize("path", ADDRESSES)
+def test_a_guide_holds_no_style_that_the_policy_of_pages_forbids(client: FlaskClient, path: str) -> None:
+    assert not re.search(r"<[^>]+ style=", client.get(path).text)
+
+
+def test_a_column_of_figures_stands_at_the_right(client: FlaskClient) -> None:
+    assert '<td class="right">60</td>' in client.get("/docs/api").text
+
+
 @pytest.mark.parametrize("path", ["/docs/guides", *ADDRESSES])
 def test_a_link_of_a_guide_leads_to_a_page_and_to_a_place_on_it(client: FlaskClient, path: str) -> None:
     for address in set(re.findall(r'<a[^>]+href="([^"]+)"', client.get(path).text)):

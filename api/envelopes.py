@@ -68,7 +68,7 @@ def _envelope(schema: type[ma.Schema], many: bool) -> type[ma.Schema]:
     # cached: the same pair must give the same class, or the document grows …Envelope1, …Envelope2
     name = f"{schema.__name__}{'List' if many else ''}Envelope"
     members = {
-        "data": fields.Nested(schema, many=many, required=True),
+        "data": fields.Nested(schema, many=many, required=True, metadata={"description": "The rows."} if many else {}),
         "meta": fields.Nested(getattr(schema, "meta_schema", Meta), required=True),
     }
     if (many and getattr(schema, "is_paged", False)) or getattr(schema, "has_paged_part", False):

@@ -13,6 +13,7 @@ from api.bodies import NamesOne, NeedsOne
 from api.guard import Grain, Guard
 from api.path_parts import PARTS
 from api.roles import Role
+from api.terms import TERMS
 
 REFUSALS = (400, 401, 403, 404, 429, 500, 503)
 REFUSALS_OF_RETIRED = (400, 401, 403, 404, 410, 429, 500, 503)
@@ -141,6 +142,11 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
             components["schemas"][name]["maxProperties"] = 1
     for name, response in components.get("responses", {}).items():
         response["headers"] = _headers({"X-Request-Id"} | HEADERS_OF.get(name, RATED))
+    for schema in components["schemas"].values():
+        for name, member in schema.get("properties", {}).items():
+            # an object says itself what it is
+            if name in TERMS and not {"description", "$ref"} & member.keys():
+                member["description"] = TERMS[name]
     _in_the_dialect_of_json_schema(document)
     return document
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from apispec.ext.marshmallow import MarshmallowPlugin
 
+from api import examples
 from api.auth import Kind
 from api.bodies import NamesOne, NeedsOne
 from api.guard import Grain, Guard
@@ -148,6 +149,7 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
             if name in TERMS and not {"description", "$ref"} & member.keys():
                 member["description"] = TERMS[name]
     _in_the_dialect_of_json_schema(document)
+    examples.show(document, server)
     return document
 
 

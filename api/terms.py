@@ -102,7 +102,7 @@ TERMS = {
     "total_tax": "Tax, exact.",
     "refunded_total": "What was paid back, exact.",
     # writes
-    "applied_by": "Who applied it, for the audit trail.",
+    "applied_by": "The member on whose behalf a key acts, by their id; the audit trail names them.",
     "dry_run": "true: judged as the real thing, and nothing is changed.",
     "permissions": "What the person may do beyond the role, or may not.",
     "privacy_mode": "standard, platform_safe or hipaa: what may leave for ad platforms.",

@@ -39,6 +39,16 @@ def test_only_what_has_no_shape_of_its_own_is_described_without_members(document
     }
 
 
+def test_every_member_of_a_body_and_of_an_answer_says_what_it_is(document: Any) -> None:
+    silent = [
+        f"{name}.{member}"
+        for name, schema in document["components"]["schemas"].items()
+        for member, told in schema.get("properties", {}).items()
+        if not {"description", "$ref"} & told.keys()
+    ]
+    assert silent == []
+
+
 def test_every_answer_says_of_its_freshness_that_it_is_news_that_came_and_not_a_look(document: Any) -> None:
     told = [schema["properties"] for schema in document["components"]["schemas"].values() if "properties" in schema]
     of = {one["data_as_of"]["description"] for one in told if "data_as_of" in one}

@@ -36,7 +36,7 @@ def at_least_one_identifier(columns: Columns, refuse: Refuse) -> None:
     given = _any_given(columns, PERSON)
     for index in _live(columns):
         if not given[index]:
-            refuse(index, None, f"none of {', '.join(PERSON)} is given")
+            refuse(index, None, f"none of {', '.join(PERSON)} is given; that of somebody erased is not taken")
 
 
 def direct_has_no_source(columns: Columns, refuse: Refuse) -> None:

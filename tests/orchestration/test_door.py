@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from data_contracts.contract import load
+from data_contracts.judge import judge
 from orchestration.door import admitted
 from orchestration.lake import Lake
 from tests.factories import accounts
@@ -18,3 +19,17 @@ def test_who_was_erased_is_asked_when_the_records_are_read(settings: Settings) -
     waits = admitted(settings.operational_url, lake, load("orders"), profile.id, [order])
     forget(settings, profile.id, ("email", "ann@example.com"))
     assert list(waits) == [{**order, "email": None}]
+
+
+def test_a_row_that_names_only_somebody_erased_is_refused_for_that(settings: Settings) -> None:
+    # the list of an import's errors said that no e-mail was given, of a row that gives one
+    profile, lake = accounts.profile(settings.operational_url), Lake(settings.lake)
+    lake.prepare()
+    forget(settings, profile.id, ("email", "ann@example.com"))
+    touch = {
+        **{"touch_key": "t1", "occurred_at": "2026-03-05T10:00:00Z", "channel": "web", "origin": "web"},
+        "email": "ann@example.com",
+    }
+    let_in = list(admitted(settings.operational_url, lake, load("touches"), profile.id, [touch]))
+    (wrong,) = judge(load("touches"), let_in).rejected
+    assert wrong.reason.endswith("payment_customer_id is given; that of somebody erased is not taken")

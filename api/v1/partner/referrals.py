@@ -73,7 +73,9 @@ def _take(session: Session, profile_id: str, index: int, one: Referral, is_live:
     if outcome.conflicts:
         raise errors.IDEMPOTENCY_KEY_CONFLICT(f"referrals[{index}].referral_id: came with other content before.")
     for wrong in outcome.rejected:
-        raise errors.VALIDATION_ERROR(f"referrals[{index}].{wrong.field}: {wrong.reason}")
+        # the body names somebody, so only the identifiers of people who were erased are gone
+        told = f"{wrong.field}: {wrong.reason}" if wrong.field else "customer: nothing may be kept of whom it names."
+        raise errors.VALIDATION_ERROR(f"referrals[{index}].{told}")
     touch_id = uuid_v8(profile_id, "touch", f"conversation:{one['conversation_id']}")
     status = "accepted" if outcome.accepted else "duplicate"
     return {"referral_id": one["referral_id"], "status": status, "touch_id": touch_id}

@@ -144,6 +144,18 @@ def test_the_reference_of_who_was_just_erased_refuses_all(
     assert landing("ad_referrals") == []
 
 
+def test_the_address_of_somebody_erased_refuses_all_and_is_named(
+    partner: Callable[..., Any], landing: Landing, settings: Settings, profile: Profile
+) -> None:
+    # the message named the field "None", and listed columns that no referral has
+    erasures.forget(settings, profile.id, ("email", "ann@example.com"))
+    other = {**REFERRAL, "referral_id": "r2", "conversation_id": "conv-2", "customer": {"phone": "+14155550100"}}
+    told = "referrals[1].customer: nothing may be kept of whom it names."
+    assert _refusal(partner(other, REFERRAL)) == (422, "validation_error", told)
+    assert landing("ad_referrals") == []
+    assert partner(other).status_code == 202
+
+
 def test_a_conversation_seen_live_keeps_its_own_referral(
     partner: Callable[..., Any], landing: Landing, settings: Settings, profile: Profile
 ) -> None:

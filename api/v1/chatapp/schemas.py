@@ -176,7 +176,9 @@ class Template(Schema):
         metadata={"description": "Its parts as the platform tells them; null where it does not."},
     )
     status_changed_at = fields.DateTime(
-        required=True, allow_none=True, metadata={"description": "When its status was last seen to be another one."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "When it was first seen in this status; null where that is not known."},
     )
     last_synced_at = fields.DateTime(
         required=True, metadata={"description": "When it was last read from the platform, or found gone."}

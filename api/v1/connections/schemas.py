@@ -16,7 +16,7 @@ KINDS = ("ads", "store", "payments", "messaging")
 SYNC_STATUSES = ("queued", "running", "done", "failed")
 
 _CURRENCY = "The account's, ISO 4217; null where the provider does not tell."
-_PROVIDER = "Whose accounts these are: an ad platform, a store, the payment processor, or where people write."
+_PROVIDER = "Where the account is; meta, google and tiktok are ad platforms, chatapp and social bring messages."
 _STATUS = (
     "pending: nobody has let us in yet. pending_selection: an account is to be chosen. active: it is read."
     " needs_action: a right is missing there. reconnect_required: its token is dead. disconnected: it was ended here."
@@ -31,7 +31,7 @@ class SyncShape(Schema):
         required=True,
         metadata={
             "enum": list(SYNC_STATUSES),
-            "description": "How it stands; one that failed is tried again with the next.",
+            "description": "done: all that was due is here; failed: error tells why.",
         },
     )
     started_at = fields.DateTime(required=True, allow_none=True)

@@ -40,7 +40,7 @@ class DataSource(Schema):
         required=True,
         metadata={
             "enum": list(sources.SOURCES),
-            "description": "Where conversions come from; ad_platform is where their ads do.",
+            "description": "What sends conversions; ad_platform sends the delivery of their ads.",
         },
     )
     status = fields.String(

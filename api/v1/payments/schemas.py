@@ -80,7 +80,7 @@ class PaymentRow(Schema):
     )
     currency = fields.String(required=True, metadata={"description": "ISO 4217."})
     provider = fields.String(
-        required=True, metadata={"description": "Who took it: the part of payment_ref before the colon."}
+        required=True, metadata={"description": "Who took it, or told of it: the part of payment_ref before the colon."}
     )
     customer_key = fields.String(required=True, allow_none=True, metadata={"description": "`ck_…` of the payer."})
     identified = fields.Boolean(required=True, metadata={"description": "Whether the payer is known."})

@@ -28,14 +28,22 @@ class AdTrendQuery(Schema):
 class Creative(Schema):
     """What the ad shows; what the platform or an analysis did not tell is null."""
 
-    creative_id = fields.String(required=True, allow_none=True)
+    creative_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "The platform's id of the creative."}
+    )
     format = fields.String(required=True, allow_none=True, metadata={"description": "video, image and others."})
-    thumbnail_url = fields.String(required=True, allow_none=True)
+    thumbnail_url = fields.String(
+        required=True, allow_none=True, metadata={"description": "A small picture of it, at the platform."}
+    )
     video_id = fields.String(required=True, allow_none=True)
-    title = fields.String(required=True, allow_none=True)
-    body = fields.String(required=True, allow_none=True)
+    title = fields.String(required=True, allow_none=True, metadata={"description": "Its headline."})
+    body = fields.String(required=True, allow_none=True, metadata={"description": "Its text."})
     landing_host = fields.String(required=True, allow_none=True, metadata={"description": "Where it leads."})
-    url_tags = fields.String(required=True, allow_none=True)
+    url_tags = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "URL parameters that the platform adds to the ad's links."},
+    )
     hook_type = fields.String(required=True, allow_none=True)
     creative_format = fields.String(required=True, allow_none=True)
     cta_type = fields.String(required=True, allow_none=True)

@@ -58,9 +58,15 @@ class DeclaredMeta(Meta):
 class DeclaredRow(Schema):
     meta_schema = DeclaredMeta
 
-    answer_key = fields.String(required=True, metadata={"enum": list(LABELS)})
-    label_en = fields.String(required=True)
-    label_es = fields.String(required=True)
+    answer_key = fields.String(
+        required=True,
+        metadata={
+            "enum": list(LABELS),
+            "description": "What they said, of the words of POST /events; other for any else.",
+        },
+    )
+    label_en = fields.String(required=True, metadata={"description": "The answer for people, in English."})
+    label_es = fields.String(required=True, metadata={"description": "The answer for people, in Spanish."})
     answers = fields.Integer(required=True, metadata={"description": "Answers given in the window."})
     conversions = fields.Integer(
         required=True, metadata={"description": "Conversions of the window whose people said so, of every kind."}

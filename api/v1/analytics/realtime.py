@@ -21,7 +21,9 @@ MINUTES = 5
 
 class Realtime(Schema):
     visitors_online = fields.Integer(required=True, metadata={"description": "Browsers seen in the last minutes."})
-    window_minutes = fields.Integer(required=True)
+    window_minutes = fields.Integer(
+        required=True, metadata={"description": "How many minutes visitors_online goes back."}
+    )
 
 
 @bp.route("/realtime")

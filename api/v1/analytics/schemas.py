@@ -43,7 +43,13 @@ class Part(Schema):
 
 
 class ReasonPart(Part):
-    reason = fields.String(required=True, metadata={"enum": list(REASONS)})
+    reason = fields.String(
+        required=True,
+        metadata={
+            "enum": list(REASONS),
+            "description": "Why no campaign got credit; GET /campaigns/unattributed says what each means.",
+        },
+    )
 
 
 class Coverage(Schema):

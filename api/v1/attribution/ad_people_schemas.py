@@ -67,9 +67,9 @@ class Bucket(Figures):
 
 
 class OriginLabel(Schema):
-    label_en = fields.String(required=True)
-    label_es = fields.String(required=True)
-    description = fields.String(required=True)
+    label_en = fields.String(required=True, metadata={"description": "Its name for people, in English."})
+    label_es = fields.String(required=True, metadata={"description": "Its name for people, in Spanish."})
+    description = fields.String(required=True, metadata={"description": "What the origin is, in English."})
 
 
 OriginLabels = Schema.from_dict(
@@ -93,14 +93,25 @@ class AdPeople(Schema):
 
     date_from = fields.Date(required=True)
     date_to = fields.Date(required=True)
-    group_by = fields.String(required=True, metadata={"enum": list(GROUPINGS)})
-    channel = fields.String(required=True, allow_none=True, metadata={"enum": [*CHANNELS, None]})
-    first_only = fields.Boolean(required=True)
+    group_by = fields.String(
+        required=True, metadata={"enum": list(GROUPINGS), "description": "What the buckets are, as asked."}
+    )
+    channel = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"enum": [*CHANNELS, None], "description": "The only channel of the touches, as asked; null for all."},
+    )
+    first_only = fields.Boolean(
+        required=True,
+        metadata={"description": "Whether each person counts only where their earliest ad touch was, as asked."},
+    )
     timezone = fields.String(required=True, metadata={"description": "IANA zone that days and months are in."})
     totals = fields.Nested(
         Figures, required=True, metadata={"description": "The whole window, each person counted once."}
     )
     buckets = Made(fields.Nested(Bucket), required=True, metadata={"description": "Never added up: see totals."})
-    buckets_total = fields.Integer(required=True)
+    buckets_total = fields.Integer(
+        required=True, metadata={"description": "Buckets that there are, also those cut at limit."}
+    )
     buckets_truncated = fields.Boolean(required=True, metadata={"description": "True when ads were cut at limit."})
     origin_labels = fields.Nested(OriginLabels, required=True)

@@ -25,7 +25,9 @@ class RecomputeBody(Nothing):
 
 
 class RecomputeAnswer(Schema):
-    recompute_id = fields.String(required=True, metadata={"format": "uuid"})
+    recompute_id = fields.String(
+        required=True, metadata={"format": "uuid", "description": "Ask GET /attribution/recompute/{id} how it stands."}
+    )
     status = fields.String(
         required=True,
         metadata={

@@ -20,7 +20,11 @@ class ChangeBody(Schema):
 
 
 class BudgetBody(ChangeBody):
-    budget_type = fields.String(load_default="daily", validate=validate.OneOf(BUDGET_TYPES))
+    budget_type = fields.String(
+        load_default="daily",
+        validate=validate.OneOf(BUDGET_TYPES),
+        metadata={"description": "Which budget; one that it does not have cannot be set."},
+    )
     amount_minor = fields.Integer(
         required=True,
         strict=True,
@@ -32,26 +36,48 @@ class BudgetBody(ChangeBody):
 class Change(Schema):
     """What was done, and what stands now."""
 
-    platform_id = fields.String(required=True)
-    level = fields.String(required=True, metadata={"enum": ["campaign", "ad_set", "ad"]})
+    platform_id = fields.String(
+        required=True, metadata={"description": "What was to be changed, by its platform's id."}
+    )
+    level = fields.String(
+        required=True,
+        metadata={
+            "enum": ["campaign", "ad_set", "ad"],
+            "description": "What was to be changed: campaign, ad_set or ad.",
+        },
+    )
     audit_id = fields.UUID(required=True, metadata={"description": "Of the entry in the workspace's audit trail."})
     dry_run = fields.Boolean(required=True)
 
 
 class StatusChange(Change):
-    action = fields.String(required=True, metadata={"enum": ["pause", "resume"]})
+    action = fields.String(required=True, metadata={"enum": ["pause", "resume"], "description": "What was asked for."})
     outcome = fields.String(
-        required=True, metadata={"enum": ["paused", "resumed", "no_change", "would_pause", "would_resume"]}
+        required=True,
+        metadata={
+            "enum": ["paused", "resumed", "no_change", "would_pause", "would_resume"],
+            "description": "no_change: it stood so already; would_…: what a dry run would have done.",
+        },
     )
-    status_before = fields.String(required=True)
+    status_before = fields.String(
+        required=True, metadata={"description": "What it was before the call, as the platform spells it."}
+    )
     status_after = fields.String(required=True, allow_none=True, metadata={"description": _READ_BACK})
 
 
 class BudgetChange(Change):
-    action = fields.String(required=True, metadata={"enum": ["budget"]})
-    outcome = fields.String(required=True, metadata={"enum": ["changed", "no_change", "would_change"]})
-    budget_type = fields.String(required=True, metadata={"enum": list(BUDGET_TYPES)})
-    budget_before_minor = fields.Integer(required=True)
+    action = fields.String(required=True, metadata={"enum": ["budget"], "description": "Always budget."})
+    outcome = fields.String(
+        required=True,
+        metadata={
+            "enum": ["changed", "no_change", "would_change"],
+            "description": "no_change: it was this already; would_change: a dry run of what would be done.",
+        },
+    )
+    budget_type = fields.String(required=True, metadata={"enum": list(BUDGET_TYPES), "description": "Which budget."})
+    budget_before_minor = fields.Integer(
+        required=True, metadata={"description": "What it was before the call, in minor units of currency."}
+    )
     budget_after_minor = fields.Integer(required=True, allow_none=True, metadata={"description": _READ_BACK})
     currency = fields.String(required=True, metadata={"description": "The ad account's, ISO 4217."})
     allowed_min_minor = fields.Integer(

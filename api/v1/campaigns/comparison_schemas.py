@@ -28,7 +28,7 @@ class ComparisonMeta(ModelMeta):
 class Sides(Schema):
     """The platform's claims and the service's credit. Amounts are exact decimals in the reporting currency."""
 
-    spend = fields.String(required=True, metadata=_EXACT)
+    spend = fields.String(required=True, metadata={**_EXACT, "description": "In the reporting currency, exact."})
     platform_conversions = fields.Float(
         required=True, allow_none=True, metadata={"description": "The platform's own count; null if it reported none."}
     )
@@ -92,7 +92,11 @@ class EntityComparison(Sides):
     platform = fields.String(required=True)
     platform_id = fields.String(required=True, metadata={"description": "The entity's own id on the platform."})
     entity_id = fields.String(required=True, metadata={"format": "uuid"})
-    entity_name = fields.String(required=True, allow_none=True)
+    entity_name = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Its name at the platform; its id there while it was never synced."},
+    )
     entity_level = fields.String(required=True, metadata={"enum": list(LEVELS)})
     parent_name = fields.String(
         required=True, allow_none=True, metadata={"description": "Campaign of an ad set, ad set of an ad."}
@@ -105,4 +109,11 @@ class PlatformComparison(Schema):
     platforms = fields.List(
         fields.Nested(PlatformTotal), required=True, metadata={"description": "One total per platform, by name."}
     )
-    rows = fields.List(fields.Nested(EntityComparison), required=True)
+    rows = fields.List(
+        fields.Nested(EntityComparison),
+        required=True,
+        metadata={
+            "description": "One per campaign, ad set or ad with delivery or credit, by platform, most credited"
+            " cash first."
+        },
+    )

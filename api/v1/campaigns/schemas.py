@@ -137,8 +137,10 @@ class CampaignRow(Outcomes, Entity):
 class TrendRow(Schema):
     meta_schema = DatedMeta
 
-    entity_id = fields.String(required=True, metadata={"format": "uuid"})
-    date = fields.Date(required=True)
+    entity_id = fields.String(
+        required=True, metadata={"format": "uuid", "description": "The campaign, ad set or ad, as asked."}
+    )
+    date = fields.Date(required=True, metadata={"description": "Day of the ad account, as its platform delivered."})
     spend = fields.Float(required=True, metadata={"description": "In the reporting currency."})
     impressions = fields.Integer(required=True)
     clicks = fields.Integer(required=True)
@@ -154,9 +156,25 @@ _REASON = {
 
 class ReasonRow(Schema):
     reason = fields.String(required=True, metadata=_REASON)
-    outcome_count = fields.Integer(required=True)
-    outcome_value = fields.Float(required=True)
-    attributed_outcome_count = fields.Integer(required=True)
+    outcome_count = fields.Integer(
+        required=True,
+        metadata={
+            "description": "Payments without credit on any entity of the level, each under the first reason that"
+            " applies."
+        },
+    )
+    outcome_value = fields.Float(
+        required=True,
+        metadata={
+            "description": "Cash that lies on no entity of the level for this reason, in the reporting currency."
+        },
+    )
+    attributed_outcome_count = fields.Integer(
+        required=True,
+        metadata={
+            "description": "Conversions of every kind without such credit, each under the first reason that applies."
+        },
+    )
 
 
 class UnattributedRemainder(Outcomes):

@@ -26,7 +26,7 @@ class CampaignStatus(Schema):
     campaign_id = fields.UUID(required=True)
     platform = fields.String(required=True)
     platform_id = fields.String(required=True)
-    name = fields.String(required=True)
+    name = fields.String(required=True, metadata={"description": "Its name at the platform."})
     status = fields.String(required=True, metadata=_STATUS)
     effective_status = fields.String(
         required=True, allow_none=True, metadata={"description": "What comes of it, as the platform spells it."}
@@ -38,16 +38,19 @@ class CampaignStatus(Schema):
             "description": "last_synced when the platform answered and told no status.",
         },
     )
-    read_at = fields.DateTime(required=True)
+    read_at = fields.DateTime(required=True, metadata={"description": "When the platform was asked."})
     last_synced_status = fields.String(
         required=True, allow_none=True, metadata={"description": "In the published figures; null if never synced."}
     )
     last_synced_at = fields.DateTime(
         required=True, allow_none=True, metadata={"description": "When its account was last read whole."}
     )
-    can_pause = fields.Boolean(required=True)
-    can_resume = fields.Boolean(required=True)
-    can_edit_budget = fields.Boolean(required=True)
+    can_pause = fields.Boolean(required=True, metadata={"description": "Whether its status lets it be paused."})
+    can_resume = fields.Boolean(required=True, metadata={"description": "Whether its status lets it be resumed."})
+    can_edit_budget = fields.Boolean(
+        required=True,
+        metadata={"description": "Whether it has a budget of its own, and a status that lets it be changed."},
+    )
     daily_budget_minor = fields.Integer(required=True, allow_none=True, metadata=_BUDGET)
     lifetime_budget_minor = fields.Integer(required=True, allow_none=True, metadata=_BUDGET)
     currency = fields.String(required=True, metadata={"description": "The ad account's, ISO 4217."})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
@@ -21,12 +22,17 @@ BUTTONS = {"QUICK_REPLY": ((), 10), "URL": (("url",), 2), "PHONE_NUMBER": (("pho
            "FLOW": (("flow_id",), 1)}  # fmt: skip
 FLOW_ONLY = ("navigate_screen", "flow_action")
 
+_CATEGORY = "What it is for, in the platform's words."
+_CHAT_ACCOUNT = "The connection of the chat account."
+_LANGUAGE = "Its language, as `en_US`; each language of a name is a template."
+_TEMPLATE_NAME = "Its name, the same in every language."
+
 
 class HttpsUrl(Text):
     """An https address of at most 2000 characters."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(2000, metadata={"format": "uri", "pattern": "^https://"}, **kwargs)
+    def __init__(self, metadata: Mapping[str, Any], **kwargs: Any) -> None:
+        super().__init__(2000, metadata={**metadata, "format": "uri", "pattern": "^https://"}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         url = str(super()._deserialize(value, attr, data, **kwargs))
@@ -38,13 +44,24 @@ class HttpsUrl(Text):
 class ButtonBody(Schema):
     """A button: QUICK_REPLY, or URL with url, PHONE_NUMBER with phone_number, FLOW with flow_id."""
 
-    type = fields.String(required=True, validate=validate.OneOf(tuple(BUTTONS)))
-    text = Text(25, required=True)
-    url = HttpsUrl()
-    phone_number = Text(20, low=5)
-    flow_id = Text(64)
-    navigate_screen = Text(64)
-    flow_action = fields.String(validate=validate.OneOf(("navigate", "data_exchange")))
+    type = fields.String(
+        required=True,
+        validate=validate.OneOf(tuple(BUTTONS)),
+        metadata={"description": "What it does: answer, open a page, call, or open a form of the chat app."},
+    )
+    text = Text(25, required=True, metadata={"description": "What it says."})
+    url = HttpsUrl(
+        metadata={"description": "Page that a URL button opens; its placeholders take examples as texts do."}
+    )
+    phone_number = Text(20, low=5, metadata={"description": "Number that a PHONE_NUMBER button calls."})
+    flow_id = Text(64, metadata={"description": "Form that a FLOW button opens, by the platform's id."})
+    navigate_screen = Text(64, metadata={"description": "Screen of the form that it begins with; of FLOW alone."})
+    flow_action = fields.String(
+        validate=validate.OneOf(("navigate", "data_exchange")),
+        metadata={
+            "description": "navigate: open that screen; data_exchange: ask the form's own server. Of FLOW alone."
+        },
+    )
 
     @validates_schema
     def _fits_its_type(self, button: dict[str, Any], **_kwargs: Any) -> None:
@@ -61,8 +78,8 @@ class ButtonBody(Schema):
 class HeaderMediaBody(Schema):
     """A sample for the header, fetched from this address."""
 
-    type = fields.String(required=True, validate=validate.OneOf(MEDIA))
-    url = HttpsUrl(required=True)
+    type = fields.String(required=True, validate=validate.OneOf(MEDIA), metadata={"description": "What it is."})
+    url = HttpsUrl(required=True, metadata={"description": "Where it is fetched from, once."})
 
 
 class TemplateBody(Schema):
@@ -73,18 +90,40 @@ class TemplateBody(Schema):
 
     payload_part = "payload"
 
-    connection_id = Uuid(required=True)
+    connection_id = Uuid(required=True, metadata={"description": _CHAT_ACCOUNT})
     name = fields.String(
-        required=True, validate=validate.Regexp(rf"{NAME}\Z", error="has other signs than a-z, 0-9 and _")
+        required=True,
+        validate=validate.Regexp(rf"{NAME}\Z", error="has other signs than a-z, 0-9 and _"),
+        metadata={"description": _TEMPLATE_NAME},
     )
-    category = fields.String(required=True, validate=validate.OneOf(CATEGORIES))
-    language = fields.String(required=True, validate=validate.Regexp(rf"{LANGUAGE}\Z", error="is no code like en_US"))
-    body_text = Text(1024, required=True)
-    header_text = Text(60)
-    footer_text = Text(60)
-    buttons = fields.List(fields.Nested(ButtonBody), validate=validate.Length(max=10))
+    category = fields.String(required=True, validate=validate.OneOf(CATEGORIES), metadata={"description": _CATEGORY})
+    language = fields.String(
+        required=True,
+        validate=validate.Regexp(rf"{LANGUAGE}\Z", error="is no code like en_US"),
+        metadata={"description": _LANGUAGE},
+    )
+    body_text = Text(
+        1024,
+        required=True,
+        metadata={"description": "The message; placeholders are `{{first_name}}`, or `{{1}}` and so on, never both."},
+    )
+    header_text = Text(60, metadata={"description": "A line above the message; it may hold placeholders."})
+    footer_text = Text(60, metadata={"description": "A line below the message, without placeholders."})
+    buttons = fields.List(
+        fields.Nested(ButtonBody),
+        validate=validate.Length(max=10),
+        metadata={"description": "Buttons below the message; none when left out."},
+    )
     header_media = fields.Nested(HeaderMediaBody)
-    examples = fields.Dict(keys=Text(64), values=Text(200), load_default=dict)
+    examples = fields.Dict(
+        keys=Text(64),
+        values=Text(200),
+        load_default=dict,
+        metadata={
+            "description": "An example for each placeholder, by its name, for whoever reviews it; the name"
+            " itself when left out."
+        },
+    )
 
     @validates_schema
     def _fits_together(self, template: dict[str, Any], **_kwargs: Any) -> None:
@@ -98,27 +137,52 @@ class TemplateBody(Schema):
 
 class Created(Schema):
     id = fields.String(required=True, metadata={"description": "The platform's id."})
-    name = fields.String(required=True)
-    language = fields.String(required=True)
-    status = fields.String(required=True)
+    name = fields.String(required=True, metadata={"description": _TEMPLATE_NAME})
+    language = fields.String(required=True, metadata={"description": _LANGUAGE})
+    status = fields.String(
+        required=True, metadata={"description": "As the platform spells it: PENDING while it is reviewed."}
+    )
 
 
 class SyncBody(Schema):
-    connection_id = Uuid(required=True)
+    connection_id = Uuid(required=True, metadata={"description": _CHAT_ACCOUNT})
 
 
 class Template(Schema):
     """A template as the platform last showed it; one that is gone there is DELETED."""
 
-    id = fields.String(required=True, allow_none=True)
-    name = fields.String(required=True)
-    language = fields.String(required=True)
-    category = fields.String(required=True, allow_none=True)
-    status = fields.String(required=True)
-    quality_score = fields.String(required=True, allow_none=True, metadata={"enum": [*QUALITIES, None]})
-    components = fields.List(fields.Dict(), required=True, allow_none=True)
-    status_changed_at = fields.DateTime(required=True, allow_none=True)
-    last_synced_at = fields.DateTime(required=True)
+    id = fields.String(required=True, allow_none=True, metadata={"description": "The platform's id."})
+    name = fields.String(required=True, metadata={"description": _TEMPLATE_NAME})
+    language = fields.String(required=True, metadata={"description": _LANGUAGE})
+    category = fields.String(required=True, allow_none=True, metadata={"description": _CATEGORY})
+    status = fields.String(
+        required=True,
+        metadata={
+            "description": "As the platform spells it, such as PENDING, APPROVED and REJECTED; DELETED: gone there."
+        },
+    )
+    quality_score = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "enum": [*QUALITIES, None],
+            "description": "How people take it, by the platform's own rating; UNKNOWN before it has one.",
+        },
+    )
+    components = fields.List(
+        fields.Dict(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "Its parts as the platform tells them; null where it does not."},
+    )
+    status_changed_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When it was first seen in this status; null where that is not known."},
+    )
+    last_synced_at = fields.DateTime(
+        required=True, metadata={"description": "When it was last read from the platform, or found gone."}
+    )
 
 
 class SyncSummary(Schema):
@@ -151,6 +215,8 @@ class TemplateQuery(ConnectionQuery):
 
 class MediaLink(Schema):
     url = fields.String(required=True, metadata={"format": "uri", "description": "Signed; opens until expires_at."})
-    mime_type = fields.String(required=True)
-    size_bytes = fields.Integer(required=True)
-    expires_at = fields.DateTime(required=True)
+    mime_type = fields.String(required=True, metadata={"description": "What the bytes are, as the platform says."})
+    size_bytes = fields.Integer(required=True, metadata={"description": "How many bytes it has."})
+    expires_at = fields.DateTime(
+        required=True, metadata={"description": "When the address stops to open; ask again for a new one."}
+    )

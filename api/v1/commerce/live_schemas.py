@@ -8,7 +8,7 @@ from api.body_fields import Uuid
 from api.envelopes import Meta
 from api.fields import Int, Time
 from api.pagination import CursorQuery
-from api.v1.commerce.schemas import FINANCIAL, STATUSES, OrderFigures, OrderLine, Product
+from api.v1.commerce.schemas import FINANCIAL, LINES, STATUSES, OrderFigures, OrderLine, Product
 
 ASKED = ("updated_since", "connection_id", "limit")
 LIMIT = 50
@@ -36,12 +36,18 @@ class LiveProduct(Product):
 
     meta_schema = LiveMeta
 
-    status = fields.String(required=True, metadata={"enum": [one for one in STATUSES if one != "deleted"]})
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": [one for one in STATUSES if one != "deleted"],
+            "description": "active, archived or draft; only active ones are for sale.",
+        },
+    )
 
 
 class Attribute(Schema):
-    name = fields.String(required=True)
-    value = fields.String(required=True)
+    name = fields.String(required=True, metadata={"description": "Its name."})
+    value = fields.String(required=True, metadata={"description": "Its value; empty where it has none."})
 
 
 class LiveOrderLine(OrderLine):
@@ -62,9 +68,21 @@ class LiveOrder(OrderFigures):
     status_updated_at = fields.DateTime(
         required=True, metadata={"description": "When payment, shipment or cancellation last moved."}
     )
-    email = fields.String(required=True, allow_none=True)
-    phone = fields.String(required=True, allow_none=True)
+    email = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "The buyer's, as the store tells it; null without one, or where the store withholds it."
+        },
+    )
+    phone = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "The buyer's, as the store tells it; null without one, or where the store withholds it."
+        },
+    )
     attributes = fields.List(
         fields.Nested(Attribute), required=True, metadata={"description": "Of the cart and the note."}
     )
-    lines = fields.List(fields.Nested(LiveOrderLine), required=True)
+    lines = fields.List(fields.Nested(LiveOrderLine), required=True, metadata={"description": LINES})

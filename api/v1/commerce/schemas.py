@@ -18,6 +18,7 @@ STATUSES = ("active", "archived", "draft", "deleted")
 FINANCIAL = ("pending", "authorized", "partially_paid", "paid", "partially_refunded", "refunded", "voided")
 FULFILLMENT = ("partial", "fulfilled", "restocked", None)
 POLICIES = ("deny", "continue", None)
+LINES = "What was bought, line by line."
 _MONEY = {"pattern": r"^-?\d+(\.\d+)?$"}
 
 
@@ -62,18 +63,30 @@ class OrdersQuery(CursorQuery):
 
 
 class Option(Schema):
-    name = fields.String(required=True)
-    value = fields.String(required=True)
+    name = fields.String(required=True, metadata={"description": "What varies, such as Size."})
+    value = fields.String(required=True, metadata={"description": "Which one this variant is, such as 42."})
 
 
 class Variant(Schema):
     variant_id = fields.String(required=True, metadata={"description": "The id that a link to a cart takes."})
-    title = fields.String(required=True, allow_none=True)
+    title = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Its name within the product; null where the store does not tell."},
+    )
     sku = fields.String(required=True, allow_none=True)
-    barcode = fields.String(required=True, allow_none=True)
-    position = fields.Integer(required=True, allow_none=True)
+    barcode = fields.String(required=True, allow_none=True, metadata={"description": "Its barcode; null without one."})
+    position = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Its place among the product's variants; null where the store does not tell."},
+    )
     price = fields.String(required=True, metadata={**_MONEY, "description": "In the product's currency."})
-    compare_at_price = fields.String(required=True, allow_none=True, metadata=_MONEY)
+    compare_at_price = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={**_MONEY, "description": "The price before, in the product's currency; null without one."},
+    )
     inventory_quantity = fields.Integer(
         required=True, allow_none=True, metadata={"description": "Negative when oversold."}
     )
@@ -81,7 +94,9 @@ class Variant(Schema):
         required=True, allow_none=True, metadata={"enum": list(POLICIES), "description": "What happens without stock."}
     )
     tracked = fields.Boolean(required=True, allow_none=True, metadata={"description": "Whether stock is counted."})
-    options = fields.List(fields.Nested(Option), required=True)
+    options = fields.List(
+        fields.Nested(Option), required=True, metadata={"description": "What tells it from the other variants."}
+    )
     updated_at = fields.DateTime(required=True)
 
 
@@ -92,28 +107,46 @@ class Product(Schema):
 
     product_id = fields.String(required=True)
     connection_id = fields.String(required=True, metadata={"format": "uuid"})
-    title = fields.String(required=True)
-    handle = fields.String(required=True, allow_none=True)
+    title = fields.String(required=True, metadata={"description": "Its name in the store."})
+    handle = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Its short name in addresses; null where the store does not tell."},
+    )
     status = fields.String(
         required=True, metadata={"enum": list(STATUSES), "description": "A deleted one has no variants."}
     )
     vendor = fields.String(required=True, allow_none=True)
-    product_type = fields.String(required=True, allow_none=True)
-    tags = fields.List(fields.String(), required=True)
-    image_url = fields.String(required=True, allow_none=True)
-    url = fields.String(required=True, allow_none=True)
+    product_type = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Its kind, in the store's own words; null where the store does not tell."},
+    )
+    tags = fields.List(fields.String(), required=True, metadata={"description": "The store's own tags."})
+    image_url = fields.String(
+        required=True, allow_none=True, metadata={"description": "Its picture; null without one."}
+    )
+    url = fields.String(
+        required=True, allow_none=True, metadata={"description": "Its page in the store; null where it has none."}
+    )
     currency = fields.String(required=True, metadata={"description": "ISO 4217."})
-    created_at = fields.DateTime(required=True, allow_none=True)
+    created_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When the store made it; null where the store does not tell."},
+    )
     updated_at = fields.DateTime(required=True, metadata={"description": "Moves with its variants."})
-    variants = fields.List(fields.Nested(Variant), required=True)
+    variants = fields.List(
+        fields.Nested(Variant), required=True, metadata={"description": "Every variant; none of a deleted product."}
+    )
 
 
 class OrderLine(Schema):
-    line_id = fields.String(required=True)
+    line_id = fields.String(required=True, metadata={"description": "The line, by the store's id."})
     product_id = fields.String(required=True, allow_none=True)
     variant_id = fields.String(required=True, allow_none=True)
     sku = fields.String(required=True, allow_none=True)
-    title = fields.String(required=True)
+    title = fields.String(required=True, metadata={"description": "What was bought, named as it was then."})
     quantity = fields.Integer(required=True)
     price = fields.String(required=True, metadata={**_MONEY, "description": "Of one unit."})
 
@@ -121,15 +154,25 @@ class OrderLine(Schema):
 class OrderFigures(Schema):
     """What any read tells of an order."""
 
-    order_id = fields.String(required=True)
+    order_id = fields.String(required=True, metadata={"description": "The order, by the store's id."})
     order_ref = fields.String(required=True, metadata={"description": "Shown name, as `#1001`."})
     connection_id = fields.String(required=True, metadata={"format": "uuid"})
-    created_at = fields.DateTime(required=True)
+    created_at = fields.DateTime(required=True, metadata={"description": "When it was placed."})
     updated_at = fields.DateTime(required=True)
-    processed_at = fields.DateTime(required=True, allow_none=True)
+    processed_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When the store took it up; null where the store does not tell."},
+    )
     cancelled_at = fields.DateTime(required=True, allow_none=True)
-    financial_status = fields.String(required=True, metadata={"enum": list(FINANCIAL)})
-    fulfillment_status = fields.String(required=True, allow_none=True, metadata={"enum": list(FULFILLMENT)})
+    financial_status = fields.String(
+        required=True, metadata={"enum": list(FINANCIAL), "description": "How far it is paid."}
+    )
+    fulfillment_status = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"enum": list(FULFILLMENT), "description": "How far it is sent out; null before anything is."},
+    )
     currency = fields.String(required=True, metadata={"description": "ISO 4217."})
     subtotal = fields.String(required=True, allow_none=True, metadata=_MONEY)
     total_discounts = fields.String(required=True, allow_none=True, metadata=_MONEY)
@@ -144,4 +187,4 @@ class Order(OrderFigures):
 
     is_paged = True
 
-    lines = fields.List(fields.Nested(OrderLine), required=True)
+    lines = fields.List(fields.Nested(OrderLine), required=True, metadata={"description": LINES})

@@ -15,11 +15,25 @@ PROVIDERS = ("meta", "google", "tiktok", "shopify", "payments", "chatapp", "soci
 KINDS = ("ads", "store", "payments", "messaging")
 SYNC_STATUSES = ("queued", "running", "done", "failed")
 
+_CURRENCY = "The account's, ISO 4217; null where the provider does not tell."
+_PROVIDER = "Where the account is; meta, google and tiktok are ad platforms, chatapp and social bring messages."
+_STATUS = (
+    "pending: nobody has let us in yet. pending_selection: an account is to be chosen. active: it is read."
+    " needs_action: a right is missing there. reconnect_required: its token is dead. disconnected: it was ended here."
+)
+_TIMEZONE = "The account's IANA time zone, whose days its figures are of; null where the provider does not tell."
+
 
 class SyncShape(Schema):
     """The newest pull of a connection."""
 
-    status = fields.String(required=True, metadata={"enum": list(SYNC_STATUSES)})
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": list(SYNC_STATUSES),
+            "description": "done: all that was due is here; failed: error tells why.",
+        },
+    )
     started_at = fields.DateTime(required=True, allow_none=True)
     finished_at = fields.DateTime(required=True, allow_none=True)
     delivery_through = fields.Date(
@@ -32,13 +46,16 @@ class ConnectionShape(Schema):
     """One account at one provider; never its token."""
 
     connection_id = fields.UUID(required=True)
-    provider = fields.String(required=True, metadata={"enum": list(PROVIDERS)})
-    kind = fields.String(required=True, metadata={"enum": list(KINDS)})
-    display_name = fields.String(required=True)
+    provider = fields.String(required=True, metadata={"enum": list(PROVIDERS), "description": _PROVIDER})
+    kind = fields.String(
+        required=True,
+        metadata={"enum": list(KINDS), "description": "What it brings: an ad account, a store, payments, or messages."},
+    )
+    display_name = fields.String(required=True, metadata={"description": "The account's name at the provider."})
     external_account_id = fields.String(
         required=True, allow_none=True, metadata={"description": "Null until an account was chosen."}
     )
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "description": _STATUS})
     status_reason = fields.String(
         required=True,
         allow_none=True,
@@ -50,9 +67,14 @@ class ConnectionShape(Schema):
     login_kind = fields.String(
         required=True, allow_none=True, metadata={"enum": ["page_linked", "direct", None], "description": "Of social."}
     )
-    currency = fields.String(required=True, allow_none=True)
-    timezone = fields.String(required=True, allow_none=True)
-    last_sync = fields.Nested(SyncShape, required=True, allow_none=True)
+    currency = fields.String(required=True, allow_none=True, metadata={"description": _CURRENCY})
+    timezone = fields.String(required=True, allow_none=True, metadata={"description": _TIMEZONE})
+    last_sync = fields.Nested(
+        SyncShape,
+        required=True,
+        allow_none=True,
+        metadata={"description": "The newest pull, also one that waits or runs; null before the first."},
+    )
     created_at = fields.DateTime(required=True)
 
 
@@ -66,15 +88,25 @@ class ConnectionEnded(Schema):
     """A connection that ended; its data stays."""
 
     connection_id = fields.UUID(required=True)
-    status = fields.String(required=True, metadata={"enum": ["disconnected"]})
+    status = fields.String(
+        required=True, metadata={"enum": ["disconnected"], "description": "Always disconnected: its token is deleted."}
+    )
 
 
 class ConnectBody(Schema):
     provider = fields.String(
-        required=True, validate=validate.OneOf(PROVIDERS, error=f"must be one of {', '.join(PROVIDERS)}")
+        required=True,
+        validate=validate.OneOf(PROVIDERS, error=f"must be one of {', '.join(PROVIDERS)}"),
+        metadata={"description": _PROVIDER},
     )
     return_url = HttpsUrl(load_default=None)
-    reconnect_connection_id = Uuid(load_default=None)
+    reconnect_connection_id = Uuid(
+        load_default=None,
+        metadata={
+            "description": "The connection that gets a new token, for the same account; a new one is begun when"
+            " left out."
+        },
+    )
 
 
 class ConnectHandoff(OpenedHandoff):
@@ -86,11 +118,16 @@ class ConnectHandoff(OpenedHandoff):
 class CandidateShape(Schema):
     """An account that the person let us in to."""
 
-    external_account_id = fields.String(required=True)
-    name = fields.String(required=True)
-    currency = fields.String(required=True, allow_none=True)
-    timezone = fields.String(required=True, allow_none=True)
-    selectable = fields.Boolean(required=True)
+    external_account_id = fields.String(
+        required=True,
+        metadata={"description": "The provider's id of the account, for POST /connections/{id}/finalize."},
+    )
+    name = fields.String(required=True, metadata={"description": "Its name at the provider."})
+    currency = fields.String(required=True, allow_none=True, metadata={"description": _CURRENCY})
+    timezone = fields.String(required=True, allow_none=True, metadata={"description": _TIMEZONE})
+    selectable = fields.Boolean(
+        required=True, metadata={"description": "Whether it can be chosen; reason tells why not."}
+    )
     reason = fields.String(
         required=True,
         allow_none=True,
@@ -100,7 +137,12 @@ class CandidateShape(Schema):
 
 class FinalizeBody(Schema):
     external_account_ids = fields.List(
-        OpaqueId(), required=True, validate=validate.Length(1, 20, error="must hold 1 to 20 ids")
+        OpaqueId(),
+        required=True,
+        validate=validate.Length(1, 20, error="must hold 1 to 20 ids"),
+        metadata={
+            "description": "Accounts to connect, of GET /connections/{id}/accounts; the first becomes this connection."
+        },
     )
 
 
@@ -111,5 +153,11 @@ class SyncDays(OptionalDateRangeQuery):
 class SyncAsked(Schema):
     """A sync that is open."""
 
-    id = fields.UUID(required=True)
-    status = fields.String(required=True, metadata={"enum": list(SYNC_STATUSES)})
+    id = fields.UUID(required=True, metadata={"description": "The sync."})
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": list(SYNC_STATUSES),
+            "description": "queued or running: how it went is in last_sync of GET /connections/{id}.",
+        },
+    )

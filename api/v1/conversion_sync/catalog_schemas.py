@@ -14,10 +14,14 @@ from api.served import CONVERSION_TYPES
 _KNOWN = validate.OneOf(CONVERSION_TYPES, error=f"must be one of {', '.join(CONVERSION_TYPES)}")
 
 
+_LEAVES = "Whether such conversions may leave for ad platforms."
+_VALUE = "Whether their value may go with them."
+
+
 class RuleBody(Schema):
-    type = fields.String(required=True, validate=_KNOWN)
-    enabled = Flag(required=True)
-    send_value = Flag(load_default=False)
+    type = fields.String(required=True, validate=_KNOWN, metadata={"description": "The conversion type."})
+    enabled = Flag(required=True, metadata={"description": _LEAVES})
+    send_value = Flag(load_default=False, metadata={"description": _VALUE})
 
 
 def _each_once(given: Sequence[dict[str, Any]]) -> None:
@@ -40,9 +44,11 @@ class CatalogBody(Schema):
 
 
 class RuleShape(Schema):
-    type = fields.String(required=True, metadata={"enum": list(CONVERSION_TYPES)})
-    enabled = fields.Boolean(required=True)
-    send_value = fields.Boolean(required=True)
+    type = fields.String(
+        required=True, metadata={"enum": list(CONVERSION_TYPES), "description": "The conversion type."}
+    )
+    enabled = fields.Boolean(required=True, metadata={"description": _LEAVES})
+    send_value = fields.Boolean(required=True, metadata={"description": _VALUE})
 
 
 class Effects(Schema):
@@ -51,7 +57,10 @@ class Effects(Schema):
     destinations_disabled = fields.Integer(
         required=True, metadata={"description": "Destinations left without a type they may send."}
     )
-    audiences_stopped = fields.Integer(required=True)
+    audiences_stopped = fields.Integer(
+        required=True,
+        metadata={"description": "Always 0: no audience is fed here without a request of its own."},
+    )
     partner_scopes_withheld = fields.Integer(
         required=True, metadata={"description": "Scopes of personal data that partner keys lost."}
     )
@@ -61,7 +70,15 @@ class CatalogAnswer(Schema):
     """The mode, and the rule of every type under it."""
 
     privacy_mode = fields.String(required=True, metadata={"enum": list(MODES)})
-    previous_privacy_mode = fields.String(required=True, metadata={"enum": list(MODES)})
-    changed = fields.Boolean(required=True)
-    conversion_types = fields.List(fields.Nested(RuleShape), required=True)
+    previous_privacy_mode = fields.String(
+        required=True, metadata={"enum": list(MODES), "description": "The mode before."}
+    )
+    changed = fields.Boolean(
+        required=True, metadata={"description": "Whether the mode or a rule is another than before."}
+    )
+    conversion_types = fields.List(
+        fields.Nested(RuleShape),
+        required=True,
+        metadata={"description": "Every type with its rule, always in the same order."},
+    )
     effects = fields.Nested(Effects, required=True)

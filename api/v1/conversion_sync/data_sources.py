@@ -26,8 +26,8 @@ class MatchKeys(Schema):
     """How often a platform could find the person, in percent."""
 
     email_pct = fields.Float(required=True, allow_none=True, metadata={"description": _PERCENT})
-    phone_pct = fields.Float(required=True, allow_none=True)
-    click_id_pct = fields.Float(required=True, allow_none=True)
+    phone_pct = fields.Float(required=True, allow_none=True, metadata={"description": _PERCENT})
+    click_id_pct = fields.Float(required=True, allow_none=True, metadata={"description": _PERCENT})
     ad_id_pct = fields.Float(
         required=True, allow_none=True, metadata={"description": "Those whose last touch names an ad that is synced."}
     )
@@ -36,15 +36,35 @@ class MatchKeys(Schema):
 class DataSource(Schema):
     """One source: what it lately sent, and what stands in the way of exporting it."""
 
-    source = fields.String(required=True, metadata={"enum": list(sources.SOURCES)})
-    status = fields.String(required=True, metadata={"enum": ["ready", "degraded", "not_ready"]})
-    reason_code = fields.String(required=True, allow_none=True, metadata={"enum": [*sources.REASONS, None]})
+    source = fields.String(
+        required=True,
+        metadata={
+            "enum": list(sources.SOURCES),
+            "description": "What sends conversions; ad_platform sends the delivery of their ads.",
+        },
+    )
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": ["ready", "degraded", "not_ready"],
+            "description": "degraded: of use, with something to mend; not_ready: of no use until it is mended.",
+        },
+    )
+    reason_code = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"enum": [*sources.REASONS, None], "description": "What stands in the way; null where it is ready."},
+    )
     connection_id = fields.UUID(
         required=True, allow_none=True, metadata={"description": "Of several the one that waits for somebody."}
     )
-    last_event_at = fields.DateTime(required=True, allow_none=True)
+    last_event_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When it last sent something, or an ad account was last read; null before."},
+    )
     events_24h = fields.Integer(required=True, metadata={"description": _EVENTS})
-    events_7d = fields.Integer(required=True)
+    events_7d = fields.Integer(required=True, metadata={"description": "The same of seven days."})
     match_keys = fields.Nested(MatchKeys, required=True)
 
 

@@ -26,47 +26,86 @@ from connectors.meta_datasets import MetaDatasets
 bp = Blueprint("platform_safe_target", __name__, description="Which dataset is fed in Platform-Safe mode.")
 
 SECONDS = 25.0
+_TARGET = "clean: a dataset that knows nothing of before; existing: the one that the account always had."
+_DATASET = "Whose events it takes: those of the website, of the chat app, or of the social account's messages."
 
 
 class ConsentBody(Schema):
     """That a person accepted the current text."""
 
-    version = Text(16, required=True)
-    text_hash = Text(64, required=True)
-    accepted_by = Text(120, required=True)
+    version = Text(
+        16,
+        required=True,
+        metadata={"description": "Version of the text, as GET /conversion-sync/platform-safe/consent tells it."},
+    )
+    text_hash = Text(64, required=True, metadata={"description": "Its hash in the language that was read."})
+    accepted_by = Text(120, required=True, metadata={"description": "Name of the person who accepted it."})
     accepted_at = fields.AwareDateTime(required=True, metadata={"description": "Within the last 24 hours."})
 
 
 class TargetBody(Schema):
     """Which dataset to feed, and how."""
 
-    target = fields.String(required=True, validate=validate.OneOf(targets.TARGETS))
-    dataset = fields.String(load_default="website", validate=validate.OneOf(targets.DATASETS))
-    connection_id = Uuid(load_default=None)
-    confirm_live_ad_sets = Flag(load_default=False)
-    duplicate_and_swap = Flag(load_default=False)
-    consent = fields.Nested(ConsentBody, load_default=None)
+    target = fields.String(required=True, validate=validate.OneOf(targets.TARGETS), metadata={"description": _TARGET})
+    dataset = fields.String(
+        load_default="website", validate=validate.OneOf(targets.DATASETS), metadata={"description": _DATASET}
+    )
+    connection_id = Uuid(
+        load_default=None,
+        metadata={
+            "description": "The account that has it; when left out the one that a destination uses, or the only one."
+        },
+    )
+    confirm_live_ad_sets = Flag(
+        load_default=False,
+        metadata={
+            "description": "true: go back to the existing one though ad sets deliver on the clean one, or none"
+            " can tell."
+        },
+    )
+    duplicate_and_swap = Flag(
+        load_default=False,
+        metadata={
+            "description": "true: copy the live ad sets onto the clean one; answered 501 here, where nothing is copied."
+        },
+    )
+    consent = fields.Nested(
+        ConsentBody,
+        load_default=None,
+        metadata={
+            "description": "That a person accepted the copying; with duplicate_and_swap it is needed from all"
+            " but sessions."
+        },
+    )
 
 
 class Swapped(Schema):
-    ad_set_external_id = fields.String(required=True)
-    new_ad_set_external_id = fields.String(required=True)
+    ad_set_external_id = fields.String(
+        required=True, metadata={"description": "The ad set that was copied, by its platform's id."}
+    )
+    new_ad_set_external_id = fields.String(required=True, metadata={"description": "Its copy, by its platform's id."})
 
 
 class TargetAnswer(Schema):
     """Which dataset is fed now."""
 
-    target = fields.String(required=True, metadata={"enum": list(targets.TARGETS)})
-    dataset = fields.String(required=True, metadata={"enum": list(targets.DATASETS)})
-    dataset_external_id = fields.String(required=True)
-    previous_target = fields.String(required=True, metadata={"enum": list(targets.TARGETS)})
-    changed = fields.Boolean(required=True)
+    target = fields.String(required=True, metadata={"enum": list(targets.TARGETS), "description": _TARGET})
+    dataset = fields.String(required=True, metadata={"enum": list(targets.DATASETS), "description": _DATASET})
+    dataset_external_id = fields.String(
+        required=True, metadata={"description": "The dataset that is fed now, by its platform's id."}
+    )
+    previous_target = fields.String(
+        required=True, metadata={"enum": list(targets.TARGETS), "description": "Which one was fed before."}
+    )
+    changed = fields.Boolean(required=True, metadata={"description": "Whether another one is fed than before."})
     live_ad_sets = fields.Integer(
         required=True,
         allow_none=True,
         metadata={"description": "Ad sets that deliver on the dataset that is left; null where that cannot be read."},
     )
-    swapped = fields.List(fields.Nested(Swapped), required=True)
+    swapped = fields.List(
+        fields.Nested(Swapped), required=True, metadata={"description": "Always empty: no ad sets are copied here."}
+    )
 
 
 @bp.route("/conversion-sync/platform-safe/target", methods=["POST"])

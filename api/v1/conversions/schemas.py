@@ -53,17 +53,24 @@ class ConversionCountRow(Schema):
     meta_schema = ConversionCountMeta
 
     event_type = fields.String(required=True, metadata=_TYPE)
-    count = fields.Integer(required=True)
+    count = fields.Integer(required=True, metadata={"description": "Conversions of the type in the window."})
     value = fields.Float(required=True, metadata={"description": "Net cash; 0 for types that are no payments."})
-    revenue_type = fields.String(required=True, metadata={"enum": list(REVENUE_TYPES)})
+    revenue_type = fields.String(
+        required=True,
+        metadata={
+            "enum": list(REVENUE_TYPES),
+            "description": "What their value is: cash of payments, pipeline that is projected, or gross that is"
+            " neither.",
+        },
+    )
 
 
 class ConversionDayRow(Schema):
     meta_schema = ConversionCountMeta
 
-    date = fields.Date(required=True)
+    date = fields.Date(required=True, metadata={"description": "Day in the profile's time zone."})
     event_type = fields.String(required=True, metadata=_TYPE)
-    count = fields.Integer(required=True)
+    count = fields.Integer(required=True, metadata={"description": "Conversions of the type that day; 0 when none."})
 
 
 class Named(Schema):
@@ -101,7 +108,7 @@ class ListRow(Named):
 
 
 class Conversion(Named):
-    is_cash = fields.Boolean(required=True)
+    is_cash = fields.Boolean(required=True, metadata={"description": "Whether it is a payment."})
     projected_value = fields.Float(
         required=True, allow_none=True, metadata={"description": "Pipeline, never cash; null on payments."}
     )
@@ -111,33 +118,74 @@ class Conversion(Named):
 
 
 class Touch(Schema):
-    position = fields.Integer(required=True)
+    position = fields.Integer(required=True, metadata={"description": "Its place in order of time, from 1."})
     occurred_at = fields.String(required=True, metadata=_TIME)
-    channel = fields.String(required=True, metadata={"enum": list(CHANNELS)})
-    origin = fields.String(required=True, metadata={"enum": list(ORIGINS)})
-    platform = fields.String(required=True, allow_none=True)
+    channel = fields.String(
+        required=True,
+        metadata={
+            "enum": list(CHANNELS),
+            "description": "Where the person arrived: in a chat, on the web, or elsewhere.",
+        },
+    )
+    origin = fields.String(
+        required=True,
+        metadata={
+            "enum": list(ORIGINS),
+            "description": "How it is known: from a partner, the chat itself, a tracked visit, or otherwise.",
+        },
+    )
+    platform = fields.String(
+        required=True, allow_none=True, metadata={"description": "The ad platform; null where none is known."}
+    )
     source = fields.String(required=True, allow_none=True, metadata={"description": "utm_source, a label only."})
     medium = fields.String(required=True, allow_none=True, metadata={"description": "utm_medium, a label only."})
     campaign_label = fields.String(required=True, allow_none=True, metadata={"description": "utm_campaign."})
-    campaign_id = fields.String(required=True, allow_none=True, metadata=_UUID)
-    campaign_name = fields.String(required=True, allow_none=True)
-    ad_set_id = fields.String(required=True, allow_none=True, metadata=_UUID)
-    ad_id = fields.String(required=True, allow_none=True, metadata=_UUID)
+    campaign_id = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={**_UUID, "description": "The campaign, by our id; null where it led to none that is known."},
+    )
+    campaign_name = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The campaign's name at its platform; null without campaign_id."},
+    )
+    ad_set_id = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={**_UUID, "description": "The ad set, by our id; null where it led to none that is known."},
+    )
+    ad_id = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={**_UUID, "description": "The ad, by our id; null where it led to none that is known."},
+    )
     ad_external_id = fields.String(
         required=True, allow_none=True, metadata={"description": "Platform ad id as the touch carried it."}
     )
-    ad_name = fields.String(required=True, allow_none=True)
-    is_direct = fields.Boolean(required=True)
-    is_paid = fields.Boolean(required=True)
+    ad_name = fields.String(
+        required=True, allow_none=True, metadata={"description": "The ad's name at its platform; null without ad_id."}
+    )
+    is_direct = fields.Boolean(
+        required=True,
+        metadata={"description": "Whether it is a visit without campaign, click id, referral and outside referrer."},
+    )
+    is_paid = fields.Boolean(required=True, metadata={"description": "Whether it was paid for."})
     inherited = fields.Boolean(required=True, metadata={"description": "Taken over from the first payment's path."})
 
 
 class PerModel(Schema):
-    last_touch = fields.Float(required=True)
-    first_touch = fields.Float(required=True)
-    linear = fields.Float(required=True)
-    time_decay = fields.Float(required=True)
-    last_non_direct = fields.Float(required=True)
+    last_touch = fields.Float(required=True, metadata={"description": "Under last_touch: all to the newest touch."})
+    first_touch = fields.Float(required=True, metadata={"description": "Under first_touch: all to the earliest touch."})
+    linear = fields.Float(required=True, metadata={"description": "Under linear: the same to each touch."})
+    time_decay = fields.Float(
+        required=True,
+        metadata={"description": "Under time_decay: half as much for each half-life before the newest touch."},
+    )
+    last_non_direct = fields.Float(
+        required=True,
+        metadata={"description": "Under last_non_direct: all to the newest that is not direct, else to the newest."},
+    )
 
 
 class CreditedTouch(Touch):
@@ -147,8 +195,12 @@ class CreditedTouch(Touch):
 
 class Journey(Schema):
     conversion = fields.Nested(Conversion, required=True)
-    lookback_days = fields.Integer(required=True)
-    half_life_days = fields.Integer(required=True)
+    lookback_days = fields.Integer(
+        required=True, metadata={"description": "Days before the conversion in which touches count."}
+    )
+    half_life_days = fields.Integer(
+        required=True, metadata={"description": "Days in which a touch's weight halves under time_decay."}
+    )
     touches = fields.List(fields.Nested(CreditedTouch), required=True, metadata={"description": "In order of time."})
     touches_total = fields.Integer(required=True, metadata={"description": "Touches in the look-back window."})
     touches_truncated = fields.Boolean(

@@ -22,16 +22,24 @@ class Result(Schema):
     cta_type = fields.String(required=True, allow_none=True, metadata={"enum": [*CTA_TYPES, None]})
     primary_angle = fields.String(required=True, allow_none=True, metadata={"enum": [*PRIMARY_ANGLES, None]})
     offers = fields.List(fields.String(metadata={"enum": list(OFFERS)}), required=True)
-    language = fields.String(required=True, allow_none=True, metadata={"enum": [*LANGUAGES, None]})
+    language = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"enum": [*LANGUAGES, None], "description": "Language of its texts; null where they do not tell."},
+    )
     confidence = fields.Float(required=True, metadata={"description": "0 to 1, by the analyser's own account."})
     analyzer = fields.String(required=True, metadata={"description": "Who read it, with a version."})
 
 
 class Analysis(Schema):
-    job_id = fields.String(required=True, metadata={"format": "uuid"})
+    job_id = fields.String(
+        required=True, metadata={"format": "uuid", "description": "Ask GET /creative-analyses/{job_id} how it stands."}
+    )
     ad_id = fields.String(required=True, metadata={"format": "uuid"})
     ad_external_id = fields.String(required=True)
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    status = fields.String(
+        required=True, metadata={"enum": list(STATUSES), "description": "succeeded and failed are final."}
+    )
     reused = fields.Boolean(
         required=True, metadata={"description": "Whether the job was there before this call, which then costs nothing."}
     )
@@ -46,4 +54,6 @@ class Analysis(Schema):
             " a slug. Else null."
         },
     )
-    result = fields.Nested(Result, required=True, allow_none=True)
+    result = fields.Nested(
+        Result, required=True, allow_none=True, metadata={"description": "What was found; null until it has succeeded."}
+    )

@@ -11,6 +11,7 @@ from api.v1.creative_patterns.queries import DIMENSIONS
 from api.v1.creative_patterns.statistics import VERDICTS
 from api.v1.top_performers.terms import MOST_PROFILES, SCORE_WINDOWS
 
+_PROFILES = "Profiles that the ads ran in."
 _RATE_OR_NULL: dict[str, Any] = {"required": True, "allow_none": True}
 
 
@@ -61,50 +62,67 @@ class Archetype(Rates):
     hook_type = fields.String(required=True)
     creative_format = fields.String(required=True)
     primary_angle = fields.String(required=True)
-    label = fields.String(required=True)
+    label = fields.String(required=True, metadata={"description": "The three words for people, with commas between."})
     n_ads = fields.Integer(required=True, metadata={"description": "Ads with a mature or calibrated score."})
     n_winners = fields.Integer(required=True, metadata={"description": "Those of 75 or more."})
-    n_profiles = fields.Integer(required=True)
+    n_profiles = fields.Integer(required=True, metadata={"description": _PROFILES})
 
 
 class Counted(Rates):
     sample_n = fields.Integer(required=True, metadata={"description": "Ads with a mature or calibrated score."})
     winner_n = fields.Integer(required=True, metadata={"description": "Those of 75 or more."})
-    n_profiles = fields.Integer(required=True)
+    n_profiles = fields.Integer(required=True, metadata={"description": _PROFILES})
 
 
 class Pattern(Counted):
     pattern_dim = fields.String(required=True, metadata={"description": "Two dimensions: hook_type×cta_type."})
     pattern_value = fields.String(required=True, metadata={"description": "One value of each: question|shop_now."})
-    pattern_label = fields.String(required=True)
+    pattern_label = fields.String(
+        required=True, metadata={"description": "The two values for people, as `question + shop now`."}
+    )
 
 
 class Value(Counted):
-    value = fields.String(required=True)
+    value = fields.String(
+        required=True, metadata={"description": "One word of the dimension, as `question` of hook_type."}
+    )
 
 
 class Dimension(Schema):
-    dimension = fields.String(required=True, metadata={"enum": list(DIMENSIONS)})
-    values = fields.List(fields.Nested(Value), required=True)
+    dimension = fields.String(
+        required=True,
+        metadata={"enum": list(DIMENSIONS), "description": "What of the creative or its campaign the values are of."},
+    )
+    values = fields.List(
+        fields.Nested(Value),
+        required=True,
+        metadata={"description": "Values of at least five ads, the surest winners first."},
+    )
 
 
 class Archetypes(Schema):
     """How often each archetype wins."""
 
     score_window = fields.String(required=True, metadata={"enum": list(SCORE_WINDOWS)})
-    archetypes = fields.List(fields.Nested(Archetype), required=True)
+    archetypes = fields.List(
+        fields.Nested(Archetype), required=True, metadata={"description": "The surest winners first."}
+    )
 
 
 class Patterns(Schema):
     """How often two traits together win."""
 
     score_window = fields.String(required=True, metadata={"enum": list(SCORE_WINDOWS)})
-    min_cluster_size = fields.Integer(required=True)
-    patterns = fields.List(fields.Nested(Pattern), required=True)
+    min_cluster_size = fields.Integer(
+        required=True, metadata={"description": "The least number of ads of a pattern, as asked."}
+    )
+    patterns = fields.List(fields.Nested(Pattern), required=True, metadata={"description": "The surest winners first."})
 
 
 class Dimensions(Schema):
     """How often each value of a dimension wins."""
 
     score_window = fields.String(required=True, metadata={"enum": list(SCORE_WINDOWS)})
-    dimensions = fields.List(fields.Nested(Dimension), required=True)
+    dimensions = fields.List(
+        fields.Nested(Dimension), required=True, metadata={"description": "Every dimension, always in the same order."}
+    )

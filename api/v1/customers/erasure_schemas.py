@@ -65,7 +65,9 @@ class Counts(Schema):
 class Receipt(Schema):
     """One erasure. It ends as completed when the first snapshot without the person is served."""
 
-    erasure_id = fields.String(required=True, metadata={"format": "uuid"})
+    erasure_id = fields.String(
+        required=True, metadata={"format": "uuid", "description": "Ask GET /customers/erasures/{id} how it stands."}
+    )
     status = fields.String(
         required=True,
         metadata={
@@ -77,7 +79,9 @@ class Receipt(Schema):
     requested_at = fields.DateTime(required=True)
     completed_at = fields.DateTime(required=True, allow_none=True)
     due_at = fields.DateTime(required=True, metadata={"description": "By when the law wants it done."})
-    reference = fields.String(required=True, allow_none=True)
+    reference = fields.String(
+        required=True, allow_none=True, metadata={"description": "The caller's own ticket; null where none was given."}
+    )
     counts = fields.Nested(Counts, required=True)
 
 

@@ -57,7 +57,9 @@ class CustomerJourney(Schema):
         fields.Nested(Conversion), required=True, metadata={"description": "At most the 100 newest, newest first."}
     )
     touches = fields.List(fields.Nested(Touch), required=True, metadata={"description": "In order of time, paged."})
-    conversions_total = fields.Integer(required=True)
+    conversions_total = fields.Integer(
+        required=True, metadata={"description": "All conversions of the customer, also those that are not listed."}
+    )
 
 
 @bp.route("/customers/journey")

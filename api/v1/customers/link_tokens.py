@@ -29,7 +29,7 @@ KINDS = {"external_ref": "external_id", "email": "email", "phone": "phone"}
 class Named(Schema):
     """One customer, named in one of four ways."""
 
-    customer_key = Text(64, load_default=None)
+    customer_key = Text(64, load_default=None, metadata={"description": "Key of the customer, `ck_…`."})
     external_ref = Text(128, load_default=None, metadata={"description": "Own id, as user_traits.external_id."})
     email = Email(load_default=None)
     phone = Phone(load_default=None, metadata={"description": "E.164."})
@@ -42,7 +42,10 @@ class Named(Schema):
 
 class LinkTokensBody(Schema):
     customers = fields.List(
-        fields.Nested(Named), required=True, validate=validate.Length(1, MOST, error=f"must hold 1 to {MOST} customers")
+        fields.Nested(Named),
+        required=True,
+        validate=validate.Length(1, MOST, error=f"must hold 1 to {MOST} customers"),
+        metadata={"description": "One token is made for each, or none at all."},
     )
     ttl_days = fields.Integer(
         strict=True, load_default=30, validate=validate.Range(1, 90, error="must be from 1 to 90"),
@@ -53,14 +56,23 @@ class LinkTokensBody(Schema):
 
 class LinkToken(Schema):
     index = fields.Integer(required=True, metadata={"description": "Place in the request, from 0."})
-    customer_key = fields.String(required=True)
-    token = fields.String(required=True)
-    expires_at = fields.String(required=True, metadata={"format": "date-time"})
+    customer_key = fields.String(required=True, metadata={"description": "Key of the customer, `ck_…`."})
+    token = fields.String(
+        required=True,
+        metadata={"description": "What to put into a link as query_parameter; it names nobody to others."},
+    )
+    expires_at = fields.String(
+        required=True, metadata={"format": "date-time", "description": "From when on it makes nobody known."}
+    )
 
 
 class LinkTokens(Schema):
     query_parameter = fields.String(required=True, metadata={"description": "Name of the token in a link."})
-    tokens = fields.List(fields.Nested(LinkToken), required=True)
+    tokens = fields.List(
+        fields.Nested(LinkToken),
+        required=True,
+        metadata={"description": "One per customer of the request, in its order."},
+    )
 
 
 @bp.route("/customers/link-tokens", methods=["POST"])

@@ -47,7 +47,9 @@ class CustomersQuery(CursorQuery):
 class PeopleMeta(Meta):
     date_from = fields.Date(required=True)
     date_to = fields.Date(required=True)
-    pii_level_applied = fields.String(required=True, metadata={"enum": list(LEVELS)})
+    pii_level_applied = fields.String(
+        required=True, metadata={"enum": list(LEVELS), "description": "How much of people is told: masked or full."}
+    )
 
 
 class CustomerRow(Schema):
@@ -67,12 +69,20 @@ class CustomerRow(Schema):
     email = fields.String(required=True, allow_none=True, metadata={"description": "The one seen first."})
     phone = fields.String(required=True, allow_none=True, metadata={"description": "Masked: the last four digits."})
     external_ref = fields.String(required=True, allow_none=True, metadata={"description": "Your own id."})
-    first_seen_at = fields.String(required=True, metadata=_TIME)
-    last_seen_at = fields.String(required=True, metadata=_TIME)
-    conversions = fields.Integer(required=True)
+    first_seen_at = fields.String(
+        required=True, metadata={**_TIME, "description": "First sign of the person in anything that came in."}
+    )
+    last_seen_at = fields.String(
+        required=True, metadata={**_TIME, "description": "Newest touch, conversion, page or identifier of the person."}
+    )
+    conversions = fields.Integer(required=True, metadata={"description": "Conversions of every type."})
     cash_revenue = fields.Float(required=True, metadata={"description": "Net cash in the reporting currency."})
-    touches = fields.Integer(required=True)
-    touch_channels = fields.List(fields.String(metadata={"enum": list(CHANNELS)}), required=True)
+    touches = fields.Integer(required=True, metadata={"description": "Touches, with and without an ad."})
+    touch_channels = fields.List(
+        fields.String(metadata={"enum": list(CHANNELS)}),
+        required=True,
+        metadata={"description": "Channels of these touches; empty without any."},
+    )
     first_ad_external_id = fields.String(
         required=True, allow_none=True, metadata={"description": "Platform id of the ad of the earliest ad touch."}
     )

@@ -92,9 +92,18 @@ class Properties(Schema):
 
     value = Amount(description="At least 0, at most 4 decimals; as text if it has decimals and more than 15 digits.")
     currency = Text(3, low=3, load_default=None, metadata={"description": "ISO 4217."})
-    order_id = Text(190, load_default=None)
+    order_id = Text(
+        190,
+        load_default=None,
+        metadata={
+            "description": "Own id of the order; names a payment without payment_ref, and the payment that a"
+            " refund lowers."
+        },
+    )
     payment_ref = Text(255, load_default=None, metadata={"description": "As provider:id."})
-    subscription_ref = Text(200, load_default=None)
+    subscription_ref = Text(
+        200, load_default=None, metadata={"description": "The subscription it belongs to; kept, and decides nothing."}
+    )
     refunds_payment_ref = Text(255, load_default=None, metadata={"description": "The payment a refund lowers."})
     is_test = Flag(load_default=None, metadata={"description": "true: answered as any event, and never counted."})
 
@@ -117,9 +126,11 @@ Utm = Schema.from_dict(
 
 class Ad(Schema):
     platform = Text(32, low=2, load_default=None, metadata={"description": "Slug, such as meta or google."})
-    ad_id = Text(128, load_default=None)
-    ad_set_id = Text(128, load_default=None)
-    campaign_id = Text(128, load_default=None)
+    ad_id = Text(
+        128, load_default=None, metadata={"description": "The ad, by its platform's id; it may be synced later."}
+    )
+    ad_set_id = Text(128, load_default=None, metadata={"description": "The ad set, by its platform's id."})
+    campaign_id = Text(128, load_default=None, metadata={"description": "The campaign, by its platform's id."})
 
 
 class DeclaredSource(Schema):
@@ -157,17 +168,33 @@ class EventBody(Schema):
         255, load_default=None, metadata={"description": "Own id of the event, for ever; else the header's value."}
     )
     anonymous_id = Text(128, load_default=None, metadata={"description": "The tracker's id of the visitor."})
-    session_id = Text(128, load_default=None)
+    session_id = Text(
+        128, load_default=None, metadata={"description": "The tracker's id of the visit; kept, and decides nothing."}
+    )
     user_traits = fields.Nested(UserTraits, load_default=None, metadata={"description": "Creates or joins a person."})
     customer = fields.Nested(Customer, load_default=None, metadata={"description": "Names somebody known."})
-    properties = fields.Nested(Properties, load_default=None)
-    utm = fields.Nested(Utm, load_default=None)
+    properties = fields.Nested(
+        Properties,
+        load_default=None,
+        metadata={
+            "description": "What the event says of itself; a payment needs value, currency and payment_ref or order_id."
+        },
+    )
+    utm = fields.Nested(
+        Utm,
+        load_default=None,
+        metadata={"description": "Campaign parameters of the visit that led to it; labels alone."},
+    )
     click_ids = fields.Dict(
         keys=Text(32),
         values=Text(1024),
         load_default=None,
         validate=_few,
-        metadata={"maxProperties": MOST_CLICK_IDS},
+        metadata={
+            "maxProperties": MOST_CLICK_IDS,
+            "description": "Click ids by name, such as gclid or fbclid, also the cookie fbc; of several the"
+            " surest is used.",
+        },
     )
     ad = fields.Nested(Ad, load_default=None, metadata={"description": "The ad that the event itself names."})
     touch_at = Instant(load_default=None, metadata={"description": "When the ad's parameters were gained."})
@@ -187,15 +214,28 @@ def _goals_of_caller() -> Sequence[Goal]:
 
 
 class IngestedEvent(Schema):
-    event_id = fields.String(required=True, metadata={"format": "uuid"})
-    status = fields.String(required=True, metadata={"enum": ["accepted", "duplicate"]})
+    event_id = fields.String(
+        required=True,
+        metadata={"format": "uuid", "description": "The event, by our id; the same for the same key, for ever."},
+    )
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": ["accepted", "duplicate"],
+            "description": "duplicate: the same key and content had come before.",
+        },
+    )
     conversion_type = fields.String(
         required=True, allow_none=True, metadata={"description": "Null when no goal names the event, and on refunds."}
     )
     customer_key = fields.String(
         required=True, allow_none=True, metadata={"description": "Null until the person is in a published snapshot."}
     )
-    idempotency_key = fields.String(required=True, allow_none=True)
+    idempotency_key = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Its key, the body's or else the header's; null where none was sent."},
+    )
     visible = fields.String(
         required=True, metadata={"enum": list(VISIBLE), "description": "Where reads show it; never: a test event."}
     )
@@ -207,7 +247,15 @@ class IngestedEvent(Schema):
 
 
 class RetractedEvent(Schema):
-    idempotency_key = fields.String(required=True)
+    idempotency_key = fields.String(required=True, metadata={"description": "Its key."})
     event_id = fields.String(required=True, metadata={"format": "uuid"})
-    status = fields.String(required=True, metadata={"enum": ["retracted", "already_retracted"]})
-    retracted_at = fields.String(required=True, metadata={"format": "date-time"})
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": ["retracted", "already_retracted"],
+            "description": "already_retracted: it had been before this call.",
+        },
+    )
+    retracted_at = fields.String(
+        required=True, metadata={"format": "date-time", "description": "When it was first taken back."}
+    )

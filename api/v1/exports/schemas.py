@@ -18,6 +18,16 @@ from api.served import CONVERSION_TYPES
 
 _KNOWN = validate.OneOf(CONVERSION_TYPES, error=f"must be one of {', '.join(CONVERSION_TYPES)}")
 _PIXEL = validate.Regexp(r"^[0-9]{1,20}\Z", error="must be the number of a pixel")
+# what both bodies and answers say
+_ACCOUNT = "The connection whose account it belongs to and whose access it uses."
+_ACTION = "The conversion action; of google_conversions alone."
+_CODE = "The pixel's code; of tiktok_events alone."
+_DESTINATION = "The destination."
+_NAME = "What people call it."
+_PIXEL_ID = "The pixel's or dataset's number; of meta_capi alone."
+_TYPE = f"{', '.join(CONVERSION_TYPES)}."
+_TYPES = f"Which conversions go there, if the catalog lets them: {_TYPE}"
+_VALUE = "Whether their value goes with them, where the catalog lets it too."
 _FORMS = {"pattern": "^[0-9]{1,20}$"}
 
 
@@ -36,23 +46,29 @@ class TypeList(fields.List[str]):
 class _Settings(Schema):
     """What is set on a destination; of the three targets the one of its kind."""
 
-    meta_pixel_id = fields.String(validate=_PIXEL, metadata=_FORMS)
-    google_conversion_action = Text(128)
-    tiktok_pixel_code = Text(64)
+    meta_pixel_id = fields.String(validate=_PIXEL, metadata={**_FORMS, "description": _PIXEL_ID})
+    google_conversion_action = Text(128, metadata={"description": _ACTION})
+    tiktok_pixel_code = Text(64, metadata={"description": _CODE})
     test_event_code = Text(64, allow_none=True, metadata={"description": "Null takes it away."})
-    conversion_types = TypeList()
-    send_value = Flag()
+    conversion_types = TypeList(metadata={"description": _TYPES})
+    send_value = Flag(metadata={"description": _VALUE})
 
 
 class DestinationBody(_Settings):
     """A new destination."""
 
-    kind = fields.String(required=True, validate=validate.OneOf(KINDS, error=f"must be one of {', '.join(KINDS)}"))
-    name = Text(80, required=True)
-    connection_id = Uuid(required=True)
-    conversion_types = TypeList(required=True)
-    send_value = Flag(load_default=True)
-    enabled = Flag(load_default=True)
+    kind = fields.String(
+        required=True,
+        validate=validate.OneOf(KINDS, error=f"must be one of {', '.join(KINDS)}"),
+        metadata={"description": "Which platform's interface it speaks; it never changes."},
+    )
+    name = Text(80, required=True, metadata={"description": _NAME})
+    connection_id = Uuid(required=True, metadata={"description": _ACCOUNT})
+    conversion_types = TypeList(required=True, metadata={"description": _TYPES})
+    send_value = Flag(load_default=True, metadata={"description": _VALUE})
+    enabled = Flag(
+        load_default=True, metadata={"description": "false: it is kept and nothing goes there until it is switched on."}
+    )
 
     @validates_schema
     def _own_target(self, data: Mapping[str, Any], **_: Any) -> None:
@@ -65,9 +81,14 @@ class DestinationBody(_Settings):
 class DestinationChanges(NeedsOne, _Settings):
     """What to change; a member left out keeps its value."""
 
-    name = Text(80)
-    connection_id = Uuid()
-    enabled = Flag()
+    name = Text(80, metadata={"description": _NAME})
+    connection_id = Uuid(metadata={"description": _ACCOUNT})
+    enabled = Flag(
+        metadata={
+            "description": "true: forget its failures and queue again what failed in seven days; false: what"
+            " waits is skipped."
+        }
+    )
 
 
 def refuse_foreign(data: Mapping[str, Any], kind: str) -> None:
@@ -82,11 +103,22 @@ class DestinationShape(Schema):
 
     is_paged = True
 
-    id = fields.UUID(required=True)
-    kind = fields.String(required=True, metadata={"enum": list(KINDS)})
-    name = fields.String(required=True)
-    enabled = fields.Boolean(required=True)
-    status = fields.String(required=True, metadata={"enum": list(STATES)})
+    id = fields.UUID(required=True, metadata={"description": _DESTINATION})
+    kind = fields.String(
+        required=True, metadata={"enum": list(KINDS), "description": "Which platform's interface it speaks."}
+    )
+    name = fields.String(required=True, metadata={"description": _NAME})
+    enabled = fields.Boolean(
+        required=True, metadata={"description": "Whether it was switched on; what stands in its way is told by status."}
+    )
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": list(STATES),
+            "description": "ok; failing: the last five exports or more failed; disabled; blocked: its connection"
+            " cannot be asked.",
+        },
+    )
     status_reason = fields.String(
         required=True,
         allow_none=True,
@@ -95,22 +127,32 @@ class DestinationShape(Schema):
             " status of its connection, or no_token; failing: why the last event failed, as a slug. Null where ok."
         },
     )
-    connection_id = fields.UUID(required=True, allow_none=True)
+    connection_id = fields.UUID(required=True, allow_none=True, metadata={"description": _ACCOUNT})
     meta_pixel_id = fields.String(metadata={"description": "Of meta_capi."})
     google_conversion_action = fields.String(metadata={"description": "Of google_conversions."})
     tiktok_pixel_code = fields.String(metadata={"description": "Of tiktok_events."})
-    test_event_code = fields.String(required=True, allow_none=True)
-    conversion_types = fields.List(fields.String(), required=True)
-    send_value = fields.Boolean(required=True)
-    consecutive_failures = fields.Integer(required=True)
-    last_sent_at = fields.DateTime(required=True, allow_none=True)
+    test_event_code = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Code that test events go under; null without one, and then each test must send one."},
+    )
+    conversion_types = fields.List(fields.String(), required=True, metadata={"description": _TYPES})
+    send_value = fields.Boolean(required=True, metadata={"description": _VALUE})
+    consecutive_failures = fields.Integer(
+        required=True, metadata={"description": "Exports that failed for good since the last one was sent."}
+    )
+    last_sent_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When the platform last took a conversion; null before the first."},
+    )
     created_at = fields.DateTime(required=True)
     updated_at = fields.DateTime(required=True)
 
 
 class DestinationDeleted(Schema):
-    id = fields.UUID(required=True)
-    deleted = fields.Boolean(required=True)
+    id = fields.UUID(required=True, metadata={"description": _DESTINATION})
+    deleted = fields.Boolean(required=True, metadata={"description": "Always true."})
 
 
 class TestBody(Schema):
@@ -120,9 +162,11 @@ class TestBody(Schema):
 class TestAnswer(Schema):
     """What the platform said to an event that counts for nothing."""
 
-    accepted = fields.Boolean(required=True)
+    accepted = fields.Boolean(required=True, metadata={"description": "Whether the platform took the event."})
     provider_status = fields.Integer(required=True, allow_none=True, metadata={"description": "Its HTTP status."})
-    message = fields.String(required=True)
+    message = fields.String(
+        required=True, metadata={"description": "What came of it, for people; a refusal is told as a slug."}
+    )
 
 
 class LedgerQuery(ListQuery):
@@ -135,16 +179,23 @@ class LedgerRow(Schema):
 
     is_paged = True
 
-    export_id = fields.UUID(required=True)
-    destination_id = fields.UUID(required=True)
+    export_id = fields.UUID(required=True, metadata={"description": "The export: one conversion at one destination."})
+    destination_id = fields.UUID(required=True, metadata={"description": _DESTINATION})
     conversion_id = fields.UUID(required=True)
     event_key = fields.String(
         required=True,
         allow_none=True,
         metadata={"description": "As GET /conversions/list tells it, of the published snapshot."},
     )
-    conversion_type = fields.String(required=True)
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    conversion_type = fields.String(required=True, metadata={"description": _TYPE})
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": list(STATUSES),
+            "description": "queued: it waits, or is tried again; sent; failed: given up; skipped: it was not to"
+            " be sent.",
+        },
+    )
     reason = fields.String(
         required=True,
         allow_none=True,
@@ -153,7 +204,14 @@ class LedgerRow(Schema):
             " one that still waits: the platform's refusal as a slug. Else null."
         },
     )
-    attempts = fields.Integer(required=True)
-    created_at = fields.DateTime(required=True)
-    next_attempt_at = fields.DateTime(required=True, allow_none=True)
+    attempts = fields.Integer(required=True, metadata={"description": "How often it was tried."})
+    created_at = fields.DateTime(
+        required=True,
+        metadata={"description": "When it was queued or skipped first; dates of the query are about this."},
+    )
+    next_attempt_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When it is tried next, at the earliest; null where nothing is due."},
+    )
     sent_at = fields.DateTime(required=True, allow_none=True)

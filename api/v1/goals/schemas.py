@@ -13,6 +13,8 @@ from api.goals import NO_GOAL, REFUND
 from api.served import REVENUE_TYPES
 
 MOST_NAMES = 50
+_ELIGIBLE = "false: its events are kept and are no outcomes."
+_REVENUE = "cash: payments; pipeline: projected value; gross: value that is neither."
 _KEY = re.compile("[a-z][a-z0-9_]{1,39}")
 _NAME = re.compile("[A-Za-z0-9_]{1,64}")
 # names of types that are no goals
@@ -48,12 +50,11 @@ class EventNames(fields.List[str]):
 
 def _revenue_type(**kwargs: Any) -> fields.String:
     one_of = validate.OneOf(REVENUE_TYPES, error=f"must be one of {', '.join(REVENUE_TYPES)}")
-    described = {"description": "cash: payments; pipeline: projected value; gross: value that is neither."}
-    return fields.String(validate=one_of, metadata=described, **kwargs)
+    return fields.String(validate=one_of, metadata={"description": _REVENUE}, **kwargs)
 
 
 class GoalBody(Schema):
-    display_name = Text(80, required=True)
+    display_name = Text(80, required=True, metadata={"description": "What people call it."})
     conversion_key = fields.String(
         required=True,
         validate=_is_key,
@@ -61,32 +62,34 @@ class GoalBody(Schema):
     )
     source_event_names = EventNames(required=True)
     revenue_type = _revenue_type(required=True)
-    attribution_eligible = Flag(
-        load_default=True, metadata={"description": "false: its events are kept and are no outcomes."}
-    )
+    attribution_eligible = Flag(load_default=True, metadata={"description": _ELIGIBLE})
 
 
 class GoalChanges(Schema):
     """What to change; a member left out keeps its value. Of built-in goals only names can be changed."""
 
-    display_name = Text(80)
+    display_name = Text(80, metadata={"description": "What people call it."})
     source_event_names = EventNames()
     revenue_type = _revenue_type()
-    attribution_eligible = Flag()
+    attribution_eligible = Flag(metadata={"description": _ELIGIBLE})
 
 
 class GoalShape(Schema):
     is_paged = True
 
     goal_id = fields.UUID(required=True)
-    display_name = fields.String(required=True)
-    conversion_key = fields.String(required=True)
-    source_event_names = fields.List(fields.String(), required=True)
-    revenue_type = fields.String(required=True, metadata={"enum": list(REVENUE_TYPES)})
-    attribution_eligible = fields.Boolean(required=True)
+    display_name = fields.String(required=True, metadata={"description": "What people call it."})
+    conversion_key = fields.String(
+        required=True, metadata={"description": "The type that its conversions are told under."}
+    )
+    source_event_names = fields.List(
+        fields.String(), required=True, metadata={"description": "Events of these names are its conversions."}
+    )
+    revenue_type = fields.String(required=True, metadata={"enum": list(REVENUE_TYPES), "description": _REVENUE})
+    attribution_eligible = fields.Boolean(required=True, metadata={"description": _ELIGIBLE})
     built_in = fields.Boolean(required=True, metadata={"description": "Every profile has it, and keeps it."})
 
 
 class GoalDeleted(Schema):
     goal_id = fields.UUID(required=True)
-    deleted = fields.Boolean(required=True)
+    deleted = fields.Boolean(required=True, metadata={"description": "Always true."})

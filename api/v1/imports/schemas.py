@@ -24,16 +24,29 @@ class BadRow(Schema):
 class ImportRow(Schema):
     is_paged = True
 
-    import_id = fields.String(required=True, metadata={"format": "uuid"})
-    dataset = fields.String(required=True)
-    file_name = fields.String(required=True)
-    status = fields.String(required=True, metadata={"enum": list(STATES)})
+    import_id = fields.String(
+        required=True, metadata={"format": "uuid", "description": "Ask GET /imports/{import_id} how it stands."}
+    )
+    dataset = fields.String(required=True, metadata={"description": "Name of the data set, of docs/data.md."})
+    file_name = fields.String(required=True, metadata={"description": "The file's name, as sent."})
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": list(STATES),
+            "description": "queued: the next build loads it; loaded: good rows are in, others in quarantine;"
+            " rejected: nothing is.",
+        },
+    )
     reason = fields.String(required=True, allow_none=True, metadata={"description": "Why the file was rejected."})
-    rows_in = fields.Integer(required=True)
-    rows_loaded = fields.Integer(required=True)
-    rows_quarantined = fields.Integer(required=True)
+    rows_in = fields.Integer(required=True, metadata={"description": "Rows of the file; 0 until it was loaded."})
+    rows_loaded = fields.Integer(required=True, metadata={"description": "Rows that were good and are in."})
+    rows_quarantined = fields.Integer(
+        required=True, metadata={"description": "Rows that are kept aside, with what is wrong with them."}
+    )
     errors = fields.List(
         fields.Nested(BadRow), required=True, metadata={"description": f"The first {MOST_ERRORS} bad rows."}
     )
-    sha256 = fields.String(required=True)
+    sha256 = fields.String(
+        required=True, metadata={"description": "SHA-256 of the file, hexadecimal: the same bytes are the same import."}
+    )
     created_at = fields.String(required=True, metadata={"format": "date-time"})

@@ -36,32 +36,69 @@ _SHAPE = {"pattern": "^[0-9a-f]{64}$"}
 class ListedCustomer(NamesOne):
     """One customer, named in one of four ways."""
 
-    customer_key = Text(64)
-    external_ref = Text(128)
-    email_sha256 = fields.String(validate=_DIGEST, metadata=_SHAPE)
-    phone_sha256 = fields.String(validate=_DIGEST, metadata=_SHAPE)
+    customer_key = Text(64, metadata={"description": "Key of the customer, `ck_…`."})
+    external_ref = Text(128, metadata={"description": "Own id of the customer, as user_traits.external_id."})
+    email_sha256 = fields.String(
+        validate=_DIGEST,
+        metadata={**_SHAPE, "description": "SHA-256 of the e-mail address in lower case, hexadecimal."},
+    )
+    phone_sha256 = fields.String(
+        validate=_DIGEST,
+        metadata={**_SHAPE, "description": "SHA-256 of the digits of the number with its country code, hexadecimal."},
+    )
 
 
 class CustomerListBody(Schema):
     """A list and what to do with it; without `audience_id` a new one is made."""
 
-    name = Text(80, required=True)
-    connection_id = Uuid(load_default=None)
-    audience_id = Uuid(load_default=None)
-    operation = fields.String(load_default="replace", validate=validate.OneOf(OPERATIONS))
+    name = Text(
+        80,
+        required=True,
+        metadata={"description": "What the list is called, here and at the platform when it is made."},
+    )
+    connection_id = Uuid(
+        load_default=None,
+        metadata={
+            "description": "The ad account to make it in; when left out the one that a destination uses, or the"
+            " only one."
+        },
+    )
+    audience_id = Uuid(
+        load_default=None, metadata={"description": "The list to change; a new one is made when left out."}
+    )
+    operation = fields.String(
+        load_default="replace",
+        validate=validate.OneOf(OPERATIONS),
+        metadata={"description": "replace: the list becomes these customers; add and remove change it by them."},
+    )
     customers = fields.List(
-        fields.Nested(ListedCustomer), required=True, validate=validate.Length(1, MOST_PEOPLE, error="1 to 10000")
+        fields.Nested(ListedCustomer),
+        required=True,
+        validate=validate.Length(1, MOST_PEOPLE, error="1 to 10000"),
+        metadata={"description": "Whom to put on it or take off, each named in one way."},
     )
 
 
 class CustomerListAnswer(Schema):
     """What became of the list, and of those who were to be on it."""
 
-    audience_id = fields.UUID(required=True)
-    platform_audience_id = fields.String(required=True, allow_none=True)
-    status = fields.String(required=True, metadata={"enum": ["queued", "ready", "failed"]})
-    received = fields.Integer(required=True)
-    accepted = fields.Integer(required=True)
+    audience_id = fields.UUID(
+        required=True, metadata={"description": "The list, by our id: send it to change the list."}
+    )
+    platform_audience_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "The list, by its platform's id."}
+    )
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": ["queued", "ready", "failed"],
+            "description": "ready: it is done. failed: nobody was left to replace the list by, and it stays as it was.",
+        },
+    )
+    received = fields.Integer(required=True, metadata={"description": "Customers of the request."})
+    accepted = fields.Integer(
+        required=True, metadata={"description": "Of these, those that were sent; several may be one person."}
+    )
     excluded = fields.Integer(
         required=True, metadata={"description": "Kept out of audiences, or refusing marketing; nobody when removing."}
     )

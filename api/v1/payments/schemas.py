@@ -57,8 +57,10 @@ class PageQuery(CursorQuery):
 
 
 class StandingRefund(Schema):
-    amount = fields.String(required=True, metadata=_MONEY)
-    at = fields.DateTime(required=True)
+    amount = fields.String(
+        required=True, metadata={**_MONEY, "description": "Taken back by hand, in the payment's currency."}
+    )
+    at = fields.DateTime(required=True, metadata={"description": "When it was given back, as entered."})
 
 
 class PaymentRow(Schema):
@@ -67,7 +69,7 @@ class PaymentRow(Schema):
     is_paged = True
 
     payment_ref = fields.String(required=True, metadata={"description": "provider:id."})
-    occurred_at = fields.DateTime(required=True)
+    occurred_at = fields.DateTime(required=True, metadata={"description": "When it was paid."})
     value = fields.String(required=True, metadata={**_MONEY, "description": "Captured."})
     refunded_value = fields.String(
         required=True, metadata={**_MONEY, "description": "Taken back, as last published; at most the value."}
@@ -77,15 +79,22 @@ class PaymentRow(Schema):
         metadata={**_MONEY, "description": "Taken back beyond the value: it lowers no figure, and is worth a look."},
     )
     currency = fields.String(required=True, metadata={"description": "ISO 4217."})
-    provider = fields.String(required=True)
+    provider = fields.String(
+        required=True, metadata={"description": "Who took it, or told of it: the part of payment_ref before the colon."}
+    )
     customer_key = fields.String(required=True, allow_none=True, metadata={"description": "`ck_…` of the payer."})
     identified = fields.Boolean(required=True, metadata={"description": "Whether the payer is known."})
     payer_hint = fields.String(required=True, allow_none=True, metadata={"description": "Masked address of the payer."})
-    manual_refund = fields.Nested(StandingRefund, required=True, allow_none=True)
+    manual_refund = fields.Nested(
+        StandingRefund,
+        required=True,
+        allow_none=True,
+        metadata={"description": "The refund that was entered by hand; null without one."},
+    )
 
 
 class Assignment(Schema):
-    payment_ref = fields.String(required=True)
+    payment_ref = fields.String(required=True, metadata={"description": "The payment."})
     customer_key = fields.String(required=True, metadata={"description": "`ck_…` of the payer."})
     previous_customer_key = fields.String(
         required=True, allow_none=True, metadata={"description": "Who was the payer before; null for nobody known."}
@@ -107,9 +116,9 @@ class RefundBody(Schema):
 
 
 class Refund(Schema):
-    refund_id = fields.String(required=True, metadata={"format": "uuid"})
-    payment_ref = fields.String(required=True)
-    amount = fields.String(required=True, metadata=_MONEY)
+    refund_id = fields.String(required=True, metadata={"format": "uuid", "description": "The refund that was entered."})
+    payment_ref = fields.String(required=True, metadata={"description": "The payment that it lowers."})
+    amount = fields.String(required=True, metadata={**_MONEY, "description": "Taken back, in the payment's currency."})
     net_value = fields.String(required=True, metadata={**_MONEY, "description": "What is left of the payment."})
 
 

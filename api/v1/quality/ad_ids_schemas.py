@@ -28,7 +28,7 @@ class AdIdsQuery(Schema):
 class ClickTotals(Schema):
     paid_clicks = fields.Integer(required=True, metadata={"description": "Paid touches of the window."})
     with_ad = fields.Integer(required=True, metadata={"description": "Of these, those that named a synced ad."})
-    without_ad = fields.Integer(required=True)
+    without_ad = fields.Integer(required=True, metadata={"description": "Those that named none; by_reason tells why."})
     without_ad_pct = fields.Float(
         required=True, allow_none=True, metadata={"description": "Of 100 paid clicks; null when there was none."}
     )
@@ -41,8 +41,10 @@ class ClickTotals(Schema):
 
 class ClickReason(Schema):
     reason = fields.String(required=True, metadata=_REASON)
-    clicks = fields.Integer(required=True)
-    conversions = fields.Integer(required=True)
+    clicks = fields.Integer(required=True, metadata={"description": "Paid clicks of the window without a synced ad."})
+    conversions = fields.Integer(
+        required=True, metadata={"description": "Conversions of every kind whose last touch is such a click."}
+    )
 
 
 class ClickRow(ClickReason):
@@ -79,5 +81,7 @@ class AdIds(Schema):
         fields.Nested(ClickReason), required=True, metadata={"description": "Every reason, always in the same order."}
     )
     rows = fields.List(fields.Nested(ClickRow), required=True, metadata={"description": "Most clicks first."})
-    rows_total = fields.Integer(required=True)
+    rows_total = fields.Integer(
+        required=True, metadata={"description": "Rows that there are, also those cut at limit."}
+    )
     rows_truncated = fields.Boolean(required=True, metadata={"description": "True when rows were cut at limit."})

@@ -24,8 +24,11 @@ class UtmBody(Schema):
 
 class UtmCheck(Schema):
     check = fields.String(required=True, metadata=_WRONG)
-    severity = fields.String(required=True, metadata={"enum": ["error", "warning"]})
-    ads = fields.Integer(required=True)
+    severity = fields.String(
+        required=True,
+        metadata={"enum": ["error", "warning"], "description": "error: it costs health; warning: it is only told."},
+    )
+    ads = fields.Integer(required=True, metadata={"description": "Ads of the scan that fail it."})
 
 
 class UtmAd(Schema):
@@ -34,11 +37,17 @@ class UtmAd(Schema):
     ad_name = fields.String(required=True)
     campaign_name = fields.String(required=True)
     platform = fields.String(required=True)
-    issues = fields.List(fields.String(metadata=_WRONG), required=True)
+    issues = fields.List(
+        fields.String(metadata=_WRONG), required=True, metadata={"description": "Checks that the ad fails."}
+    )
     url_tags = fields.String(
         required=True, allow_none=True, metadata={"description": "Parameters that the platform appends to its links."}
     )
-    landing_host = fields.String(required=True, allow_none=True)
+    landing_host = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Where its link leads, by the host alone; null where it has none."},
+    )
     suggested_url_tags = fields.String(
         required=True, metadata={"description": "URL parameters that make the link name its ad."}
     )
@@ -46,8 +55,10 @@ class UtmAd(Schema):
 
 class SkippedAccount(Schema):
     connection_id = fields.UUID(required=True)
-    name = fields.String(required=True)
-    status = fields.String(required=True)
+    name = fields.String(required=True, metadata={"description": "The account's name at the provider."})
+    status = fields.String(
+        required=True, metadata={"description": "Status of the connection, as GET /connections tells it."}
+    )
 
 
 class UtmHealth(Schema):
@@ -67,7 +78,7 @@ class UtmHealth(Schema):
             "those of ads that were never synced.",
         },
     )
-    ads_scanned = fields.Integer(required=True)
+    ads_scanned = fields.Integer(required=True, metadata={"description": "Ads that were looked at."})
     ads_ok = fields.Integer(required=True, metadata={"description": "Ads without an error; warnings cost no health."})
     ads_with_issues = fields.Integer(required=True, metadata={"description": "Ads with at least one error."})
     health_pct = fields.Float(
@@ -87,7 +98,9 @@ class UtmHealth(Schema):
     ads = fields.List(
         fields.Nested(UtmAd), required=True, metadata={"description": "Ads with an issue, worst first, at most 200."}
     )
-    ads_truncated = fields.Boolean(required=True)
+    ads_truncated = fields.Boolean(
+        required=True, metadata={"description": "Whether ads with an issue are left out of the list."}
+    )
     accounts_skipped = fields.List(
         fields.Nested(SkippedAccount),
         required=True,

@@ -25,9 +25,14 @@ bp = Blueprint("top_performers_export", __name__, description="Top ads as a bund
 class BundleFile(Schema):
     """One file; `content` is its whole text."""
 
-    path = fields.String(required=True)
-    media_type = fields.String(required=True)
-    content = fields.String(required=True)
+    path = fields.String(
+        required=True,
+        metadata={"description": "Where it goes in the bundle's folder, such as `briefs/120210000000010008.md`."},
+    )
+    media_type = fields.String(
+        required=True, metadata={"description": "text/markdown, or application/json for ads.json."}
+    )
+    content = fields.String(required=True, metadata={"description": "The whole file as text, in UTF-8."})
 
 
 class Bundle(Schema):
@@ -35,13 +40,19 @@ class Bundle(Schema):
 
     meta_schema = WorkspaceTopPerformersMeta
 
-    bundle_id = fields.UUID(required=True)
-    generated_at = fields.DateTime(required=True)
-    row_count = fields.Integer(required=True)
+    bundle_id = fields.UUID(
+        required=True, metadata={"description": "Names the bundle in the audit trail; it is kept nowhere."}
+    )
+    generated_at = fields.DateTime(required=True, metadata={"description": "When it was made."})
+    row_count = fields.Integer(required=True, metadata={"description": "Ads in it."})
     sha256 = fields.String(
         required=True, metadata={"description": "Of what `sha256sum` prints for the files in their order."}
     )
-    files = fields.List(fields.Nested(BundleFile), required=True)
+    files = fields.List(
+        fields.Nested(BundleFile),
+        required=True,
+        metadata={"description": "README.md, ads.json, then one brief per ad, the best first."},
+    )
 
 
 @bp.route("/workspaces/<workspace_id>/top-performers/export", methods=["POST"])

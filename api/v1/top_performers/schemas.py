@@ -26,12 +26,16 @@ from api.v1.top_performers.terms import (
 )
 
 _TEXT: dict[str, Any] = {"required": True, "allow_none": True}
-_WINDOW = {"description": "Days that the score covers, up to the last that every ad account has delivered."}
+WINDOW = {"description": "Days that the score covers, up to the last that every ad account has delivered."}
+_STATUS = (
+    "served: read value. withheld: a model exists, and has not proven itself or did not score the ad."
+    " not_applicable: there is no model."
+)
 _LIKELY = "value is null unless status is served, and then never a return or a lift."
 
 
 class WindowQuery(Schema):
-    window = Choice(SCORE_WINDOWS, load_default="28d", metadata=_WINDOW)
+    window = Choice(SCORE_WINDOWS, load_default="28d", metadata=WINDOW)
 
 
 class TopPerformersQuery(WindowQuery):
@@ -93,26 +97,46 @@ class WorkspaceTopPerformersMeta(TopPerformersMeta):
 class Likelihood(Schema):
     """A measure that is shown only once it was proven."""
 
-    value = fields.Float(**_TEXT)
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    value = fields.Float(
+        **_TEXT,
+        metadata={
+            "description": "A chance from 0 to 1, or days for expected_lifespan_days; null unless status is served."
+        },
+    )
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "description": _STATUS})
     reason = fields.String(required=True, metadata={"description": "Why it has that status."})
 
 
 class RiskTier(Schema):
     """The same for a word in place of a number."""
 
-    value = fields.String(**_TEXT, metadata={"enum": [*TIERS, None]})
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    value = fields.String(
+        **_TEXT,
+        metadata={
+            "enum": [*TIERS, None],
+            "description": "How soon the ad may wear out, from low to critical; null unless status is served.",
+        },
+    )
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "description": _STATUS})
     reason = fields.String(required=True, metadata={"description": "Why it has that status."})
 
 
 class ReasonCode(Schema):
     """A layer of the funnel in which the ad stands out."""
 
-    layer = fields.String(required=True, metadata={"enum": list(LAYERS)})
-    polarity = fields.String(required=True, metadata={"enum": list(POLARITIES)})
+    layer = fields.String(
+        required=True,
+        metadata={"enum": list(LAYERS), "description": "Step of the funnel, from delivery to attributed_revenue."},
+    )
+    polarity = fields.String(
+        required=True,
+        metadata={"enum": list(POLARITIES), "description": "strength above the middle of the cohort, else weakness."},
+    )
     percentile = fields.Integer(required=True, metadata={"description": "Expected place in its cohort, 0 to 100."})
-    sample_confidence = fields.String(required=True, metadata={"enum": list(CONFIDENCES)})
+    sample_confidence = fields.String(
+        required=True,
+        metadata={"enum": list(CONFIDENCES), "description": "How far the ad's data of this layer can be relied on."},
+    )
 
 
 class AdScore(Schema):
@@ -122,7 +146,14 @@ class AdScore(Schema):
     composite_score = fields.Float(**_TEXT, metadata={"description": "0 to 100; null until the ad is scored."})
     top_performer_likelihood = fields.Nested(Likelihood, required=True, metadata={"description": _LIKELY})
     model_version = fields.Integer(**_TEXT, metadata={"description": "The ranker that scored the ad."})
-    score_source = fields.String(required=True, metadata={"enum": list(SCORE_SOURCES)})
+    score_source = fields.String(
+        required=True,
+        metadata={
+            "enum": list(SCORE_SOURCES),
+            "description": "model: a model answers in top_performer_likelihood, which may be withheld; rules:"
+            " none was fitted for such ads.",
+        },
+    )
     maturity_stage = fields.String(
         required=True, metadata={"enum": list(MATURITY_STAGES), "description": "cold and early are provisional."}
     )
@@ -133,9 +164,18 @@ class AdScore(Schema):
     cohort_key = fields.String(
         required=True, metadata={"description": "channel|format|objective|warmth|geo|placement."}
     )  # fmt: skip
-    cohort_objective = fields.String(required=True)
-    cohort_format = fields.String(required=True)
-    cohort_audience_warmth = fields.String(required=True)
+    cohort_objective = fields.String(
+        required=True,
+        metadata={"description": "What its campaign is for: messaging, sales, leads, traffic, awareness or unknown."},
+    )
+    cohort_format = fields.String(
+        required=True,
+        metadata={"description": "Media type of its creative: video, image, carousel, collection or unknown."},
+    )
+    cohort_audience_warmth = fields.String(
+        required=True,
+        metadata={"description": "How well its audience knows the advertiser: hot, warm, cold, mixed or unknown."},
+    )
     cohort_n_ads = fields.Integer(required=True, metadata={"description": "Ads of the same cohort."})
     hook_type = fields.String(**_TEXT)
     creative_format = fields.String(**_TEXT)
@@ -146,8 +186,16 @@ class AdScore(Schema):
     impressions = fields.Integer(required=True)
     ctr = fields.Float(**_TEXT, metadata={"description": "Clicks per 100 impressions."})
     cpc = fields.Float(**_TEXT, metadata={"description": "Spend per click."})
-    attributed_cash_outcomes = fields.Integer(required=True)
-    attributed_revenue = fields.Float(**_TEXT)
+    attributed_cash_outcomes = fields.Integer(
+        required=True, metadata={"description": "Payments with credit on the ad under last_touch; 0 when none."}
+    )
+    attributed_revenue = fields.Float(
+        **_TEXT,
+        metadata={
+            "description": "Net cash credited to the ad under last_touch; null where no rate into the currency"
+            " is known."
+        },
+    )
     roas = fields.Float(**_TEXT, metadata={"description": "attributed_revenue / spend; null without spend."})
     cac = fields.Float(**_TEXT, metadata={"description": "Spend per payment; null without payments."})
     attributed_outcomes_total = fields.Integer(required=True, metadata={"description": "Of every type."})
@@ -159,14 +207,26 @@ class AdScore(Schema):
     platform_reported_conversions = fields.Float(
         **_TEXT, metadata={"description": "The platform's own claim; null when it made none."}
     )
-    platform_reported_conversion_value = fields.Float(**_TEXT)
-    cost_per_conversation = fields.Float(**_TEXT)
-    messaging_conversations_started = fields.Integer(**_TEXT)
+    platform_reported_conversion_value = fields.Float(
+        **_TEXT,
+        metadata={
+            "description": "The platform's own value of them; null when it told none, or in a currency without a rate."
+        },
+    )
+    cost_per_conversation = fields.Float(
+        **_TEXT, metadata={"description": "Spend per conversation started; null when none was started or measured."}
+    )
+    messaging_conversations_started = fields.Integer(
+        **_TEXT, metadata={"description": "As the platform reports; null when it reported none."}
+    )
     first_reply_rate = fields.Float(
         **_TEXT,
         metadata={"description": "First replies per conversation started; above 1 where the platform counts more."},
     )
-    avg_engagement_score = fields.Float(**_TEXT)
+    avg_engagement_score = fields.Float(
+        **_TEXT,
+        metadata={"description": "Percentile of the engagement layer in its cohort, 0 to 100; null without the layer."},
+    )
     hazard_30d_degradation = fields.Nested(Likelihood, required=True)
     hazard_30d_pause = fields.Nested(Likelihood, required=True)
     fatigue_risk_tier = fields.Nested(RiskTier, required=True)
@@ -181,7 +241,9 @@ class _NamedAd(Schema):
     ad_name = fields.String(**_TEXT)
     campaign_name = fields.String(**_TEXT)
     ad_set_name = fields.String(**_TEXT)
-    creative_thumbnail_url = fields.String(**_TEXT)
+    creative_thumbnail_url = fields.String(
+        **_TEXT, metadata={"description": "A small picture of the creative, at the platform; null where none is told."}
+    )
     video_id = fields.String(**_TEXT)
 
 
@@ -206,7 +268,7 @@ class Brief(Schema):
     COUNTERS = ("scored", "mature_or_better", "leaders", "laggards", "fatigue_high", "attributed_or_better")
 
     score_window = fields.String(required=True, metadata={"enum": list(SCORE_WINDOWS)})
-    scored = fields.Integer(required=True)
+    scored = fields.Integer(required=True, metadata={"description": "Ads with a composite_score."})
     mature_or_better = fields.Integer(required=True, metadata={"description": "Scored, and mature or calibrated."})
     leaders = fields.Integer(required=True, metadata={"description": "Of these, with a score of 75 and more."})
     laggards = fields.Integer(required=True, metadata={"description": "Of these, with a score of 25 and less."})

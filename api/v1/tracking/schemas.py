@@ -11,10 +11,14 @@ from api.bodies import Text
 from api.body_fields import HOST, HTTPS, LONGEST_HOST, MOST_HOSTS, Flag, HostList, Whole
 
 LONGEST_URL = 2000
+_OF_CHATS = "Kept and told, without effect so far: no chat link carries a token of the visitor."
+_GPC = "Whether a browser's Global Privacy Control is followed."
+_IDLE = "Minutes without an event after which a visit ends."
+_TYPED = "Whether the tracker reads e-mails and phones that people type; never on healthcare profiles."
 
 
 class TrackingKeyBody(Schema):
-    name = Text(80, required=True)
+    name = Text(80, required=True, metadata={"description": "What people call it."})
     allowed_hosts = HostList(
         load_default=list,
         metadata={
@@ -26,36 +30,39 @@ class TrackingKeyBody(Schema):
 class TrackingKeyShape(Schema):
     is_paged = True
 
-    id = fields.UUID(required=True)
+    id = fields.UUID(required=True, metadata={"description": "The key, for DELETE /tracking/keys/{id}."})
     key = fields.String(required=True, metadata={"description": "Public by nature: every page of the site shows it."})
-    name = fields.String(required=True)
-    allowed_hosts = fields.List(fields.String(), required=True)
-    status = fields.String(required=True, metadata={"enum": ["active", "revoked"]})
+    name = fields.String(required=True, metadata={"description": "What people call it."})
+    allowed_hosts = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "Hosts it collects from, their subdomains too; empty for any host."},
+    )
+    status = fields.String(
+        required=True, metadata={"enum": ["active", "revoked"], "description": "revoked: the collector refuses it."}
+    )
     created_at = fields.DateTime(required=True)
-    last_seen_at = fields.DateTime(required=True, allow_none=True)
+    last_seen_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When something was last collected with it; null before the first."},
+    )
 
 
 class TrackerSettingsBody(Schema):
     """What to change; a member left out keeps its value."""
 
-    capture_typed_identity = Flag(
-        metadata={
-            "description": "Whether the tracker reads e-mails and phones that people type; never on healthcare "
-            "profiles."
-        }
-    )
-    session_idle_minutes = Whole(1, 120, metadata={"description": "Minutes without a page after which a visit ends."})
-    chat_token_enabled = Flag(
-        metadata={"description": "Kept and told, without effect so far: no chat link carries a token of the visitor."}
-    )
-    respect_gpc = Flag(metadata={"description": "Whether a browser's Global Privacy Control is followed."})
+    capture_typed_identity = Flag(metadata={"description": _TYPED})
+    session_idle_minutes = Whole(1, 120, metadata={"description": _IDLE})
+    chat_token_enabled = Flag(metadata={"description": _OF_CHATS})
+    respect_gpc = Flag(metadata={"description": _GPC})
 
 
 class TrackerSettingsShape(Schema):
-    capture_typed_identity = fields.Boolean(required=True)
-    session_idle_minutes = fields.Integer(required=True)
-    chat_token_enabled = fields.Boolean(required=True)
-    respect_gpc = fields.Boolean(required=True)
+    capture_typed_identity = fields.Boolean(required=True, metadata={"description": _TYPED})
+    session_idle_minutes = fields.Integer(required=True, metadata={"description": _IDLE})
+    chat_token_enabled = fields.Boolean(required=True, metadata={"description": _OF_CHATS})
+    respect_gpc = fields.Boolean(required=True, metadata={"description": _GPC})
 
 
 class PageUrl(Text):
@@ -93,17 +100,30 @@ class VerificationBody(Schema):
 
 
 class VerificationMade(Schema):
-    id = fields.UUID(required=True)
-    nonce = fields.String(required=True)
+    id = fields.UUID(required=True, metadata={"description": "Ask GET /tracking/verifications/{id} how it stands."})
+    nonce = fields.String(
+        required=True, metadata={"description": "What the page's tracker is to report; verify_url carries it."}
+    )
     verify_url = fields.String(
         required=True, metadata={"description": "The page to open in a browser; its tracker reports the nonce."}
     )
-    expires_at = fields.DateTime(required=True)
+    expires_at = fields.DateTime(required=True, metadata={"description": "Until when the page may be opened."})
 
 
 class VerificationShape(Schema):
-    id = fields.UUID(required=True)
-    status = fields.String(required=True, metadata={"enum": ["pending", "verified", "expired"]})
-    seen_at = fields.DateTime(required=True, allow_none=True)
-    page_host = fields.String(required=True, allow_none=True)
-    expires_at = fields.DateTime(required=True)
+    id = fields.UUID(required=True, metadata={"description": "The verification."})
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": ["pending", "verified", "expired"],
+            "description": "pending: not reported so far; verified: the page's tracker reported it; expired: not"
+            " in time.",
+        },
+    )
+    seen_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "When the tracker reported it; null before."}
+    )
+    page_host = fields.String(
+        required=True, allow_none=True, metadata={"description": "Host of the page that reported it; null before."}
+    )
+    expires_at = fields.DateTime(required=True, metadata={"description": "Until when the page may be opened."})

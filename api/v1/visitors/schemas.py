@@ -32,9 +32,11 @@ class VisitorRow(Schema):
     customer_key = _text("`ck_…` of the person, once known by more than the browser.")
     name = _text("Of that person.")
     email = _text("Of that person, the one seen first.")
-    last_seen_at = fields.String(required=True, metadata={"format": "date-time"})
-    sessions = fields.Integer(required=True)
-    pageviews = fields.Integer(required=True)
+    last_seen_at = fields.String(
+        required=True, metadata={"format": "date-time", "description": "When its newest event was."}
+    )
+    sessions = fields.Integer(required=True, metadata={"description": "Visits."})
+    pageviews = fields.Integer(required=True, metadata={"description": "Pages seen."})
     channel = _text("Where the newest visit came from.", enum=[*CHANNELS, None])
     source = _text("utm_source of the newest visit.")
     country = _text("ISO 3166-1 alpha-2, where known.")

@@ -83,8 +83,11 @@ PLACES = {
 }
 NARROWS = "Narrows the answer to this profile; it must be one that the caller can open."
 DESCRIPTION = """\
-Attribution figures per campaign, ad set and ad of one profile. Answers are `{data, meta}`; refusals are
-`{error: {code, message, status, request_id, docs_url}}`, and every code is explained on the errors page.
+What advertising cost and what it brought in, by campaign, ad set and ad, and all that such figures rest on. A key, a
+token or a session goes into `Authorization: Bearer …`, an app's id and secret into HTTP Basic; each route names the
+credentials that it takes, and the scope. Answers below `/api/v1` are `{data, meta}`, but for files, those of most lists
+with `pagination`; refusals are `{error: {code, message, status, request_id, docs_url}}`, and every code is explained on
+the errors page.
 """
 
 

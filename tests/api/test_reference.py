@@ -1,7 +1,8 @@
-"""What docs/routes.md tells of scopes, allowances and plans is what callers meet."""
+"""What the reference tells is what callers meet: scopes, allowances and plans of docs/routes.md, parts of OpenAPI."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -50,3 +51,13 @@ def test_the_page_tells_every_allowance_of_each_plan() -> None:
     assert rows("Plans") == {
         name: [words.get(limit, f"{limit:,}" if limit else "") for limit in limits] for name, limits in told.items()
     }
+
+
+def test_openapi_describes_nothing_that_no_route_takes_or_answers(client: FlaskClient) -> None:
+    # the metadata of numbered pages stood among the answers' parts, and no list here has such
+    document = client.get("/openapi.json").get_json()
+    text = json.dumps(document)
+    components = document["components"]
+    parts = [(kind, name) for kind in ("schemas", "responses", "headers") for name in components[kind]]
+    assert len(parts) > 300
+    assert [(kind, name) for kind, name in parts if f'"#/components/{kind}/{name}"' not in text] == []

@@ -248,7 +248,7 @@ CONNECTION_NOT_READY = Code(
     "connection_not_ready",
     409,
     "The connection is not ready for use.",
-    "The connection exists, but its set-up is unfinished or it holds no usable token.",
+    "Its set-up is unfinished, it holds no usable token, or it was ended: then connect the account again.",
 )
 CONNECTION_REVOKED = Code(
     "connection_revoked",
@@ -367,7 +367,8 @@ FEATURE_RETIRED = Code(
     "feature_retired",
     410,
     "This endpoint is retired.",
-    "The endpoint was withdrawn on purpose; the message names what replaces it. Do not retry.",
+    "The endpoint was withdrawn on purpose, and the message names what replaces it; or, of the collector, the tracking"
+    " key was revoked or its profile archived. Do not retry.",
 )
 NOT_IMPLEMENTED = Code(
     "not_implemented",
@@ -646,7 +647,8 @@ PLATFORM_CONNECTION_REQUIRED = Code(
     "platform_connection_required",
     409,
     "The profile has no usable ad-platform connection.",
-    "No enabled destination names a connection, and the profile does not have exactly one connected ad account.",
+    "The profile has no connected ad account there. Of datasets and customer lists also: it has several, and no enabled"
+    " destination names one; or the one that is meant has no dataset, or was disconnected.",
 )
 CONSENT_REQUIRED = Code(
     "consent_required",
@@ -659,7 +661,7 @@ AMOUNT_INVALID = Code(
     "amount_invalid",
     422,
     "The refund amount is not possible.",
-    "The amount is zero, negative or more than what is left of the payment.",
+    "The amount is zero, negative, above what is left of the payment, in another currency, or finer than its decimals.",
 )
 MANUAL_REFUND_EXISTS = Code(
     "manual_refund_exists",

@@ -121,6 +121,9 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         body = orjson.dumps(described, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
         return body, responses.packed(body), hashlib.sha256(body).hexdigest()[:16]
 
+    def _register_pagination_header(self) -> None:
+        """No answer has it: pages are told in the body."""
+
     def _register_error_handlers(self) -> None:
         self._app.register_error_handler(errors.ApiError, answer_error)
         self._app.register_error_handler(HTTPException, _answer_http)

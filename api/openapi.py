@@ -125,8 +125,6 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
     components = document.setdefault("components", {})
     components["securitySchemes"] = dict(SCHEMES.values())
     components["headers"] = HEADERS
-    # flask-smorest's own, for lists that count their pages: ours have none
-    del components["schemas"]["PaginationMetadata"]
     for path, operations in document["paths"].items():
         in_path = operations.pop("parameters", [])
         for method, operation in operations.items():

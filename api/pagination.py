@@ -37,7 +37,9 @@ class CursorQuery(Schema):
     cursor = fields.String(
         load_default=None,
         metadata={
-            "description": "`pagination.cursor` of the page before, `meta.next_cursor` where that has no `pagination`.",
+            "description": "`pagination.cursor` of the page before, `meta.next_cursor` where that has no `pagination`."
+            f" It is good for {LIFE_SECONDS // 3600} hours, with the same filters, and no longer than the snapshot of"
+            " its figures is kept.",
             "pattern": _FORM,
         },
     )

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from api.operations import SPARE_BYTES
 from orchestration import durable
 from orchestration.lake import Lake
-from touchledger.settings import REPOSITORY
+from tests.factories.deployments import application
+from touchledger.settings import REPOSITORY, Settings
 
 RUNBOOK = (REPOSITORY / "docs" / "runbook.md").read_text()
 BACKUPS = RUNBOOK.partition("## Backups")[2].partition("\n## ")[0]
@@ -65,3 +67,10 @@ def test_machines_that_serve_together_are_told_of_every_folder_that_requests_rea
     folders = {name for text in texts for name in re.findall(r"settings(?:\(\))?\.(inbox|published)\b", text)}
     assert folders == {"inbox", "published"} and "reports" in named_there
     assert told >= named_there | folders | {"secret.key"}
+
+
+def test_the_page_tells_what_readyz_looks_at(settings: Settings) -> None:
+    # no page for operators said what there is to watch
+    watching = RUNBOOK.partition("## Watching it")[2].partition("\n## ")[0]
+    checks = application(settings).test_client().get("/readyz").get_json()["checks"]
+    assert set(checks) <= named(watching) and f"under {SPARE_BYTES // 2**20} MiB free" in watching

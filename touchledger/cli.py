@@ -97,7 +97,12 @@ def key() -> None:
 
 @key.command("mint")
 @click.option("--profile", "profile_id", required=True, help="Id of the profile that the key opens.")
-@click.option("--scope", "scopes", multiple=True, help="May be repeated; without any, the default scopes.")
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    help="May be repeated; without any, those that read figures. docs/routes.md lists them.",
+)
 @click.option("--name", default="command line", show_default=True, help="Name shown in lists of keys.")
 @click.option("--app", help="Name of the consumer app that will hold the key: makes it a partner key.")
 @speaking

@@ -15,8 +15,8 @@ bp = Blueprint("retired", __name__, description="Withdrawn operations, until the
 SINCE = datetime(2026, 10, 10, tzinfo=UTC)
 SUNSET = datetime(2027, 4, 10, tzinfo=UTC)
 WORDS = (
-    "The chat in the application is retired. Ask through an agent (the agent-protocol server), or take the leaders as "
-    "a bundle from POST /api/v1/workspaces/{workspaceId}/top-performers/export."
+    "The chat in the application is retired. Ask an agent that calls this API (no agent-protocol server runs here), or "
+    "take the leaders as a bundle from POST /api/v1/workspaces/{workspaceId}/top-performers/export."
 )
 
 

@@ -7,6 +7,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import structlog
@@ -41,6 +42,8 @@ def test_each_request_leaves_one_line(caller: Caller, written: io.StringIO) -> N
     assert (line["method"], line["path"], line["status"]) == ("GET", "/api/v1/notes", 200)
     assert line["query"] == {"limit": ["2"]}
     assert line["key_id"]
+    told = (Path(__file__).resolve().parents[2] / "docs" / "runbook.md").read_text()
+    assert [name for name in line if f"`{name}`" not in told.partition("## Watching it")[2]] == ["logger", "timestamp"]
 
 
 def test_the_line_is_what_the_processors_would_write(caller: Caller, written: io.StringIO) -> None:

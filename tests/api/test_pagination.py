@@ -120,4 +120,6 @@ def test_the_document_says_where_the_cursor_of_every_list_stands(client: FlaskCl
             members = document["components"]["schemas"][answer.rpartition("/")[2]]["properties"]
             told = "`pagination.cursor` of" if "pagination" in members else "`meta.next_cursor` where"
             assert told in asked["cursor"]["description"], path
+            # nobody was told that a kept cursor ends, and the settings said that it lives as long as its snapshot
+            assert "is good for 24 hours" in asked["cursor"]["description"], path
     assert lists > 30

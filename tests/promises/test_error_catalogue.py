@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
 from flask.testing import FlaskClient
 
 from api import errors, reference
@@ -54,3 +55,20 @@ def test_statuses_are_those_of_the_interface() -> None:
     assert {item.status for item in errors.CATALOGUE.values()} == {
         400, 401, 402, 403, 404, 409, 410, 413, 422, 428, 429, 500, 501, 502, 503, 504,
     }  # fmt: skip
+
+
+# what answers each code, and what its entry said nothing of: who followed docs_url read of endpoints and destinations
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (errors.FEATURE_RETIRED, "tracking key was revoked"),
+        (errors.AMOUNT_INVALID, "another currency, or finer"),
+        (errors.PLATFORM_CONNECTION_REQUIRED, "no connected ad account"),
+        (errors.CONNECTION_NOT_READY, "was ended"),
+    ],
+)
+def test_an_entry_speaks_of_each_case_in_which_its_code_is_answered(
+    client: FlaskClient, code: errors.Code, told: str
+) -> None:
+    entry = client.get("/docs/errors").text.partition(f'id="{code.code}"')[2].partition("</section>")[0]
+    assert told in " ".join(entry.split())

@@ -42,7 +42,10 @@ class ExclusionsAnswer(ma.Schema):
     added = fields.Integer(required=True)
     removed = fields.Integer(required=True)
     audiences_updated = fields.Integer(
-        required=True, metadata={"description": "Live audiences that the change was queued for."}
+        required=True,
+        metadata={
+            "description": "Always 0: the next replacement of a customer list leaves them out, nothing does before."
+        },
     )
 
 

@@ -35,6 +35,8 @@ def test_every_kind_of_credential_is_told_what_replaces_it(
         error = answer.get_json()["error"]
         assert (answer.status_code, error["code"]) == (410, "feature_retired")
         assert "top-performers/export" in error["message"]
+        # who was told to ask the agent-protocol server found none
+        assert "no agent-protocol server runs here" in error["message"]
         assert answer.headers["Deprecation"] == "@1791590400"
         assert answer.headers["Sunset"] == "Sat, 10 Apr 2027 00:00:00 GMT"
         assert answer.headers["Link"].endswith('/docs>; rel="successor-version"')

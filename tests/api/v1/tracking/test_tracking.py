@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +21,7 @@ from tests.factories import accounts
 from touchledger.settings import Settings
 
 KEYS, SETTINGS, VERIFICATIONS = "/tracking/keys", "/tracking/settings", "/tracking/verifications"
+PAGE = (Path(__file__).resolve().parents[4] / "docs" / "tracking.md").read_text()
 DEFAULTS = {
     "capture_typed_identity": True,
     "session_idle_minutes": 30,
@@ -40,6 +44,14 @@ def stranger(client: Any, settings: Settings) -> Caller:
 def data(response: Any, status: int = 200) -> Any:
     assert response.status_code == status, response.text
     return response.get_json()["data"]
+
+
+def test_the_page_on_tracking_says_how_its_key_is_made(caller_with: Callable[..., Caller]) -> None:
+    # the page began with a key of which nobody was told where it comes from
+    (path, body) = re.findall(r"`POST /api/v1(/\S+)` with `(\{.*?\})`", PAGE)[0]
+    (scope,) = re.findall(r"touchledger key mint --profile ID --scope (\S+?)`", PAGE)
+    made = data(caller_with(scopes=[scope]).post(path, json=json.loads(body)), 201)
+    assert made["key"].startswith("trk_live_") and made["allowed_hosts"] == []
 
 
 def test_a_tracking_key_is_made_listed_and_revoked_for_good(key: Caller, stranger: Caller, settings: Settings) -> None:

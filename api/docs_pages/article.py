@@ -31,6 +31,8 @@ GUIDES = {
     guide.name: guide
     for guide in (
         Guide("api", "api.md", "Using the API", "Credentials, answers, pages, allowance, and what to do when refused."),
+        Guide("routes", "routes.md", "Routes and scopes", "Who may call what; scopes, allowances and plans."),
+        Guide("agents", "agents.md", "Agents and apps", "How programs that act for people are let in."),
         Guide("models", "models.md", "Models", "How credit is decided: five formulas, and a table to redo by hand."),
         Guide("tracking", "tracking.md", "Tracking", "The tracker for web sites, forms and links."),
         Guide("collector", "collector.md", "Collector", "What a page or a server sends, and what becomes of it."),
@@ -42,9 +44,8 @@ GUIDES = {
         Guide("recommendations", "recommendations.md", "Recommendations", "What the scores suggest doing, and when."),
     )
 }
-# where files of the repository stand on the site, beside the guides
-ELSEWHERE = {"errors.md": "/docs/errors", "routes.md": "/docs"}
-PLACES = {guide.file: f"/docs/{guide.name}" for guide in GUIDES.values()} | ELSEWHERE
+# where files of the repository stand on the site
+PLACES = {guide.file: f"/docs/{guide.name}" for guide in GUIDES.values()} | {"errors.md": "/docs/errors"}
 
 
 @dataclass(frozen=True)

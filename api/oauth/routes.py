@@ -43,7 +43,7 @@ def server_metadata() -> Response:
             "token_endpoint_auth_methods_supported": [NONE, *(one for one in METHODS if one != NONE)],
             "revocation_endpoint_auth_methods_supported": [NONE, *(one for one in METHODS if one != NONE)],
             "authorization_response_iss_parameter_supported": True,
-            "service_documentation": f"{issuer}/docs",
+            "service_documentation": f"{issuer}/docs/agents",
         }
     )
 
@@ -60,7 +60,7 @@ def resource_metadata() -> Response:
             "scopes_supported": list(GRANTS),
             "bearer_methods_supported": ["header"],
             "resource_name": "Touchledger",
-            "resource_documentation": f"{issuer}/docs",
+            "resource_documentation": f"{issuer}/docs/agents",
         }
     )
 

@@ -27,7 +27,7 @@ class BundleFile(Schema):
 
     path = fields.String(
         required=True,
-        metadata={"description": "Where it goes in the bundle's folder, such as `briefs/120210000000010008.md`."},
+        metadata={"description": "Where it goes in the bundle's folder, such as `ads.json`."},
     )
     media_type = fields.String(
         required=True, metadata={"description": "text/markdown, or application/json for ads.json."}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -19,8 +20,8 @@ MOST_LOGO_PIXELS = 4096
 class HttpsUrl(Text):
     """An absolute https address of a named host, without user, password or fragment."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(500, metadata={"format": "uri", "pattern": HTTPS}, **kwargs)
+    def __init__(self, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
+        super().__init__(500, metadata={**(metadata or {}), "format": "uri", "pattern": HTTPS}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)

@@ -18,6 +18,8 @@ STATUSES = ("active", "suspended")
 LONGEST_URL = 2000
 MOST_REDIRECTS = 10
 MOST_GRACE_DAYS = 90
+_REDIRECTS = "Where people may be sent back to, compared character by character."
+_ASKS = "What the app may ask people for."
 
 
 class HttpsUrl(Text):
@@ -56,14 +58,14 @@ class AppName(Text):
 
 def _redirects(**options: Any) -> fields.List[str]:
     within = validate.Length(1, MOST_REDIRECTS, error=f"must hold 1 to {MOST_REDIRECTS} addresses")
-    about = {"description": "Where people may be sent back to, compared character by character."}
+    about = {"description": _REDIRECTS}
     return fields.List(HttpsUrl(), validate=within, metadata=about, **options)
 
 
 def _connect_scopes(**options: Any) -> fields.List[str]:
     known = validate.OneOf(tuple(CONNECT_SCOPES), error=f"must be one of {', '.join(CONNECT_SCOPES)}")
     within = validate.Length(max=len(CONNECT_SCOPES), error="names a scope twice")
-    about = {"description": "What the app may ask people for."}
+    about = {"description": _ASKS}
     return fields.List(fields.String(validate=known), validate=within, metadata=about, **options)
 
 
@@ -151,14 +153,8 @@ class AppShape(Schema):
     logo_url = fields.String(
         required=True, allow_none=True, metadata={"description": "An https address of the logo; null without one."}
     )
-    redirect_uris = fields.List(
-        fields.String(),
-        required=True,
-        metadata={"description": "Where people may be sent back to, compared character by character."},
-    )
-    connect_scopes = fields.List(
-        fields.String(), required=True, metadata={"description": "What the app may ask people for."}
-    )
+    redirect_uris = fields.List(fields.String(), required=True, metadata={"description": _REDIRECTS})
+    connect_scopes = fields.List(fields.String(), required=True, metadata={"description": _ASKS})
     status = fields.String(
         required=True,
         metadata={

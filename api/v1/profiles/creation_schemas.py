@@ -120,7 +120,9 @@ class Provisioned(ma.Schema):
         PartnerKey,
         required=True,
         allow_none=True,
-        metadata={"description": "A key of the app for a new profile; null where it was there already."},
+        metadata={
+            "description": "A key of the app for a new profile; null where it was there already, and in a replay."
+        },
     )
     tracking_key = fields.String(
         required=True,

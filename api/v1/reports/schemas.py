@@ -23,6 +23,8 @@ LAST_STATES = (*REPORT_STATES, "skipped")
 EARLIEST = date(2000, 1, 1)
 _UUID = {"format": "uuid"}
 _LOCALE = "en or es; the workspace's branding decides where it is absent."
+_TEMPLATE = "What is in it: a `key` of the hub's templates."
+_CADENCE = "weekly tells the seven days before, monthly the calendar month before."
 
 
 def _one_of(words: tuple[str, ...]) -> validate.OneOf:
@@ -42,11 +44,7 @@ class Recipients(fields.List[Any]):
 
 class GenerateBody(Schema):
     profile_ids = Uuids(MOST_PROFILES, required=True)
-    template = fields.String(
-        required=True,
-        validate=_one_of(TEMPLATES),
-        metadata={"description": "What is in it: a `key` of the hub's templates."},
-    )
+    template = fields.String(required=True, validate=_one_of(TEMPLATES), metadata={"description": _TEMPLATE})
     date_from = CalendarDate("First day, by each profile's own clock.")
     date_to = CalendarDate("Last day, included.")
     locale = fields.String(load_default=None, validate=_one_of(LOCALES), metadata={"description": _LOCALE})
@@ -77,10 +75,7 @@ class SchedulePatch(Schema):
         validate=_one_of(TEMPLATES),
         metadata={"description": "A profile has one schedule for each template."},
     )
-    cadence = fields.String(
-        validate=_one_of(CADENCES),
-        metadata={"description": "weekly tells the seven days before, monthly the calendar month before."},
-    )
+    cadence = fields.String(validate=_one_of(CADENCES), metadata={"description": _CADENCE})
     weekday = Whole(1, 7, metadata={"description": "1 is Monday. Weekly only; 1 for a new schedule."})
     day_of_month = Whole(1, 28, metadata={"description": "Monthly only; 1 for a new schedule."})
     hour = Whole(0, 23, metadata={"description": "By the profile's clock; 8 for a new schedule."})
@@ -113,10 +108,7 @@ class ReportRow(Schema):
     report_id = fields.String(required=True, metadata=_UUID)
     profile_id = fields.String(required=True, metadata=_UUID)
     profile_name = fields.String(required=True)
-    template = fields.String(
-        required=True,
-        metadata={"enum": list(TEMPLATES), "description": "What is in it: a `key` of the hub's templates."},
-    )
+    template = fields.String(required=True, metadata={"enum": list(TEMPLATES), "description": _TEMPLATE})
     date_from = fields.Date(required=True)
     date_to = fields.Date(required=True)
     locale = fields.String(required=True, metadata={"enum": list(LOCALES)})
@@ -165,13 +157,7 @@ class ScheduleRow(Schema):
         required=True,
         metadata={"enum": list(TEMPLATES), "description": "What its reports hold: a `key` of the hub's templates."},
     )
-    cadence = fields.String(
-        required=True,
-        metadata={
-            "enum": list(CADENCES),
-            "description": "weekly tells the seven days before, monthly the calendar month before.",
-        },
-    )
+    cadence = fields.String(required=True, metadata={"enum": list(CADENCES), "description": _CADENCE})
     weekday = fields.Integer(
         required=True, allow_none=True, metadata={"description": "1 is Monday; null for a monthly one."}
     )

@@ -73,7 +73,7 @@ class AuditRow(Schema):
         required=True,
         metadata={
             "enum": list(OUTCOMES),
-            "description": "refused: not allowed; failed: an error of ours or a platform; no_change: it stood so.",
+            "description": "refused: not allowed; failed: an error; no_change: it stood so already, or a dry run.",
         },
     )
     error_code = fields.String(required=True, allow_none=True, metadata={"description": "Of what did not succeed."})

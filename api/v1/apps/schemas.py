@@ -124,7 +124,9 @@ class DpaShape(Schema):
             "description": "outdated: an older version was accepted; exports go on for 30 days after a new one.",
         },
     )
-    version = fields.String(required=True, allow_none=True, metadata={"description": "The version that was signed."})
+    version = fields.String(
+        required=True, allow_none=True, metadata={"description": "The version that was signed; null before any."}
+    )
     current_version = fields.String(required=True, metadata={"description": "The version that is to be accepted now."})
     accepted_by = fields.Nested(
         ActorShape,
@@ -168,11 +170,15 @@ class AppShape(Schema):
 
 
 class NewApp(AppShape):
-    client_secret = fields.String(required=True, allow_none=True, metadata={"description": "Shown once."})
+    client_secret = fields.String(
+        required=True, allow_none=True, metadata={"description": "Shown this once; null in a replay."}
+    )
 
 
 class NewSecret(Schema):
-    client_secret = fields.String(required=True, allow_none=True, metadata={"description": "Shown once."})
+    client_secret = fields.String(
+        required=True, allow_none=True, metadata={"description": "Shown this once; null in a replay."}
+    )
     previous_expires_at = fields.DateTime(
         required=True, metadata={"description": "When the last of the secrets so far ends."}
     )

@@ -88,7 +88,9 @@ class PlanAllowances(Schema):
     active_profiles = fields.Integer(required=True, allow_none=True, metadata=_NO_LIMIT)
     members = fields.Integer(required=True, allow_none=True, metadata=_NO_LIMIT)
     guests = fields.Integer(required=True, allow_none=True, metadata=_NO_LIMIT)
-    api_keys = fields.Integer(required=True, allow_none=True, metadata={"description": "Of each profile."})
+    api_keys = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "Of each profile; null: no limit."}
+    )
     webhook_subscriptions = fields.Integer(required=True, allow_none=True, metadata=_NO_LIMIT)
     snapshot_links = fields.Integer(required=True, allow_none=True, metadata=_NO_LIMIT)
     sender_domain = fields.Boolean(
@@ -173,7 +175,9 @@ class HandoffShape(Schema):
             "description": "pending until somebody finished it, or its time is over, or another took its place.",
         },
     )
-    url = fields.Url(required=True, allow_none=True, require_tld=False, metadata={"description": "While pending."})
+    url = fields.Url(
+        required=True, allow_none=True, require_tld=False, metadata={"description": "While pending; null afterwards."}
+    )
     reason = fields.String(
         required=True,
         allow_none=True,
@@ -189,5 +193,7 @@ class HandoffShape(Schema):
         HandoffResult,
         required=True,
         allow_none=True,
-        metadata={"description": "Once completed: plan of a checkout; connection_id and accounts_found of a connect."},
+        metadata={
+            "description": "Null until completed: plan of a checkout; connection_id and accounts_found of a connect."
+        },
     )

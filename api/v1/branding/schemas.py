@@ -74,7 +74,9 @@ class BrandingRow(Schema):
         metadata={"description": "Shown where the workspace's name would be; null: that name."},
     )
     logo_url = fields.String(
-        required=True, allow_none=True, metadata={"format": "uri", "description": "Public; another with every upload."}
+        required=True,
+        allow_none=True,
+        metadata={"format": "uri", "description": "Public; another with every upload; null without one."},
     )
     primary_color = fields.String(required=True, allow_none=True, metadata={"description": _MAIN})
     accent_color = fields.String(required=True, allow_none=True, metadata={"description": _SECOND})

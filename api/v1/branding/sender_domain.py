@@ -66,7 +66,9 @@ class DnsRecord(Schema):
         },
     )
     found = fields.String(
-        required=True, allow_none=True, metadata={"description": "What DNS held when last looked at."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "What DNS held when last looked at; null where nothing, and before."},
     )
 
 
@@ -74,7 +76,9 @@ class DomainRow(Schema):
     domain = fields.String(
         required=True, allow_none=True, metadata={"description": "The domain; null where none is registered."}
     )
-    from_address = fields.String(required=True, allow_none=True, metadata={"description": "Sender once verified."})
+    from_address = fields.String(
+        required=True, allow_none=True, metadata={"description": "Sender once verified; null without a domain."}
+    )
     status = fields.String(
         required=True,
         metadata={

@@ -72,7 +72,9 @@ class ApiKeyRow(Schema):
     status = fields.String(
         required=True, metadata={"enum": list(STATUSES), "description": "expiring: rotated, and still working."}
     )
-    app_id = fields.String(required=True, allow_none=True, metadata={"description": "Whose partner key it is."})
+    app_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "Whose partner key it is; null for people's keys."}
+    )
     allowed_ips = fields.List(
         fields.String(),
         required=True,
@@ -80,7 +82,9 @@ class ApiKeyRow(Schema):
     )
     created_by = fields.Nested(ActorShape, required=True)
     created_at = fields.DateTime(required=True)
-    last_used_at = fields.DateTime(required=True, allow_none=True, metadata={"description": "To the minute."})
+    last_used_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "To the minute; null before the first use."}
+    )
     expires_at = fields.DateTime(required=True, allow_none=True)
     revoked_at = fields.DateTime(required=True, allow_none=True)
     rotated_from_id = fields.String(
@@ -96,7 +100,9 @@ class ApiKeyRow(Schema):
 
 
 class MintedKey(ApiKeyRow):
-    key = fields.String(required=True, allow_none=True, metadata={"description": "`tl_live_…`; shown this once."})
+    key = fields.String(
+        required=True, allow_none=True, metadata={"description": "`tl_live_…`; shown this once, null in a replay."}
+    )
 
 
 class Previous(Schema):

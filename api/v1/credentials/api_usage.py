@@ -57,7 +57,9 @@ class KeyUse(Schema):
     rate_limited = fields.Integer(
         required=True, metadata={"description": "Requests over an allowance, refused with 429."}
     )
-    last_used_at = fields.DateTime(required=True, allow_none=True, metadata={"description": "Anywhere; to the minute."})
+    last_used_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "Anywhere; to the minute; null before the first use."}
+    )
     days = fields.List(
         fields.Nested(DayOfUse), required=True, metadata={"description": "UTC days with at least one request."}
     )

@@ -122,7 +122,7 @@ class TokenFacts(Schema):
 
 class MintedToken(TokenFacts):
     token = fields.String(
-        required=True, allow_none=True, metadata={"description": "`tl_user_…`; shown this once."}
+        required=True, allow_none=True, metadata={"description": "`tl_user_…`; shown this once, null in a replay."}
     )  # fmt: skip
 
 
@@ -134,7 +134,9 @@ class TokenRow(TokenFacts):
     status = fields.String(
         required=True, metadata={"enum": list(TOKEN_STATUSES), "description": "Only an active one opens anything."}
     )
-    last_used_at = fields.DateTime(required=True, allow_none=True, metadata={"description": "To the minute."})
+    last_used_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "To the minute; null before the first use."}
+    )
     origin = fields.String(
         required=True,
         metadata={

@@ -72,7 +72,10 @@ class InvitationShape(Schema):
     role = fields.String(required=True, metadata={"enum": list(ROLES)})
     permissions = fields.List(fields.String(), required=True)
     profile_ids = fields.List(
-        fields.UUID(), required=True, allow_none=True, metadata={"description": "A guest's profiles."}
+        fields.UUID(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "A guest's profiles; null for everybody else, and with scope profile."},
     )
     status = fields.String(
         required=True,
@@ -102,7 +105,7 @@ class NewInvitation(InvitationShape):
     accept_url = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "Opens the invitation; shown once, so that it can be handed over without mail."},
+        metadata={"description": "Opens the invitation, also without mail; shown this once, null in a replay."},
     )
     email_status = fields.String(
         required=True,

@@ -67,7 +67,9 @@ class Member(Schema):
     profile_ids = fields.List(fields.UUID(), required=True, allow_none=True, metadata={"description": _PROFILES})
     created_at = fields.DateTime(required=True, metadata={"description": "When the person became a member."})
     last_seen_at = fields.DateTime(
-        required=True, allow_none=True, metadata={"description": "Last request within this workspace, to a minute."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Last request within this workspace, to a minute; null before."},
     )
 
 

@@ -112,7 +112,11 @@ class Provisioned(ma.Schema):
 
     profile = fields.Nested(ProfileShape, required=True)
     workspace_id = fields.UUID(required=True)
-    user_id = fields.UUID(required=True, allow_none=True, metadata={"description": "The workspace's owner."})
+    user_id = fields.UUID(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The workspace's owner; null where a workspace was named and no user."},
+    )
     created = fields.Boolean(
         required=True, metadata={"description": "false: the app's external_ref named this profile already."}
     )

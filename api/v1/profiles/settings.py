@@ -89,7 +89,9 @@ class ProfileSettings(ProfileShape):
         metadata={"description": "For ads in a calendar month, in the reporting currency; null where none is set."},
     )
     outcome_target = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "Outcomes wanted in a month."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Outcomes wanted in a calendar month; null where none is set."},
     )
     website = fields.String(
         required=True, allow_none=True, metadata={"description": "An https address; null where none is set."}

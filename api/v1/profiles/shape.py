@@ -52,7 +52,7 @@ class ProfileShape(ma.Schema):
     external_ref = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "An app's own name for it: told to that app, and to owners and admins."},
+        metadata={"description": "An app's own name for it: told to that app, and to owners and admins; else null."},
     )
     my_role = fields.String(
         metadata={"enum": [role.word for role in Role], "description": "The person's role; absent for keys and apps."}

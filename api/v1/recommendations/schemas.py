@@ -57,7 +57,9 @@ class Evidence(Schema):
         required=True, metadata={"description": "cold, early, mature or calibrated: how much data the score rests on."}
     )
     primary_layer = fields.String(
-        required=True, allow_none=True, metadata={"description": "The layer that the ad's objective is paid for."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "The layer that the ad's objective is paid for; null where there is none."},
     )
     primary_percentile = fields.Integer(
         required=True,
@@ -81,10 +83,14 @@ class Evidence(Schema):
     )
     spend = fields.Float(required=True, metadata={"description": "In the profile's currency."})
     spend_share = fields.Float(
-        required=True, allow_none=True, metadata={"description": "Of the spend on its channel and objective."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of the spend on its channel and objective; null where that is 0."},
     )
     fair_share = fields.Float(
-        required=True, allow_none=True, metadata={"description": "One over the ads that spent there."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "One over the ads that spent there; null where none did."},
     )
     fatigue_risk_tier = fields.String(
         required=True,
@@ -92,7 +98,9 @@ class Evidence(Schema):
         metadata={"description": "low, medium, high or critical: how worn the ad is; null while that is not shown."},
     )
     response_index = fields.Float(
-        required=True, allow_none=True, metadata={"description": "Clicks per spend of the last week / its usual."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Clicks per spend of the last week / its usual; null on too few clicks or days."},
     )
     delivery_days = fields.Integer(
         required=True,
@@ -202,5 +210,7 @@ class Decided(RecommendationRow):
         PlatformChange,
         required=True,
         allow_none=True,
-        metadata={"description": "What became of it at the platform, as the routes that pause and re-budget tell."},
+        metadata={
+            "description": "What the routes that pause and re-budget tell of it; null where no platform was asked."
+        },
     )

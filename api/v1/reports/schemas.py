@@ -129,7 +129,9 @@ class ReportRow(Schema):
         },
     )
     snapshot_id = fields.String(
-        required=True, allow_none=True, metadata={"description": "The published data that every figure is from."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "The published data that every figure is from; null before it was made."},
     )
     recipients_count = fields.Integer(
         required=True,

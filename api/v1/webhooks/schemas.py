@@ -82,7 +82,9 @@ class WebhookShape(Schema):
     profile_id = fields.String(
         required=True, allow_none=True, metadata={"description": "Null: every profile of the workspace."}
     )
-    app_id = fields.String(required=True, allow_none=True, metadata={"description": "The app whose key made it."})
+    app_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "The app whose key made it; null where no app's did."}
+    )
     url = fields.String(required=True, metadata={"description": "Where events are sent."})
     events = fields.List(
         fields.String(), required=True, metadata={"description": "Kinds of events that are sent, or `*` for every one."}
@@ -91,7 +93,9 @@ class WebhookShape(Schema):
         required=True, metadata={"enum": list(STATUSES), "description": "Only an active one is told anything."}
     )
     failure_reason = fields.String(
-        required=True, allow_none=True, metadata={"description": "gone or unreachable, of a failed one."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "gone or unreachable, of a failed one; null otherwise."},
     )
     consecutive_failures = fields.Integer(required=True, metadata={"description": "Attempts since the last success."})
     last_delivery_at = fields.DateTime(
@@ -119,7 +123,9 @@ class CreatedWebhook(WebhookShape):
 
 
 class WebhookSecret(Schema):
-    secret = fields.String(required=True, allow_none=True, metadata={"description": "Shown this once."})
+    secret = fields.String(
+        required=True, allow_none=True, metadata={"description": "Shown this once; null in a replay."}
+    )
     previous_secret_expires_at = fields.DateTime(
         required=True,
         allow_none=True,
@@ -159,9 +165,13 @@ class WebhookDeliveryRow(Schema):
         required=True, metadata={"description": "How often it was tried; it is given up after ten."}
     )
     last_status = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "What the receiver answered."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Status that the receiver answered; null before, and without an answer."},
     )
-    last_error = fields.String(required=True, allow_none=True, metadata={"description": "Why there was no answer."})
+    last_error = fields.String(
+        required=True, allow_none=True, metadata={"description": "Why there was no answer; null otherwise."}
+    )
     next_attempt_at = fields.DateTime(
         required=True,
         allow_none=True,

@@ -55,8 +55,12 @@ class ExperimentArm(Schema):
         required=True,
         metadata={"description": "The platform's ids of what the arm shows; empty where it does not tell."},
     )
-    population = fields.Integer(**_OR_NULL, metadata={"description": "People in it, as the platform counts them."})
-    conversions = fields.Integer(**_OR_NULL, metadata={"description": "As the platform counts them."})
+    population = fields.Integer(
+        **_OR_NULL, metadata={"description": "People in it, as the platform counts them; null where it does not tell."}
+    )
+    conversions = fields.Integer(
+        **_OR_NULL, metadata={"description": "As the platform counts them; null where it does not tell."}
+    )
     attributed_outcomes = fields.Integer(
         **_OR_NULL,
         metadata={
@@ -76,8 +80,16 @@ class ExperimentArm(Schema):
 class ExperimentResult(Schema):
     """What a study says, by us or by the platform."""
 
-    lift = fields.Float(**_OR_NULL, metadata={"description": "Rate of the one side over that of the other, less 1."})
-    ci_low = fields.Float(**_OR_NULL, metadata={"description": "Lower end of its interval; ours is of 95 %."})
+    lift = fields.Float(
+        **_OR_NULL,
+        metadata={
+            "description": "Rate of the one side over that of the other, less 1; null where the platform tells none."
+        },
+    )
+    ci_low = fields.Float(
+        **_OR_NULL,
+        metadata={"description": "Lower end of its interval, ours of 95 %; null where the platform tells none."},
+    )
     ci_high = fields.Float(**_OR_NULL, metadata={"description": "Upper end of the same interval; null as `ci_low` is."})
     conclusive = fields.Boolean(
         required=True,

@@ -27,7 +27,9 @@ class Target(Schema):
         allow_none=True,
         metadata={"description": "Its id; of a campaign, ad set or ad the platform's. Null where it has none."},
     )
-    label = fields.String(required=True, allow_none=True, metadata={"description": "Its name at that moment."})
+    label = fields.String(
+        required=True, allow_none=True, metadata={"description": "Its name at that moment; null where none is kept."}
+    )
 
 
 class AuditRow(Schema):
@@ -76,7 +78,11 @@ class AuditRow(Schema):
             "description": "refused: not allowed; failed: an error; no_change: it stood so already, or a dry run.",
         },
     )
-    error_code = fields.String(required=True, allow_none=True, metadata={"description": "Of what did not succeed."})
+    error_code = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of what did not succeed; null for done and no_change."},
+    )
     request_id = fields.String(
         required=True,
         allow_none=True,

@@ -45,7 +45,10 @@ _MONEY_OR_NULL: dict[str, Any] = {"required": True, "allow_none": True}
 class PacingTotals(Schema):
     """Sums over the profiles in the workspace's currency."""
 
-    budget = fields.Float(**_MONEY_OR_NULL, metadata={"description": "Of the profiles that have one."})
+    budget = fields.Float(
+        **_MONEY_OR_NULL,
+        metadata={"description": "Of the profiles that have one; null where none has, and as `reason` says."},
+    )
     spend_mtd = fields.Float(**_MONEY_OR_NULL, metadata={"description": "Sum of the profiles'; null as `reason` says."})
     cash_outcomes_mtd = fields.Integer(required=True, metadata={"description": "Sum of the profiles'; never null."})
     revenue_mtd = fields.Float(
@@ -72,15 +75,27 @@ class PacingRow(Schema):
     days_in_month = fields.Integer(required=True, metadata={"description": "All days of the month."})
     days_elapsed = fields.Integer(required=True, metadata={"description": "Days with complete delivery."})
     delivery_through = fields.Date(required=True, allow_none=True, metadata=DELIVERY_THROUGH)
-    budget = fields.Float(**_MONEY_OR_NULL, metadata={"description": "The profile's monthly budget."})
+    budget = fields.Float(
+        **_MONEY_OR_NULL,
+        metadata={
+            "description": "The profile's monthly budget; null where none is set in the currency of the figures."
+        },
+    )
     spend_mtd = fields.Float(
         required=True,
         metadata={"description": "Spend of the campaigns on the days with complete delivery; 0 before any."},
     )
-    expected_spend = fields.Float(**_MONEY_OR_NULL, metadata={"description": "The budget's share of these days."})
-    pace = fields.Float(**_MONEY_OR_NULL, metadata={"description": "spend_mtd / expected_spend."})
+    expected_spend = fields.Float(
+        **_MONEY_OR_NULL, metadata={"description": "The budget's share of these days; null without a budget."}
+    )
+    pace = fields.Float(
+        **_MONEY_OR_NULL, metadata={"description": "spend_mtd / expected_spend; null where that is null or 0."}
+    )
     projected_spend = fields.Float(
-        **_MONEY_OR_NULL, metadata={"description": "spend_mtd and, for each day left, the mean of the last 7 days."}
+        **_MONEY_OR_NULL,
+        metadata={
+            "description": "spend_mtd and, for each day left, the mean of the last 7 days; null before any full day."
+        },
     )
     status = fields.String(
         required=True,

@@ -18,9 +18,23 @@ KINDS = ("session", "user_token", "api_key", "app", "system")
 class ActorShape(ma.Schema):
     """{kind, id, display}: the person's, key's or app's name."""
 
-    kind = fields.String(required=True, metadata={"enum": list(KINDS)})
-    id = fields.String(required=True, allow_none=True)
-    display = fields.String(required=True)
+    kind = fields.String(
+        required=True,
+        metadata={"enum": list(KINDS), "description": "What it was done with; system is the service itself."},
+    )
+    id = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "The person of a session or user token, else the key or app; null for the service itself."
+        },
+    )
+    display = fields.String(
+        required=True,
+        metadata={
+            "description": "Name of the person, key or app; `A member` of who gave none, `Touchledger` of the service."
+        },
+    )
 
 
 def told(session: Session, named: Iterable[tuple[str, str | None]]) -> dict[tuple[str, str | None], dict[str, Any]]:

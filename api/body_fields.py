@@ -70,9 +70,9 @@ class Whole(fields.Integer):
 class Host(fields.String):
     """A host name of at least two labels, in any case; loads to lower case, without a final dot."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        shape = HOST.pattern.replace("a-z", "A-Za-z")
-        super().__init__(metadata={"pattern": f"^{shape}$", "maxLength": LONGEST_HOST}, **kwargs)
+    def __init__(self, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
+        form = {"pattern": f"^{HOST.pattern.replace('a-z', 'A-Za-z')}$", "maxLength": LONGEST_HOST}
+        super().__init__(metadata={**(metadata or {}), **form}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         host = str(super()._deserialize(value, attr, data, **kwargs)).strip().lower().removesuffix(".")

@@ -49,7 +49,7 @@ class Pagination(ma.Schema):
     """The sibling of `data` on paged lists."""
 
     cursor = fields.String(required=True, allow_none=True, metadata={"description": "Null on the last page."})
-    has_next = fields.Boolean(required=True)
+    has_next = fields.Boolean(required=True, metadata={"description": "Whether `cursor` names a further page."})
 
 
 def envelope_of(schema: ma.Schema | None) -> Any:

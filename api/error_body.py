@@ -9,18 +9,23 @@ from api.plans import PLANS
 
 
 class Upgrade(ma.Schema):
-    plan = fields.String(required=True, metadata={"enum": list(PLANS)})
+    plan = fields.String(
+        required=True,
+        metadata={"enum": list(PLANS), "description": "The smallest plan with room for one more active profile."},
+    )
 
 
 class InLanguages(ma.Schema):
-    en = fields.String(required=True)
-    es = fields.String(required=True)
+    en = fields.String(required=True, metadata={"description": "The English text, or its hash."})
+    es = fields.String(required=True, metadata={"description": "The Spanish text, or its hash."})
 
 
 class ConsentNeeded(ma.Schema):
     """The current text that a person accepts, told by its version and a hash for each language."""
 
-    version = fields.String(required=True)
+    version = fields.String(
+        required=True, metadata={"description": "Version of the current text; whoever accepts it sends it back."}
+    )
     text_hashes = fields.Nested(InLanguages, required=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,13 +18,16 @@ STATUSES = ("active", "suspended")
 LONGEST_URL = 2000
 MOST_REDIRECTS = 10
 MOST_GRACE_DAYS = 90
+_REDIRECTS = "Where people may be sent back to, compared character by character."
+_ASKS = "What the app may ask people for."
 
 
 class HttpsUrl(Text):
     """An absolute https address with a host, and without user or fragment."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(LONGEST_URL, metadata={"format": "uri", "pattern": "^https://"}, **kwargs)
+    def __init__(self, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
+        form = {"format": "uri", "pattern": "^https://"}
+        super().__init__(LONGEST_URL, metadata={**(metadata or {}), **form}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:
         text = super()._deserialize(value, attr, data, **kwargs)
@@ -54,14 +58,14 @@ class AppName(Text):
 
 def _redirects(**options: Any) -> fields.List[str]:
     within = validate.Length(1, MOST_REDIRECTS, error=f"must hold 1 to {MOST_REDIRECTS} addresses")
-    about = {"description": "Where people may be sent back to, compared character by character."}
+    about = {"description": _REDIRECTS}
     return fields.List(HttpsUrl(), validate=within, metadata=about, **options)
 
 
 def _connect_scopes(**options: Any) -> fields.List[str]:
     known = validate.OneOf(tuple(CONNECT_SCOPES), error=f"must be one of {', '.join(CONNECT_SCOPES)}")
     within = validate.Length(max=len(CONNECT_SCOPES), error="names a scope twice")
-    about = {"description": "What the app may ask people for."}
+    about = {"description": _ASKS}
     return fields.List(fields.String(validate=known), validate=within, metadata=about, **options)
 
 
@@ -69,8 +73,18 @@ class AppBody(Schema):
     """A new app."""
 
     name = AppName(required=True)
-    description = Text(500, low=0, load_default=None, allow_none=True)
-    logo_url = HttpsUrl(load_default=None, allow_none=True)
+    description = Text(
+        500,
+        low=0,
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "What the app is for; null or left out: none."},
+    )
+    logo_url = HttpsUrl(
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "An https address of the logo; null or left out: none."},
+    )
     redirect_uris = _redirects(required=True)
     connect_scopes = _connect_scopes(load_default=list)
 
@@ -79,8 +93,10 @@ class AppChange(NeedsOne):
     """What to change; a member left out keeps its value."""
 
     name = AppName()
-    description = Text(500, low=0, allow_none=True)
-    logo_url = HttpsUrl(allow_none=True)
+    description = Text(
+        500, low=0, allow_none=True, metadata={"description": "What the app is for; null takes it away."}
+    )
+    logo_url = HttpsUrl(allow_none=True, metadata={"description": "An https address of the logo; null takes it away."})
     redirect_uris = _redirects()
     connect_scopes = _connect_scopes()
     status = fields.String(
@@ -101,10 +117,23 @@ class RotateBody(Schema):
 class DpaShape(Schema):
     """Where an app stands with the data processing agreement."""
 
-    state = fields.String(required=True, metadata={"enum": list(STATES)})
-    version = fields.String(required=True, allow_none=True, metadata={"description": "The version that was signed."})
-    current_version = fields.String(required=True)
-    accepted_by = fields.Nested(ActorShape, required=True, allow_none=True)
+    state = fields.String(
+        required=True,
+        metadata={
+            "enum": list(STATES),
+            "description": "outdated: an older version was accepted; exports go on for 30 days after a new one.",
+        },
+    )
+    version = fields.String(
+        required=True, allow_none=True, metadata={"description": "The version that was signed; null before any."}
+    )
+    current_version = fields.String(required=True, metadata={"description": "The version that is to be accepted now."})
+    accepted_by = fields.Nested(
+        ActorShape,
+        required=True,
+        allow_none=True,
+        metadata={"description": "Who accepted `version`; null where nobody did."},
+    )
     accepted_at = fields.DateTime(required=True, allow_none=True)
     withdrawn_at = fields.DateTime(required=True, allow_none=True)
 
@@ -116,23 +145,40 @@ class AppShape(Schema):
 
     app_id = fields.UUID(required=True)
     client_id = fields.String(required=True)
-    name = fields.String(required=True)
-    description = fields.String(required=True, allow_none=True)
-    logo_url = fields.String(required=True, allow_none=True)
-    redirect_uris = fields.List(fields.String(), required=True)
-    connect_scopes = fields.List(fields.String(), required=True)
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    name = fields.String(
+        required=True,
+        metadata={"description": "What people see who are asked for access; no other app has one that reads the same."},
+    )
+    description = fields.String(
+        required=True, allow_none=True, metadata={"description": "What the app is for; null where nothing is said."}
+    )
+    logo_url = fields.String(
+        required=True, allow_none=True, metadata={"description": "An https address of the logo; null without one."}
+    )
+    redirect_uris = fields.List(fields.String(), required=True, metadata={"description": _REDIRECTS})
+    connect_scopes = fields.List(fields.String(), required=True, metadata={"description": _ASKS})
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": list(STATUSES),
+            "description": "suspended: its keys are revoked, and its credential opens nothing.",
+        },
+    )
     profiles_count = fields.Integer(required=True, metadata={"description": "Live profiles provisioned or adopted."})
     created_at = fields.DateTime(required=True)
     dpa = fields.Nested(DpaShape, required=True)
 
 
 class NewApp(AppShape):
-    client_secret = fields.String(required=True, allow_none=True, metadata={"description": "Shown once."})
+    client_secret = fields.String(
+        required=True, allow_none=True, metadata={"description": "Shown this once; null in a replay."}
+    )
 
 
 class NewSecret(Schema):
-    client_secret = fields.String(required=True, allow_none=True, metadata={"description": "Shown once."})
+    client_secret = fields.String(
+        required=True, allow_none=True, metadata={"description": "Shown this once; null in a replay."}
+    )
     previous_expires_at = fields.DateTime(
         required=True, metadata={"description": "When the last of the secrets so far ends."}
     )
@@ -141,8 +187,13 @@ class NewSecret(Schema):
 class DpaText(Schema):
     """The agreement that is to be accepted now."""
 
-    version = fields.String(required=True)
-    texts = fields.Dict(keys=fields.String(), values=fields.String(), required=True)
+    version = fields.String(required=True, metadata={"description": "Version of this text; an acceptance quotes it."})
+    texts = fields.Dict(
+        keys=fields.String(),
+        values=fields.String(),
+        required=True,
+        metadata={"description": "By language, `en` and `es`; each is the whole agreement."},
+    )
     text_hash = fields.String(
         required=True, metadata={"description": "SHA-256 of the English text followed by the Spanish one, in UTF-8."}
     )
@@ -151,10 +202,10 @@ class DpaText(Schema):
 class DpaBody(Schema):
     """A signature; version and text_hash say which text was read."""
 
-    version = Text(16, required=True)
-    text_hash = Text(64, required=True)
-    signatory_name = Text(120, required=True)
-    signatory_title = Text(120, required=True)
+    version = Text(16, required=True, metadata={"description": "`version` of the text that was read."})
+    text_hash = Text(64, required=True, metadata={"description": "`text_hash` of the text that was read."})
+    signatory_name = Text(120, required=True, metadata={"description": "Who signs for the workspace."})
+    signatory_title = Text(120, required=True, metadata={"description": "Their position there."})
 
 
 class DpaAccepted(DpaShape):

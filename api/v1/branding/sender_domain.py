@@ -43,7 +43,7 @@ class OwnDomain(Host):
 
 
 class DomainBody(Schema):
-    domain = OwnDomain(required=True)
+    domain = OwnDomain(required=True, metadata={"description": "One that can be registered, or below such a one."})
     local_part = fields.String(
         load_default="reports",
         validate=[
@@ -55,25 +55,49 @@ class DomainBody(Schema):
 
 
 class DnsRecord(Schema):
-    type = fields.String(required=True, metadata={"enum": ["CNAME", "TXT", "MX"]})
-    host = fields.String(required=True)
-    value = fields.String(required=True)
-    status = fields.String(required=True, metadata={"enum": ["pending", "ok", "wrong", "missing"]})
+    type = fields.String(required=True, metadata={"enum": ["CNAME", "TXT", "MX"], "description": "Kind of DNS record."})
+    host = fields.String(required=True, metadata={"description": "Full name of the record."})
+    value = fields.String(required=True, metadata={"description": "What the record must hold."})
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": ["pending", "ok", "wrong", "missing"],
+            "description": "By the last look; wrong: it holds something else; pending: nobody has looked.",
+        },
+    )
     found = fields.String(
-        required=True, allow_none=True, metadata={"description": "What DNS held when last looked at."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "What DNS held when last looked at; null where nothing, and before."},
     )
 
 
 class DomainRow(Schema):
-    domain = fields.String(required=True, allow_none=True)
-    from_address = fields.String(required=True, allow_none=True, metadata={"description": "Sender once verified."})
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    domain = fields.String(
+        required=True, allow_none=True, metadata={"description": "The domain; null where none is registered."}
+    )
+    from_address = fields.String(
+        required=True, allow_none=True, metadata={"description": "Sender once verified; null without a domain."}
+    )
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": list(STATUSES),
+            "description": "none: not registered; failed: verified once, and bad on three daily looks in a row.",
+        },
+    )
     records = fields.List(
         fields.Nested(DnsRecord), required=True, metadata={"description": "What the domain's DNS must hold."}
     )
-    created_at = fields.DateTime(required=True, allow_none=True)
-    checked_at = fields.DateTime(required=True, allow_none=True)
-    verified_at = fields.DateTime(required=True, allow_none=True)
+    created_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "When it was registered; null where none is."}
+    )
+    checked_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "When its DNS was last looked at; null before."}
+    )
+    verified_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "When it last became verified; null before."}
+    )
 
 
 @bp.route("/workspaces/<workspace_id>/sender-domain")

@@ -34,8 +34,8 @@ class KeyQuery(ListQuery):
 
 
 class KeyBody(Schema):
-    profile_id = fields.UUID(required=True)
-    name = Text(80, required=True)
+    profile_id = fields.UUID(required=True, metadata={"description": "The one profile that the key opens."})
+    name = Text(80, required=True, metadata={"description": "What lists call the key; not unique."})
     scopes = fields.List(
         Choice(scope.value for scope in Scope),
         load_default=lambda: [scope.value for scope in DEFAULT_SCOPES],
@@ -43,7 +43,10 @@ class KeyBody(Schema):
         metadata={"description": "What the key may do; at most what the caller may."},
     )
     expires_in_days = fields.Integer(
-        strict=True, load_default=None, validate=validate.Range(1, 3650, error="must be from 1 to 3650")
+        strict=True,
+        load_default=None,
+        validate=validate.Range(1, 3650, error="must be from 1 to 3650"),
+        metadata={"description": "Days until it ends by itself; it does not where this is left out."},
     )
     allowed_ips = fields.List(
         Network(),
@@ -58,33 +61,56 @@ class ApiKeyRow(Schema):
 
     is_paged = True
 
-    id = fields.String(required=True, metadata=_UUID)
+    id = fields.String(required=True, metadata={**_UUID, "description": "The key, by an id that opens nothing."})
     profile_id = fields.String(required=True, metadata=_UUID)
     profile_name = fields.String(required=True)
-    name = fields.String(required=True)
+    name = fields.String(
+        required=True, metadata={"description": "What it was called when it was made; of an app's key the app's name."}
+    )
     prefix = fields.String(required=True, metadata={"description": "How the key begins."})
     scopes = fields.List(fields.String(), required=True)
     status = fields.String(
         required=True, metadata={"enum": list(STATUSES), "description": "expiring: rotated, and still working."}
     )
-    app_id = fields.String(required=True, allow_none=True, metadata={"description": "Whose partner key it is."})
-    allowed_ips = fields.List(fields.String(), required=True)
+    app_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "Whose partner key it is; null for people's keys."}
+    )
+    allowed_ips = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "Networks it works from, in CIDR; empty: from everywhere."},
+    )
     created_by = fields.Nested(ActorShape, required=True)
     created_at = fields.DateTime(required=True)
-    last_used_at = fields.DateTime(required=True, allow_none=True, metadata={"description": "To the minute."})
+    last_used_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "To the minute; null before the first use."}
+    )
     expires_at = fields.DateTime(required=True, allow_none=True)
     revoked_at = fields.DateTime(required=True, allow_none=True)
-    rotated_from_id = fields.String(required=True, allow_none=True, metadata=_UUID)
-    rotated_to_id = fields.String(required=True, allow_none=True, metadata=_UUID)
+    rotated_from_id = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={**_UUID, "description": "The key whose place it took; null where it took none."},
+    )
+    rotated_to_id = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={**_UUID, "description": "The key that took its place; null where none did."},
+    )
 
 
 class MintedKey(ApiKeyRow):
-    key = fields.String(required=True, allow_none=True, metadata={"description": "`tl_live_…`; shown this once."})
+    key = fields.String(
+        required=True, allow_none=True, metadata={"description": "`tl_live_…`; shown this once, null in a replay."}
+    )
 
 
 class Previous(Schema):
-    id = fields.String(required=True, metadata=_UUID)
-    expires_at = fields.DateTime(required=True)
+    id = fields.String(required=True, metadata={**_UUID, "description": "The key that was replaced."})
+    expires_at = fields.DateTime(
+        required=True,
+        metadata={"description": "When it ends: after 48 hours, or earlier where it would have ended anyway."},
+    )
 
 
 class RotatedKey(MintedKey):

@@ -28,31 +28,45 @@ class UsageQuery(Schema):
 
 class DayOfUse(Schema):
     date = fields.Date(required=True)
-    requests = fields.Integer(required=True)
-    units = fields.Integer(required=True)
+    requests = fields.Integer(required=True, metadata={"description": "Requests of the day, refused ones too."})
+    units = fields.Integer(required=True, metadata={"description": "What they cost of the allowance."})
 
 
 class KeyUse(Schema):
     """One key or user token, and its requests about this workspace."""
 
-    key_id = fields.String(required=True, metadata=_UUID)
-    kind = fields.String(required=True, metadata={"enum": ["api_key", "user_token"]})
-    name = fields.String(required=True)
-    prefix = fields.String(required=True)
-    profile_id = fields.String(required=True, allow_none=True, metadata=_UUID)
-    requests = fields.Integer(required=True)
-    units = fields.Integer(required=True)
+    key_id = fields.String(required=True, metadata={**_UUID, "description": "The key or user token, by its id."})
+    kind = fields.String(
+        required=True,
+        metadata={
+            "enum": ["api_key", "user_token"],
+            "description": "A key opens one profile; a user token acts for a person.",
+        },
+    )
+    name = fields.String(required=True, metadata={"description": "What it was called when it was made."})
+    prefix = fields.String(required=True, metadata={"description": "How it begins."})
+    profile_id = fields.String(
+        required=True, allow_none=True, metadata={**_UUID, "description": "The key's profile; null for a user token."}
+    )
+    requests = fields.Integer(required=True, metadata={"description": "Requests in the window, refused ones too."})
+    units = fields.Integer(required=True, metadata={"description": "What they cost of the allowance."})
     refused_4xx = fields.Integer(required=True, metadata={"description": "Without those over an allowance."})
-    failed_5xx = fields.Integer(required=True)
-    rate_limited = fields.Integer(required=True)
-    last_used_at = fields.DateTime(required=True, allow_none=True, metadata={"description": "Anywhere; to the minute."})
+    failed_5xx = fields.Integer(
+        required=True, metadata={"description": "Requests answered with a status of 500 or above."}
+    )
+    rate_limited = fields.Integer(
+        required=True, metadata={"description": "Requests over an allowance, refused with 429."}
+    )
+    last_used_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "Anywhere; to the minute; null before the first use."}
+    )
     days = fields.List(
         fields.Nested(DayOfUse), required=True, metadata={"description": "UTC days with at least one request."}
     )
 
 
 class Usage(Schema):
-    keys = fields.List(fields.Nested(KeyUse), required=True)
+    keys = fields.List(fields.Nested(KeyUse), required=True, metadata={"description": "The most units first."})
 
 
 @bp.route("/workspaces/<workspace_id>/api-usage")

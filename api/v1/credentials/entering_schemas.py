@@ -40,7 +40,7 @@ class SignUpBody(Schema):
 
 class SignInBody(Schema):
     email = Email(required=True)
-    password = Password(required=True)
+    password = Password(required=True, metadata={"description": "As it was set; spaces at its ends count."})
 
 
 class OpenedSession(Schema):
@@ -50,14 +50,19 @@ class OpenedSession(Schema):
 
 class SignedUp(Schema):
     user_id = fields.String(required=True, metadata={"format": "uuid"})
-    email_verified = fields.Boolean(required=True)
+    email_verified = fields.Boolean(
+        required=True, metadata={"description": "Always false: the code of the mail confirms the address."}
+    )
     session = fields.Nested(OpenedSession, required=True)
 
 
 class SignedInPerson(Schema):
     user_id = fields.String(required=True, metadata={"format": "uuid"})
     email = fields.String(required=True)
-    email_verified = fields.Boolean(required=True)
+    email_verified = fields.Boolean(
+        required=True,
+        metadata={"description": "Whether the person has shown by a mailed code that the address is theirs."},
+    )
 
 
 class SignedIn(OpenedSession):
@@ -65,7 +70,7 @@ class SignedIn(OpenedSession):
 
 
 class SignedOut(Schema):
-    ended = fields.Boolean(required=True)
+    ended = fields.Boolean(required=True, metadata={"description": "Always true."})
     ended_at = fields.DateTime(required=True)
 
 

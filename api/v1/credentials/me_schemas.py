@@ -18,7 +18,7 @@ class Place(Schema):
     """One workspace of the person."""
 
     workspace_id = fields.String(required=True, metadata=_UUID)
-    name = fields.String(required=True)
+    name = fields.String(required=True, metadata={"description": "The workspace's name."})
     role = fields.String(required=True, metadata={"enum": list(ROLES)})
     profile_ids = fields.List(
         fields.String(metadata=_UUID),
@@ -33,17 +33,27 @@ class Me(Schema):
 
     user_id = fields.String(required=True, metadata=_UUID)
     email = fields.String(required=True)
-    email_verified = fields.Boolean(required=True)
+    email_verified = fields.Boolean(
+        required=True,
+        metadata={"description": "Whether the person has shown by a mailed code that the address is theirs."},
+    )
     first_name = fields.String(required=True, allow_none=True)
     last_name = fields.String(required=True, allow_none=True)
     locale = fields.String(required=True, metadata={"enum": list(LOCALES)})
-    memberships = fields.List(fields.Nested(Place), required=True)
+    memberships = fields.List(
+        fields.Nested(Place), required=True, metadata={"description": "In the order in which the person joined them."}
+    )
 
 
 class MeBody(Schema):
-    first_name = Text(80, allow_none=True)
-    last_name = Text(80, allow_none=True)
-    locale = fields.String(validate=validate.OneOf(LOCALES, error="must be en or es"))
+    first_name = Text(
+        80, allow_none=True, metadata={"description": "First name; null takes it away, left out it stays."}
+    )
+    last_name = Text(80, allow_none=True, metadata={"description": "Last name, likewise."})
+    locale = fields.String(
+        validate=validate.OneOf(LOCALES, error="must be en or es"),
+        metadata={"description": "Language of mail to the person; left out it stays."},
+    )
 
 
 class SessionRow(Schema):
@@ -51,49 +61,68 @@ class SessionRow(Schema):
 
     is_paged = True
 
-    id = fields.String(required=True, metadata=_UUID)
+    id = fields.String(required=True, metadata={**_UUID, "description": "The session, by an id that opens nothing."})
     created_at = fields.DateTime(required=True)
     last_seen_at = fields.DateTime(required=True, metadata={"description": "To the minute."})
-    user_agent = fields.String(required=True, allow_none=True)
+    user_agent = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The User-Agent with which it began, up to 255 characters; null without one."},
+    )
     current = fields.Boolean(required=True, metadata={"description": "Whether this request came with it."})
 
 
 class EndedSession(Schema):
-    id = fields.String(required=True, metadata=_UUID)
-    ended = fields.Boolean(required=True)
+    id = fields.String(required=True, metadata={**_UUID, "description": "The session."})
+    ended = fields.Boolean(required=True, metadata={"description": "Always true."})
     ended_at = fields.DateTime(required=True)
 
 
 class TokenBody(Schema):
-    name = Text(80, load_default="agent token")
+    name = Text(
+        80, load_default="agent token", metadata={"description": "What lists call it; `agent token` if left out."}
+    )
     grants = fields.List(
         fields.String(validate=validate.OneOf(GRANTS, error=f"must be one of {', '.join(GRANTS)}")),
         load_default=lambda: ["mcp:read"],
         validate=validate.Length(1, len(GRANTS), error=f"holds 1 to {len(GRANTS)} grants"),
+        metadata={"description": "What the agent may do, within the person's memberships; mcp:read if left out."},
     )
     expires_in_days = fields.Integer(
-        strict=True, load_default=90, validate=validate.Range(1, 365, error="must be from 1 to 365")
+        strict=True,
+        load_default=90,
+        validate=validate.Range(1, 365, error="must be from 1 to 365"),
+        metadata={"description": "Days until it ends; 90 if left out."},
     )
 
 
 class TokenFacts(Schema):
-    id = fields.String(required=True, metadata=_UUID)
-    name = fields.String(required=True)
+    id = fields.String(required=True, metadata={**_UUID, "description": "The token, by an id that opens nothing."})
+    name = fields.String(
+        required=True,
+        metadata={"description": "What it was called when it was made; of consent, what the agent calls itself."},
+    )
     prefix = fields.String(required=True, metadata={"description": "How the token begins."})
-    grants = fields.List(fields.String(metadata={"enum": list(GRANTS)}), required=True)
+    grants = fields.List(
+        fields.String(metadata={"enum": list(GRANTS)}),
+        required=True,
+        metadata={"description": "What the person let the agent do."},
+    )
     scopes = fields.List(
         fields.String(),
         required=True,
         metadata={"description": "What the grants map to; the membership may give less."},
     )
-    rate_limit_units_per_minute = fields.Integer(required=True)
+    rate_limit_units_per_minute = fields.Integer(
+        required=True, metadata={"description": "Units that it may spend in any 60 seconds."}
+    )
     expires_at = fields.DateTime(required=True)
     created_at = fields.DateTime(required=True)
 
 
 class MintedToken(TokenFacts):
     token = fields.String(
-        required=True, allow_none=True, metadata={"description": "`tl_user_…`; shown this once."}
+        required=True, allow_none=True, metadata={"description": "`tl_user_…`; shown this once, null in a replay."}
     )  # fmt: skip
 
 
@@ -102,11 +131,24 @@ class TokenRow(TokenFacts):
 
     is_paged = True
 
-    status = fields.String(required=True, metadata={"enum": list(TOKEN_STATUSES)})
-    last_used_at = fields.DateTime(required=True, allow_none=True, metadata={"description": "To the minute."})
-    origin = fields.String(required=True, metadata={"enum": list(ORIGINS)})
+    status = fields.String(
+        required=True, metadata={"enum": list(TOKEN_STATUSES), "description": "Only an active one opens anything."}
+    )
+    last_used_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "To the minute; null before the first use."}
+    )
+    origin = fields.String(
+        required=True,
+        metadata={
+            "enum": list(ORIGINS),
+            "description": "session: the person made it; oauth: an agent got it by consent.",
+        },
+    )
 
 
 class RevokedToken(Schema):
-    id = fields.String(required=True, metadata=_UUID)
-    status = fields.String(required=True, metadata={"enum": list(TOKEN_STATUSES)})
+    id = fields.String(required=True, metadata={**_UUID, "description": "The token."})
+    status = fields.String(
+        required=True,
+        metadata={"enum": list(TOKEN_STATUSES), "description": "revoked, also where it had ended before."},
+    )

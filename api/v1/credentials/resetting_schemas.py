@@ -13,7 +13,7 @@ class TokenOfMailBody(Schema):
 
 
 class Verified(Schema):
-    email_verified = fields.Boolean(required=True)
+    email_verified = fields.Boolean(required=True, metadata={"description": "Always true."})
 
 
 class AddressBody(Schema):

@@ -56,21 +56,47 @@ class InvitationShape(Schema):
 
     is_paged = True
 
-    invitation_id = fields.UUID(required=True)
-    scope = fields.String(required=True, metadata={"enum": ["workspace", "profile"]})
+    invitation_id = fields.UUID(required=True, metadata={"description": "The invitation."})
+    scope = fields.String(
+        required=True,
+        metadata={
+            "enum": ["workspace", "profile"],
+            "description": "profile: as a guest, to one profile of the workspace.",
+        },
+    )
     workspace_id = fields.UUID(required=True)
-    profile_id = fields.UUID(required=True, allow_none=True)
+    profile_id = fields.UUID(
+        required=True, allow_none=True, metadata={"description": "The profile of scope profile; null otherwise."}
+    )
     email = fields.String(required=True)
     role = fields.String(required=True, metadata={"enum": list(ROLES)})
     permissions = fields.List(fields.String(), required=True)
     profile_ids = fields.List(
-        fields.UUID(), required=True, allow_none=True, metadata={"description": "A guest's profiles."}
+        fields.UUID(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "A guest's profiles; null for everybody else, and with scope profile."},
     )
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
-    revoke_reason = fields.String(required=True, allow_none=True, metadata={"enum": [*REASONS, None]})
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": list(STATUSES),
+            "description": "pending becomes revoked after fourteen days that nobody answered in.",
+        },
+    )
+    revoke_reason = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={
+            "enum": [*REASONS, None],
+            "description": "person: it was taken back, or its profiles were archived; null unless revoked.",
+        },
+    )
     invited_by = fields.Nested(ActorShape, required=True)
     created_at = fields.DateTime(required=True)
-    expires_at = fields.DateTime(required=True)
+    expires_at = fields.DateTime(
+        required=True, metadata={"description": "When a pending one ends: after fourteen days."}
+    )
     accepted_at = fields.DateTime(required=True, allow_none=True)
     revoked_at = fields.DateTime(required=True, allow_none=True)
 
@@ -79,9 +105,15 @@ class NewInvitation(InvitationShape):
     accept_url = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "Opens the invitation; shown once, so that it can be handed over without mail."},
+        metadata={"description": "Opens the invitation, also without mail; shown this once, null in a replay."},
     )
-    email_status = fields.String(required=True, metadata={"enum": ["queued", "not_configured"]})
+    email_status = fields.String(
+        required=True,
+        metadata={
+            "enum": ["queued", "not_configured"],
+            "description": "not_configured: this deployment sends no mail; hand accept_url over.",
+        },
+    )
 
 
 class AcceptBody(Schema):

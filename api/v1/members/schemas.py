@@ -56,14 +56,20 @@ class Member(Schema):
     user_id = fields.UUID(required=True)
     membership_id = fields.UUID(required=True)
     email = fields.String(required=True)
-    first_name = fields.String(required=True, allow_none=True)
-    last_name = fields.String(required=True, allow_none=True)
+    first_name = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "First name; null where none is known, or an app is not told it."},
+    )
+    last_name = fields.String(required=True, allow_none=True, metadata={"description": "Last name, likewise."})
     role = fields.String(required=True, metadata={"enum": list(ROLES)})
     permissions = fields.List(fields.String(), required=True, metadata={"description": _PERMISSIONS})
     profile_ids = fields.List(fields.UUID(), required=True, allow_none=True, metadata={"description": _PROFILES})
-    created_at = fields.DateTime(required=True)
+    created_at = fields.DateTime(required=True, metadata={"description": "When the person became a member."})
     last_seen_at = fields.DateTime(
-        required=True, allow_none=True, metadata={"description": "Last request within this workspace, to a minute."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Last request within this workspace, to a minute; null before."},
     )
 
 
@@ -103,12 +109,12 @@ class PlaceBody(NeedsOne):
 
 class Removed(Schema):
     membership_id = fields.UUID(required=True)
-    removed = fields.Boolean(required=True)
+    removed = fields.Boolean(required=True, metadata={"description": "Always true."})
 
 
 class RemovedMember(Schema):
     user_id = fields.UUID(required=True)
-    removed = fields.Boolean(required=True)
+    removed = fields.Boolean(required=True, metadata={"description": "Always true."})
     keys_revoked = fields.Integer(
         required=True, metadata={"description": "Always 0: keys belong to the profile and stay."}
     )
@@ -122,7 +128,9 @@ class ProfileMember(Schema):
     membership_id = fields.UUID(required=True)
     user_id = fields.UUID(required=True)
     email = fields.String(required=True)
-    name = fields.String(required=True)
+    name = fields.String(
+        required=True, metadata={"description": "First and last name; `A member` where neither is known."}
+    )
     role = fields.String(required=True, metadata={"enum": list(ROLES)})
     permissions = fields.List(fields.String(), required=True, metadata={"description": _PERMISSIONS})
     inherited = fields.Boolean(

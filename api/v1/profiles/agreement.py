@@ -25,30 +25,49 @@ bp = Blueprint("agreements", __name__, description="The agreement on protected h
 class AgreementTexts(ma.Schema):
     """The text in both languages; each is the whole agreement."""
 
-    en = fields.String(required=True)
-    es = fields.String(required=True)
+    en = fields.String(required=True, metadata={"description": "The English text."})
+    es = fields.String(required=True, metadata={"description": "The Spanish text."})
 
 
 class AgreementAnswer(ma.Schema):
     """The current text, and whether somebody signed it for the profile."""
 
-    version = fields.String(required=True)
+    version = fields.String(
+        required=True, metadata={"description": "Version of the current text; a signature quotes it."}
+    )
     texts = fields.Nested(AgreementTexts, required=True)
     text_hash = fields.String(required=True, metadata={"description": "What a signature quotes."})
-    status = fields.String(required=True, metadata={"enum": ["none", "signed"]})
-    signed_by = fields.Nested(actors.ActorShape, required=True, allow_none=True)
-    signed_at = fields.DateTime(required=True, allow_none=True)
-    signatory_name = fields.String(required=True, allow_none=True)
-    signatory_title = fields.String(required=True, allow_none=True)
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": ["none", "signed"],
+            "description": "signed: somebody signed the current text for the profile.",
+        },
+    )
+    signed_by = fields.Nested(
+        actors.ActorShape,
+        required=True,
+        allow_none=True,
+        metadata={"description": "Who sent the signature; null while it is not signed."},
+    )
+    signed_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "When it was signed; null while it is not."}
+    )
+    signatory_name = fields.String(
+        required=True, allow_none=True, metadata={"description": "Who signs for the business; null while nobody did."}
+    )
+    signatory_title = fields.String(
+        required=True, allow_none=True, metadata={"description": "Their position there; null while nobody signed."}
+    )
 
 
 class SignatureBody(ma.Schema):
     """Who signs, and the text that was read."""
 
-    version = Text(16, required=True)
-    text_hash = Text(64, required=True)
-    signatory_name = Text(120, required=True)
-    signatory_title = Text(120, required=True)
+    version = Text(16, required=True, metadata={"description": "`version` of the text that was read."})
+    text_hash = Text(64, required=True, metadata={"description": "`text_hash` of the text that was read."})
+    signatory_name = Text(120, required=True, metadata={"description": "Who signs for the business."})
+    signatory_title = Text(120, required=True, metadata={"description": "Their position there."})
 
 
 @bp.route("/workspaces/<workspace_id>/profiles/<profile_id>/agreement")

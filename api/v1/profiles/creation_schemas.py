@@ -29,8 +29,12 @@ class Owner(ma.Schema):
     """The person a profile is made for."""
 
     email = Email(required=True)
-    first_name = Text(80, load_default=None)
-    last_name = Text(80, load_default=None)
+    first_name = Text(
+        80,
+        load_default=None,
+        metadata={"description": "First name; not taken over by an account whose address is confirmed."},
+    )
+    last_name = Text(80, load_default=None, metadata={"description": "Last name, likewise."})
 
 
 class PersonBody(ma.Schema):
@@ -47,16 +51,30 @@ class AppBody(ma.Schema):
     """A profile provisioned by an app, with all that its people need."""
 
     external_ref = Text(128, required=True, metadata={"description": "The app's own name for it, unique per app."})
-    name = Text(LONGEST_NAME, required=True)
+    name = Text(
+        LONGEST_NAME,
+        required=True,
+        metadata={"description": "What people call the business. A person's: not that of another live profile there."},
+    )
     timezone = TimeZone(load_default="UTC")
     currency = Currency(load_default="USD")
     website = Website(load_default=None, allow_none=True)
-    user = fields.Nested(Owner, load_default=None)
-    workspace_id = Uuid(load_default=None)
+    user = fields.Nested(
+        Owner,
+        load_default=None,
+        metadata={"description": "Apps: a person to own the workspace; required unless workspace_id is sent."},
+    )
+    workspace_id = Uuid(
+        load_default=None,
+        metadata={"description": "Left out: a person's only one; for an app a new one. An app names one that it made."},
+    )
     connect_scopes = fields.List(
         fields.String(validate=validate.OneOf(CONNECT_SCOPES, error=f"must be one of {', '.join(CONNECT_SCOPES)}")),
         load_default=None,
         validate=validate.Length(1, error="must name at least one"),
+        metadata={
+            "description": "Apps: what the key may do, of what the app is registered for; all of that if left out."
+        },
     )
     privacy_mode = fields.String(
         load_default="standard",
@@ -83,9 +101,9 @@ class CreationBody(AppBody):
 class PartnerKey(ma.Schema):
     """A partner key, shown once."""
 
-    id = fields.UUID(required=True)
+    id = fields.UUID(required=True, metadata={"description": "The key, by an id that opens nothing."})
     key = fields.String(required=True, metadata={"description": "Shown this once."})
-    prefix = fields.String(required=True)
+    prefix = fields.String(required=True, metadata={"description": "How the key begins."})
     scopes = fields.List(fields.String(), required=True)
 
 
@@ -94,7 +112,24 @@ class Provisioned(ma.Schema):
 
     profile = fields.Nested(ProfileShape, required=True)
     workspace_id = fields.UUID(required=True)
-    user_id = fields.UUID(required=True, allow_none=True, metadata={"description": "The workspace's owner."})
-    created = fields.Boolean(required=True)
-    api_key = fields.Nested(PartnerKey, required=True, allow_none=True)
-    tracking_key = fields.String(required=True, allow_none=True)
+    user_id = fields.UUID(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The workspace's owner; null where a workspace was named and no user."},
+    )
+    created = fields.Boolean(
+        required=True, metadata={"description": "false: the app's external_ref named this profile already."}
+    )
+    api_key = fields.Nested(
+        PartnerKey,
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "A key of the app for a new profile; null where it was there already, and in a replay."
+        },
+    )
+    tracking_key = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The public key that its website's tracker sends; null where all were revoked."},
+    )

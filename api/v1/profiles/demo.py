@@ -43,7 +43,7 @@ class DemoProfile(ma.Schema):
     """The demo profile, and whether its figures are there."""
 
     profile = fields.Nested(ProfileShape, required=True)
-    created = fields.Boolean(required=True)
+    created = fields.Boolean(required=True, metadata={"description": "false: the workspace had one already."})
     seeding = fields.String(
         required=True,
         metadata={"enum": ["queued", "done"], "description": "queued until a snapshot with all of it is published."},
@@ -54,7 +54,7 @@ class DemoRemoved(ma.Schema):
     """The archived demo profile."""
 
     profile_id = fields.UUID(required=True)
-    archived = fields.Boolean(required=True)
+    archived = fields.Boolean(required=True, metadata={"description": "Always true."})
     archived_at = fields.DateTime(required=True)
     rows_removed = fields.Integer(required=True, metadata={"description": "Rows kept here, and rows of its files."})
 

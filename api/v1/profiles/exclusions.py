@@ -31,6 +31,7 @@ class ExclusionsBody(ma.Schema):
         fields.Nested(Selector),
         required=True,
         validate=validate.Length(max=MOST, error=f"holds more than {MOST} customers"),
+        metadata={"description": "The whole list; empty: nobody is kept out."},
     )
 
 
@@ -39,8 +40,8 @@ class ExclusionsAnswer(ma.Schema):
 
     profile_id = fields.UUID(required=True)
     excluded_count = fields.Integer(required=True, metadata={"description": "A customer named twice counts once."})
-    added = fields.Integer(required=True)
-    removed = fields.Integer(required=True)
+    added = fields.Integer(required=True, metadata={"description": "Customers that were not on the list before."})
+    removed = fields.Integer(required=True, metadata={"description": "Customers that are on the list no more."})
     audiences_updated = fields.Integer(
         required=True,
         metadata={

@@ -32,7 +32,9 @@ ORDER = (
 class Credential(ma.Schema):
     """Who is asking."""
 
-    kind = fields.String(required=True, metadata={"enum": [kind.value for kind in Kind]})
+    kind = fields.String(
+        required=True, metadata={"enum": [kind.value for kind in Kind], "description": "What the request came with."}
+    )
     prefix = fields.String(
         required=True, allow_none=True, metadata={"description": "How lists show it; null for a session."}
     )
@@ -41,7 +43,11 @@ class Credential(ma.Schema):
         required=True,
         metadata={"description": "What the credential carries; a key never what its healthcare profile withholds."},
     )
-    expires_at = fields.DateTime(required=True, allow_none=True)
+    expires_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When it ends by itself, a session also when idle; null where it does not."},
+    )
 
 
 class CallerMeta(Meta):

@@ -40,8 +40,9 @@ MOST_MONEY = Decimal(10) ** 12
 class Money(fields.Decimal):
     """A JSON number of the reporting currency, from 0; loads to the decimal as written."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(metadata={"type": "number", "minimum": 0, "maximum": int(MOST_MONEY)}, **kwargs)
+    def __init__(self, metadata: Mapping[str, Any] | None = None, **kwargs: Any) -> None:
+        form = {"type": "number", "minimum": 0, "maximum": int(MOST_MONEY)}
+        super().__init__(metadata={**(metadata or {}), **form}, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Decimal:
         if isinstance(value, bool) or not isinstance(value, int | float):
@@ -58,12 +59,23 @@ class Money(fields.Decimal):
 class ProfileChanges(ma.Schema):
     """What to change; a member left out keeps its value, null takes it away."""
 
-    name = Text(LONGEST_NAME)
+    name = Text(
+        LONGEST_NAME,
+        metadata={
+            "description": "What people call the business; refused where another live profile of the workspace has it."
+        },
+    )
     timezone = TimeZone()
     reporting_currency = Currency()
-    monthly_budget = Money(allow_none=True)
+    monthly_budget = Money(
+        allow_none=True,
+        metadata={"description": "What is to be spent on ads in a calendar month, in the reporting currency."},
+    )
     outcome_target = fields.Integer(
-        strict=True, allow_none=True, validate=validate.Range(0, 10**9, error="must be from 0 to 1000000000")
+        strict=True,
+        allow_none=True,
+        validate=validate.Range(0, 10**9, error="must be from 0 to 1000000000"),
+        metadata={"description": "Outcomes wanted in a calendar month."},
     )
     website = Website(allow_none=True)
 
@@ -71,11 +83,19 @@ class ProfileChanges(ma.Schema):
 class ProfileSettings(ProfileShape):
     """A profile, and what is set on it."""
 
-    monthly_budget = Money(required=True, allow_none=True)
-    outcome_target = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "Outcomes wanted in a month."}
+    monthly_budget = Money(
+        required=True,
+        allow_none=True,
+        metadata={"description": "For ads in a calendar month, in the reporting currency; null where none is set."},
     )
-    website = fields.String(required=True, allow_none=True)
+    outcome_target = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Outcomes wanted in a calendar month; null where none is set."},
+    )
+    website = fields.String(
+        required=True, allow_none=True, metadata={"description": "An https address; null where none is set."}
+    )
 
 
 @bp.route("/profiles/<profile_id>")

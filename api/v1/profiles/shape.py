@@ -26,21 +26,33 @@ class ProfileShape(ma.Schema):
 
     profile_id = fields.UUID(required=True)
     workspace_id = fields.UUID(required=True)
-    name = fields.String(required=True)
+    name = fields.String(required=True, metadata={"description": "What people call the business."})
     timezone = fields.String(required=True, metadata={"description": "IANA zone that days and months are in."})
     reporting_currency = fields.String(required=True)
-    status = fields.String(required=True, metadata={"enum": ["active", "archived"]})
-    is_demo = fields.Boolean(required=True)
+    status = fields.String(
+        required=True,
+        metadata={"enum": ["active", "archived"], "description": "An archived one opens no more, for good."},
+    )
+    is_demo = fields.Boolean(
+        required=True, metadata={"description": "Whether it is the made-up shop of POST /profiles/demo."}
+    )
     privacy_mode = fields.String(required=True, metadata={"enum": list(PRIVACY_MODES)})
     is_healthcare = fields.Boolean(
         required=True, metadata={"description": "By its agency's mark, or a privacy mode other than standard."}
     )
-    attribution_enabled = fields.Boolean(required=True)
-    provisioned_by_app_id = fields.UUID(required=True, allow_none=True)
+    attribution_enabled = fields.Boolean(
+        required=True,
+        metadata={
+            "description": "false on one that an app provisioned: writes about it are refused, entitlement_required."
+        },
+    )
+    provisioned_by_app_id = fields.UUID(
+        required=True, allow_none=True, metadata={"description": "The app that made it; null where a person did."}
+    )
     external_ref = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "An app's own name for it: told to that app, and to owners and admins."},
+        metadata={"description": "An app's own name for it: told to that app, and to owners and admins; else null."},
     )
     my_role = fields.String(
         metadata={"enum": [role.word for role in Role], "description": "The person's role; absent for keys and apps."}

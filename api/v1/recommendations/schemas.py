@@ -34,46 +34,105 @@ class ApplyBody(ChangeBody):
 
 
 class Entity(Schema):
-    level = fields.String(required=True, metadata={"enum": ["ad"]})
-    id = fields.String(required=True, metadata={"format": "uuid"})
+    level = fields.String(required=True, metadata={"enum": ["ad"], "description": "Always ad."})
+    id = fields.String(required=True, metadata={"format": "uuid", "description": "The ad, by our id."})
     external_id = fields.String(required=True, metadata={"description": "The platform's id."})
-    name = fields.String(required=True, allow_none=True)
+    name = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The ad's name at its platform, or the platform's id where no name was read."},
+    )
     platform = fields.String(required=True)
 
 
 class Evidence(Schema):
     """What the rule looked at: figures, and words of ours."""
 
-    composite_score = fields.Float(required=True, allow_none=True)
-    maturity_stage = fields.String(required=True)
-    primary_layer = fields.String(
-        required=True, allow_none=True, metadata={"description": "The layer that the ad's objective is paid for."}
+    composite_score = fields.Float(
+        required=True,
+        allow_none=True,
+        metadata={"description": "0 to 100 among comparable ads; null while the ad has no score."},
     )
-    primary_percentile = fields.Integer(required=True, allow_none=True)
-    primary_confidence = fields.String(required=True, allow_none=True)
-    attention_percentile = fields.Integer(required=True, allow_none=True)
-    click_intent_percentile = fields.Integer(required=True, allow_none=True)
+    maturity_stage = fields.String(
+        required=True, metadata={"description": "cold, early, mature or calibrated: how much data the score rests on."}
+    )
+    primary_layer = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The layer that the ad's objective is paid for; null where there is none."},
+    )
+    primary_percentile = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Place among comparable ads in that layer, 0 to 100; null where there is none."},
+    )
+    primary_confidence = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "low, medium or high: how sure that place is; null without one."},
+    )
+    attention_percentile = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Place in the layer attention, 0 to 100; null where there is none."},
+    )
+    click_intent_percentile = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Place in the layer click_intent, 0 to 100; null where there is none."},
+    )
     spend = fields.Float(required=True, metadata={"description": "In the profile's currency."})
     spend_share = fields.Float(
-        required=True, allow_none=True, metadata={"description": "Of the spend on its channel and objective."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of the spend on its channel and objective; null where that is 0."},
     )
     fair_share = fields.Float(
-        required=True, allow_none=True, metadata={"description": "One over the ads that spent there."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "One over the ads that spent there; null where none did."},
     )
-    fatigue_risk_tier = fields.String(required=True, allow_none=True)
+    fatigue_risk_tier = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "low, medium, high or critical: how worn the ad is; null while that is not shown."},
+    )
     response_index = fields.Float(
-        required=True, allow_none=True, metadata={"description": "Clicks per spend of the last week / its usual."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Clicks per spend of the last week / its usual; null on too few clicks or days."},
     )
-    delivery_days = fields.Integer(required=True)
+    delivery_days = fields.Integer(
+        required=True,
+        metadata={"description": "Days with impressions over the ad's life, through the day that was scored."},
+    )
 
 
 class Action(Schema):
     """What applying does; budgets in minor units of the ad account's currency."""
 
-    type = fields.String(required=True, metadata={"enum": list(ACTIONS)})
-    from_minor = fields.Integer(required=True, allow_none=True)
-    to_minor = fields.Integer(required=True, allow_none=True)
-    currency = fields.String(required=True, allow_none=True)
+    type = fields.String(
+        required=True,
+        metadata={
+            "enum": list(ACTIONS),
+            "description": "none: nothing is done at the platform, the recommendation is only marked.",
+        },
+    )
+    from_minor = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The daily budget when it was suggested; null unless change_budget."},
+    )
+    to_minor = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The daily budget that applying sets; null unless change_budget."},
+    )
+    currency = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "ISO 4217 code of the ad account's currency; null unless change_budget."},
+    )
 
 
 class RecommendationRow(Schema):
@@ -83,8 +142,17 @@ class RecommendationRow(Schema):
 
     recommendation_id = fields.String(required=True, metadata={"format": "uuid"})
     profile_id = fields.String(required=True, metadata={"format": "uuid"})
-    kind = fields.String(required=True, metadata={"enum": list(KINDS)})
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    kind = fields.String(
+        required=True,
+        metadata={"enum": list(KINDS), "description": "What is suggested; docs/recommendations.md says when each is."},
+    )
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": list(STATUSES),
+            "description": "expired: the figures call for it no more; superseded: a stronger one took its place.",
+        },
+    )
     entity = fields.Nested(Entity, required=True)
     score_window = fields.String(required=True, metadata={"enum": list(SCORE_WINDOWS)})
     evidence = fields.Nested(Evidence, required=True)
@@ -92,25 +160,49 @@ class RecommendationRow(Schema):
     created_at = fields.DateTime(required=True)
     expires_at = fields.DateTime(required=True, metadata={"description": "Moves on while new figures confirm it."})
     decided_at = fields.DateTime(required=True, allow_none=True)
-    decided_by = fields.Nested(ActorShape, required=True, allow_none=True)
+    decided_by = fields.Nested(
+        ActorShape,
+        required=True,
+        allow_none=True,
+        metadata={"description": "Who applied or dismissed it; null before."},
+    )
 
 
 class PlatformChange(Change):
     """A pause or another budget: the members of `StatusChange` or of `BudgetChange`."""
 
-    action = fields.String(required=True, metadata={"enum": ["pause", "budget"]})
+    action = fields.String(
+        required=True, metadata={"enum": ["pause", "budget"], "description": "What the platform was asked for."}
+    )
     outcome = fields.String(
         required=True,
-        metadata={"enum": ["paused", "would_pause", "changed", "would_change", "no_change"]},
+        metadata={
+            "enum": ["paused", "would_pause", "changed", "would_change", "no_change"],
+            "description": "would_…: dry_run, nothing was changed; no_change: it stood so already.",
+        },
     )
-    status_before = fields.String()
-    status_after = fields.String(allow_none=True)
-    budget_type = fields.String(metadata={"enum": list(BUDGET_TYPES)})
-    budget_before_minor = fields.Integer()
-    budget_after_minor = fields.Integer(allow_none=True)
-    currency = fields.String()
-    allowed_min_minor = fields.Integer()
-    allowed_max_minor = fields.Integer()
+    status_before = fields.String(metadata={"description": "At the platform before, as it spells it; only of a pause."})
+    status_after = fields.String(
+        allow_none=True,
+        metadata={
+            "description": "Read after the call; null when it was confirmed and could not be read. Only of a pause."
+        },
+    )
+    budget_type = fields.String(metadata={"enum": list(BUDGET_TYPES), "description": "Which budget; only of a budget."})
+    budget_before_minor = fields.Integer(
+        metadata={"description": "At the platform before, in minor units of `currency`; only of a budget."}
+    )
+    budget_after_minor = fields.Integer(
+        allow_none=True,
+        metadata={
+            "description": "Read after the call; null when it was confirmed and could not be read. Only of a budget."
+        },
+    )
+    currency = fields.String(metadata={"description": "The ad account's, ISO 4217; only of a budget."})
+    allowed_min_minor = fields.Integer(
+        metadata={"description": "Least that one step from the budget before may lead to; only of a budget."}
+    )
+    allowed_max_minor = fields.Integer(metadata={"description": "Most, likewise."})
 
 
 class Decided(RecommendationRow):
@@ -118,5 +210,7 @@ class Decided(RecommendationRow):
         PlatformChange,
         required=True,
         allow_none=True,
-        metadata={"description": "What became of it at the platform, as the routes that pause and re-budget tell."},
+        metadata={
+            "description": "What the routes that pause and re-budget tell of it; null where no platform was asked."
+        },
     )

@@ -14,6 +14,7 @@ from api.v1.top_performers.bodies import Chosen, SpendFilters
 from api.v1.top_performers.terms import SCORE_WINDOWS
 
 MOST_DAYS = 365
+_TITLE = "Heading of the shared page; null: a general one."
 
 
 class SnapshotsQuery(ListQuery):
@@ -27,10 +28,12 @@ class SnapshotsQuery(ListQuery):
 class SnapshotBody(Chosen):
     """What is frozen, and for how long its link opens."""
 
-    title = Text(120, load_default=None)
+    title = Text(120, load_default=None, metadata={"description": _TITLE})
     filters = fields.Nested(SpendFilters, load_default=dict, metadata={"description": "As of GET /top-performers."})
     hide_money = Flag(load_default=False, metadata={"description": "Leave every figure of money out, for good."})
-    expires_in_days = Whole(1, MOST_DAYS, load_default=30)
+    expires_in_days = Whole(
+        1, MOST_DAYS, load_default=30, metadata={"description": "Days for which the link opens; 30 if left out."}
+    )
 
 
 class SnapshotRow(Schema):
@@ -39,22 +42,26 @@ class SnapshotRow(Schema):
     is_paged = True
 
     snapshot_id = fields.UUID(required=True)
-    title = fields.String(required=True, allow_none=True)
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    title = fields.String(required=True, allow_none=True, metadata={"description": _TITLE})
+    status = fields.String(required=True, metadata={"enum": list(STATUSES), "description": "Only an active one opens."})
     token_prefix = fields.String(required=True, metadata={"description": "How its link begins."})
     score_window = fields.String(required=True, metadata={"enum": list(SCORE_WINDOWS)})
     filters = fields.Nested(SpendFilters, required=True)
-    hide_money = fields.Boolean(required=True)
+    hide_money = fields.Boolean(
+        required=True, metadata={"description": "Whether figures of money were left out, for good."}
+    )
     profile_ids = fields.List(fields.UUID(), required=True, metadata={"description": "Profiles that it ranks."})
-    row_count = fields.Integer(required=True)
+    row_count = fields.Integer(required=True, metadata={"description": "Ads that it ranks."})
     score_date = fields.Date(required=True, metadata={"description": "Last day that was scored at capture."})
     config_version = fields.Integer(required=True, metadata={"description": "Version of the weights at capture."})
     created_by = fields.Nested(ActorShape, required=True)
     created_at = fields.DateTime(required=True)
-    expires_at = fields.DateTime(required=True)
+    expires_at = fields.DateTime(required=True, metadata={"description": "When its link ends by itself."})
     revoked_at = fields.DateTime(required=True, allow_none=True)
-    view_count = fields.Integer(required=True)
-    last_viewed_at = fields.DateTime(required=True, allow_none=True)
+    view_count = fields.Integer(required=True, metadata={"description": "How often its link was opened."})
+    last_viewed_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "When its link was last opened; null before."}
+    )
 
 
 class CapturedSnapshot(SnapshotRow):
@@ -67,5 +74,5 @@ class CapturedSnapshot(SnapshotRow):
 
 class RevokedSnapshot(Schema):
     snapshot_id = fields.UUID(required=True)
-    status = fields.String(required=True, metadata={"enum": ["revoked"]})
+    status = fields.String(required=True, metadata={"enum": ["revoked"], "description": "Always revoked."})
     revoked_at = fields.DateTime(required=True)

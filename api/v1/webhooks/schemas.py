@@ -51,13 +51,18 @@ class Kinds(fields.List[str]):
 
 class NewSubscription(Schema):
     url = Address(required=True)
-    events = Kinds(required=True)
+    events = Kinds(
+        required=True, metadata={"description": "Kinds of events, or `*` for every one; docs/webhooks.md lists them."}
+    )
 
 
 class SubscriptionChange(NeedsOne):
     url = Address()
-    events = Kinds()
-    status = fields.String(validate=validate.OneOf(("active", "paused"), error="must be active or paused"))
+    events = Kinds(metadata={"description": "Kinds of events, or `*` for every one; in place of those before."})
+    status = fields.String(
+        validate=validate.OneOf(("active", "paused"), error="must be active or paused"),
+        metadata={"description": "paused is told nothing; active goes on, and revives one that failed."},
+    )
 
 
 class Rotation(Schema):
@@ -72,21 +77,37 @@ class Rotation(Schema):
 class WebhookShape(Schema):
     """One subscription, without its secret."""
 
-    id = fields.String(required=True, metadata={"format": "uuid"})
+    id = fields.String(required=True, metadata={"format": "uuid", "description": "The subscription."})
     workspace_id = fields.String(required=True, metadata={"format": "uuid"})
     profile_id = fields.String(
         required=True, allow_none=True, metadata={"description": "Null: every profile of the workspace."}
     )
-    app_id = fields.String(required=True, allow_none=True, metadata={"description": "The app whose key made it."})
-    url = fields.String(required=True)
-    events = fields.List(fields.String(), required=True)
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
+    app_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "The app whose key made it; null where no app's did."}
+    )
+    url = fields.String(required=True, metadata={"description": "Where events are sent."})
+    events = fields.List(
+        fields.String(), required=True, metadata={"description": "Kinds of events that are sent, or `*` for every one."}
+    )
+    status = fields.String(
+        required=True, metadata={"enum": list(STATUSES), "description": "Only an active one is told anything."}
+    )
     failure_reason = fields.String(
-        required=True, allow_none=True, metadata={"description": "gone or unreachable, of a failed one."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "gone or unreachable, of a failed one; null otherwise."},
     )
     consecutive_failures = fields.Integer(required=True, metadata={"description": "Attempts since the last success."})
-    last_delivery_at = fields.DateTime(required=True, allow_none=True)
-    previous_secret_expires_at = fields.DateTime(required=True, allow_none=True)
+    last_delivery_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When its address last accepted an event; null before."},
+    )
+    previous_secret_expires_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Until when the secret before signs too; null where there is none."},
+    )
     created_at = fields.DateTime(required=True)
     updated_at = fields.DateTime(required=True)
 
@@ -102,12 +123,18 @@ class CreatedWebhook(WebhookShape):
 
 
 class WebhookSecret(Schema):
-    secret = fields.String(required=True, allow_none=True, metadata={"description": "Shown this once."})
-    previous_secret_expires_at = fields.DateTime(required=True, allow_none=True)
+    secret = fields.String(
+        required=True, allow_none=True, metadata={"description": "Shown this once; null in a replay."}
+    )
+    previous_secret_expires_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Until when the secret before signs too; null where it ended at once."},
+    )
 
 
 class WebhookDeleted(Schema):
-    deleted = fields.Boolean(required=True)
+    deleted = fields.Boolean(required=True, metadata={"description": "Always true."})
 
 
 class WebhookQueued(Schema):
@@ -124,16 +151,32 @@ class WebhookDeliveryRow(Schema):
 
     is_paged = True
 
-    delivery_id = fields.String(required=True, metadata={"format": "uuid"})
+    delivery_id = fields.String(required=True, metadata={"format": "uuid", "description": "The delivery."})
     event_id = fields.String(required=True, metadata={"format": "uuid", "description": "`webhook-id` of the delivery."})
-    type = fields.String(required=True)
-    status = fields.String(required=True, metadata={"enum": list(DELIVERY_STATUSES)})
-    attempts = fields.Integer(required=True)
-    last_status = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "What the receiver answered."}
+    type = fields.String(required=True, metadata={"description": "Kind of the event; docs/webhooks.md lists them."})
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": list(DELIVERY_STATUSES),
+            "description": "retrying: tried before, and to be tried again; dead: given up, or refused with 410.",
+        },
     )
-    last_error = fields.String(required=True, allow_none=True, metadata={"description": "Why there was no answer."})
-    next_attempt_at = fields.DateTime(required=True, allow_none=True)
+    attempts = fields.Integer(
+        required=True, metadata={"description": "How often it was tried; it is given up after ten."}
+    )
+    last_status = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Status that the receiver answered; null before, and without an answer."},
+    )
+    last_error = fields.String(
+        required=True, allow_none=True, metadata={"description": "Why there was no answer; null otherwise."}
+    )
+    next_attempt_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "When it is tried next; null once it is delivered or dead."},
+    )
     created_at = fields.DateTime(required=True)
 
 

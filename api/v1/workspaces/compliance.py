@@ -32,17 +32,27 @@ WORST_FIRST = ("withdrawn", "not_accepted", "outdated", "accepted")
 
 
 class ComplianceBody(Schema):
-    healthcare_agency = Flag(required=True)
+    healthcare_agency = Flag(
+        required=True, metadata={"description": "true takes effect at once; false is for an owner who is signed in."}
+    )
 
 
 class ProfileCompliance(Schema):
     """One profile's posture."""
 
     profile_id = fields.UUID(required=True)
-    name = fields.String(required=True)
+    name = fields.String(required=True, metadata={"description": "The profile's name."})
     privacy_mode = fields.String(required=True, metadata={"enum": list(PRIVACY_MODES)})
-    is_healthcare = fields.Boolean(required=True)
-    agreement_status = fields.String(required=True, metadata={"enum": ["none", "signed"]})
+    is_healthcare = fields.Boolean(
+        required=True, metadata={"description": "By its agency's mark, or a privacy mode other than standard."}
+    )
+    agreement_status = fields.String(
+        required=True,
+        metadata={
+            "enum": ["none", "signed"],
+            "description": "Whether the current agreement is signed; without it a profile in hipaa mode sends nothing.",
+        },
+    )
     allowed_conversion_types = fields.List(
         fields.String(),
         required=True,
@@ -51,8 +61,16 @@ class ProfileCompliance(Schema):
     enabled_destinations = fields.Integer(required=True, metadata={"description": "Switched on, whatever ails them."})
     partner_apps = fields.Integer(required=True, metadata={"description": "Apps with a delegation or a live key."})
     keys_with_pii_scopes = fields.Integer(required=True, metadata={"description": "Live keys."})
-    last_pii_access_at = fields.DateTime(required=True, allow_none=True)
-    open_erasures = fields.Integer(required=True)
+    last_pii_access_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "Newest entry of it in GET /workspaces/{workspaceId}/pii-access-log; null without any."
+        },
+    )
+    open_erasures = fields.Integer(
+        required=True, metadata={"description": "Erasures of customers that are not completed."}
+    )
     dpa_state = fields.String(
         required=True,
         allow_none=True,
@@ -63,8 +81,17 @@ class ProfileCompliance(Schema):
 class ComplianceOverview(Schema):
     """The workspace's mark, and the posture of each profile the caller can open, by name."""
 
-    healthcare_agency = fields.Boolean(required=True)
-    profiles = fields.List(fields.Nested(ProfileCompliance), required=True)
+    healthcare_agency = fields.Boolean(
+        required=True,
+        metadata={
+            "description": "Whether the workspace has the mark, which makes every profile of it a healthcare one."
+        },
+    )
+    profiles = fields.List(
+        fields.Nested(ProfileCompliance),
+        required=True,
+        metadata={"description": "Those that the caller can open, by name."},
+    )
 
 
 @bp.route("/workspaces/<workspace_id>/compliance-overview")

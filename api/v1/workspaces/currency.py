@@ -33,8 +33,15 @@ class ReportingCurrency(Schema):
 
     currency = fields.String(required=True, metadata={"description": "ISO 4217."})
     is_default = fields.Boolean(required=True, metadata={"description": "Nobody has changed it since the creation."})
-    updated_at = fields.DateTime(required=True, allow_none=True)
-    updated_by = fields.Nested(ActorShape, required=True, allow_none=True)
+    updated_at = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "When it was last changed; null since the creation."}
+    )
+    updated_by = fields.Nested(
+        ActorShape,
+        required=True,
+        allow_none=True,
+        metadata={"description": "Who changed it last; null since the creation."},
+    )
 
 
 @bp.route("/workspaces/<workspace_id>/reporting-currency")

@@ -33,12 +33,34 @@ class ExperimentArm(Schema):
     """One arm of a study."""
 
     arm_id = fields.String(required=True, metadata={"description": "The platform's id."})
-    name = fields.String(required=True)
-    role = fields.String(required=True, metadata={"enum": list(ROLES)})
-    entity_level = fields.String(**_OR_NULL, metadata={"enum": ["campaign", "ad_set", "ad", None]})
-    entity_external_ids = fields.List(fields.String(), required=True)
-    population = fields.Integer(**_OR_NULL, metadata={"description": "People in it, as the platform counts them."})
-    conversions = fields.Integer(**_OR_NULL, metadata={"description": "As the platform counts them."})
+    name = fields.String(
+        required=True, metadata={"description": "The arm's name at its platform; of a lift also which side it is."}
+    )
+    role = fields.String(
+        required=True,
+        metadata={
+            "enum": list(ROLES),
+            "description": "treatment and control are the two sides of a lift, cell is an arm of a split.",
+        },
+    )
+    entity_level = fields.String(
+        **_OR_NULL,
+        metadata={
+            "enum": ["campaign", "ad_set", "ad", None],
+            "description": "Level of `entity_external_ids`; null where the platform does not tell.",
+        },
+    )
+    entity_external_ids = fields.List(
+        fields.String(),
+        required=True,
+        metadata={"description": "The platform's ids of what the arm shows; empty where it does not tell."},
+    )
+    population = fields.Integer(
+        **_OR_NULL, metadata={"description": "People in it, as the platform counts them; null where it does not tell."}
+    )
+    conversions = fields.Integer(
+        **_OR_NULL, metadata={"description": "As the platform counts them; null where it does not tell."}
+    )
     attributed_outcomes = fields.Integer(
         **_OR_NULL,
         metadata={
@@ -47,17 +69,37 @@ class ExperimentArm(Schema):
             "different kinds, and where arms of a split share an entity."
         },
     )
-    spend = fields.Float(**_OR_NULL)
+    spend = fields.Float(
+        **_OR_NULL,
+        metadata={
+            "description": "In `currency`; null where the platform does not tell, or no rate of the first day is known."
+        },
+    )
 
 
 class ExperimentResult(Schema):
     """What a study says, by us or by the platform."""
 
-    lift = fields.Float(**_OR_NULL, metadata={"description": "Rate of the one side over that of the other, less 1."})
-    ci_low = fields.Float(**_OR_NULL, metadata={"description": "Lower end of its interval; ours is of 95 %."})
-    ci_high = fields.Float(**_OR_NULL)
-    conclusive = fields.Boolean(required=True)
-    winner_arm_id = fields.String(**_OR_NULL)
+    lift = fields.Float(
+        **_OR_NULL,
+        metadata={
+            "description": "Rate of the one side over that of the other, less 1; null where the platform tells none."
+        },
+    )
+    ci_low = fields.Float(
+        **_OR_NULL,
+        metadata={"description": "Lower end of its interval, ours of 95 %; null where the platform tells none."},
+    )
+    ci_high = fields.Float(**_OR_NULL, metadata={"description": "Upper end of the same interval; null as `ci_low` is."})
+    conclusive = fields.Boolean(
+        required=True,
+        metadata={
+            "description": "Whether the interval excludes 0; of a platform that gives none, whether it names a winner."
+        },
+    )
+    winner_arm_id = fields.String(
+        **_OR_NULL, metadata={"description": "`arm_id` of the arm that won; null where none did."}
+    )
     computed_at = fields.DateTime(
         **_OR_NULL,
         metadata={
@@ -72,16 +114,35 @@ class Experiment(Schema):
 
     is_paged = True
 
-    experiment_id = fields.UUID(required=True)
+    experiment_id = fields.UUID(required=True, metadata={"description": "The study, by our id."})
     profile_id = fields.UUID(required=True)
     currency = fields.String(required=True)
     platform = fields.String(required=True)
-    platform_study_id = fields.String(required=True)
-    name = fields.String(required=True)
-    kind = fields.String(required=True, metadata={"enum": list(KINDS)})
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
-    start_date = fields.Date(required=True)
-    end_date = fields.Date(**_OR_NULL)
-    arms = fields.List(fields.Nested(ExperimentArm), required=True)
-    service_result = fields.Nested(ExperimentResult, **_OR_NULL)
-    platform_result = fields.Nested(ExperimentResult, **_OR_NULL)
+    platform_study_id = fields.String(required=True, metadata={"description": "The study, by its platform's id."})
+    name = fields.String(required=True, metadata={"description": "The study's name at its platform."})
+    kind = fields.String(
+        required=True,
+        metadata={"enum": list(KINDS), "description": "lift compares with people who saw no ad, split compares ads."},
+    )
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": list(STATUSES),
+            "description": "As the platform says, else by the study's days as of the newest full day of delivery.",
+        },
+    )
+    start_date = fields.Date(required=True, metadata={"description": "First day of the study."})
+    end_date = fields.Date(**_OR_NULL, metadata={"description": "Last day of the study; null while it is open."})
+    arms = fields.List(
+        fields.Nested(ExperimentArm), required=True, metadata={"description": "In the order of their ids."}
+    )
+    service_result = fields.Nested(
+        ExperimentResult,
+        **_OR_NULL,
+        metadata={"description": "What our own counts say; null without counts of one kind on both sides."},
+    )
+    platform_result = fields.Nested(
+        ExperimentResult,
+        **_OR_NULL,
+        metadata={"description": "What the platform says; null where it tells neither a lift nor a winner."},
+    )

@@ -21,9 +21,15 @@ class AuditQuery(ListQuery):
 
 
 class Target(Schema):
-    kind = fields.String(required=True)
-    id = fields.String(required=True, allow_none=True)
-    label = fields.String(required=True, allow_none=True, metadata={"description": "Its name at that moment."})
+    kind = fields.String(required=True, metadata={"description": "What it is, for example goal, api_key or campaign."})
+    id = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Its id; of a campaign, ad set or ad the platform's. Null where it has none."},
+    )
+    label = fields.String(
+        required=True, allow_none=True, metadata={"description": "Its name at that moment; null where none is kept."}
+    )
 
 
 class AuditRow(Schema):
@@ -31,18 +37,57 @@ class AuditRow(Schema):
 
     is_paged = True
 
-    audit_id = fields.UUID(required=True)
-    at = fields.DateTime(required=True)
+    audit_id = fields.UUID(required=True, metadata={"description": "The entry."})
+    at = fields.DateTime(
+        required=True, metadata={"description": "When it was attempted, or ended where a platform was asked."}
+    )
     actor = fields.Nested(ActorShape, required=True)
-    category = fields.String(required=True, metadata={"enum": list(CATEGORIES)})
+    category = fields.String(
+        required=True,
+        metadata={
+            "enum": list(CATEGORIES),
+            "description": "What the change was about, as the query's `category` names it.",
+        },
+    )
     action = fields.String(required=True, metadata={"description": "For example goal.updated."})
-    target = fields.Nested(Target, required=True, allow_none=True)
-    profile_id = fields.UUID(required=True, allow_none=True)
-    before = fields.Dict(required=True, allow_none=True)
-    after = fields.Dict(required=True, allow_none=True)
-    outcome = fields.String(required=True, metadata={"enum": list(OUTCOMES)})
-    error_code = fields.String(required=True, allow_none=True, metadata={"description": "Of what did not succeed."})
-    request_id = fields.String(required=True, allow_none=True)
+    target = fields.Nested(
+        Target,
+        required=True,
+        allow_none=True,
+        metadata={"description": "What it was about; null where the action alone says it."},
+    )
+    profile_id = fields.UUID(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The profile it was within; null for all of the workspace."},
+    )
+    before = fields.Dict(
+        required=True,
+        allow_none=True,
+        metadata={"description": "What stood before, by name; null where nothing is told of that."},
+    )
+    after = fields.Dict(
+        required=True,
+        allow_none=True,
+        metadata={"description": "What was asked for or came of it, by name; null where nothing is told of that."},
+    )
+    outcome = fields.String(
+        required=True,
+        metadata={
+            "enum": list(OUTCOMES),
+            "description": "refused: not allowed; failed: an error; no_change: it stood so already, or a dry run.",
+        },
+    )
+    error_code = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of what did not succeed; null for done and no_change."},
+    )
+    request_id = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The request, as `X-Request-Id` told it; null of what the service did by itself."},
+    )
 
 
 class PiiAccessQuery(ListQuery):
@@ -54,15 +99,35 @@ class PiiAccessRow(Schema):
 
     is_paged = True
 
-    id = fields.UUID(required=True)
-    at = fields.DateTime(required=True)
+    id = fields.UUID(required=True, metadata={"description": "The entry."})
+    at = fields.DateTime(required=True, metadata={"description": "When it was told."})
     actor = fields.Nested(ActorShape, required=True)
-    credential_prefix = fields.String(required=True, allow_none=True)
-    method = fields.String(required=True)
-    route = fields.String(required=True)
+    credential_prefix = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "How the key, token or app id begins; null for a session."},
+    )
+    method = fields.String(required=True, metadata={"description": "HTTP method of the request."})
+    route = fields.String(
+        required=True, metadata={"description": "Its path, with names such as `{key}` in place of ids."}
+    )
     profile_id = fields.UUID(required=True)
-    subject = fields.String(required=True, metadata={"enum": list(SUBJECTS)})
+    subject = fields.String(
+        required=True,
+        metadata={
+            "enum": list(SUBJECTS),
+            "description": "Whose data it was; list: customers that the caller named in a list of their own.",
+        },
+    )
     customer_key = fields.String(required=True, allow_none=True, metadata={"description": "Null where several."})
-    record_count = fields.Integer(required=True)
-    pii_level = fields.String(required=True, metadata={"enum": list(LEVELS)})
+    record_count = fields.Integer(
+        required=True, metadata={"description": "Records in the answer; of a list, customers in the request."}
+    )
+    pii_level = fields.String(
+        required=True,
+        metadata={
+            "enum": list(LEVELS),
+            "description": "masked: only parts of names, addresses and numbers; full: all of them.",
+        },
+    )
     request_id = fields.String(required=True, allow_none=True)

@@ -45,11 +45,18 @@ _MONEY_OR_NULL: dict[str, Any] = {"required": True, "allow_none": True}
 class PacingTotals(Schema):
     """Sums over the profiles in the workspace's currency."""
 
-    budget = fields.Float(**_MONEY_OR_NULL, metadata={"description": "Of the profiles that have one."})
-    spend_mtd = fields.Float(**_MONEY_OR_NULL)
-    cash_outcomes_mtd = fields.Integer(required=True)
-    revenue_mtd = fields.Float(**_MONEY_OR_NULL)
-    roas = fields.Float(**_MONEY_OR_NULL)
+    budget = fields.Float(
+        **_MONEY_OR_NULL,
+        metadata={"description": "Of the profiles that have one; null where none has, and as `reason` says."},
+    )
+    spend_mtd = fields.Float(**_MONEY_OR_NULL, metadata={"description": "Sum of the profiles'; null as `reason` says."})
+    cash_outcomes_mtd = fields.Integer(required=True, metadata={"description": "Sum of the profiles'; never null."})
+    revenue_mtd = fields.Float(
+        **_MONEY_OR_NULL, metadata={"description": "Sum of the profiles'; null as `reason` says."}
+    )
+    roas = fields.Float(
+        **_MONEY_OR_NULL, metadata={"description": "revenue_mtd / spend_mtd; null without spend, and as `reason` says."}
+    )
     reason = fields.String(
         required=True,
         allow_none=True,
@@ -64,23 +71,58 @@ class PacingRow(Schema):
     profile_name = fields.String(required=True)
     currency = fields.String(required=True)
     timezone = fields.String(required=True, metadata={"description": "Whose days the outcomes are counted in."})
-    month = fields.String(required=True)
-    days_in_month = fields.Integer(required=True)
+    month = fields.String(required=True, metadata={"description": "The month, YYYY-MM."})
+    days_in_month = fields.Integer(required=True, metadata={"description": "All days of the month."})
     days_elapsed = fields.Integer(required=True, metadata={"description": "Days with complete delivery."})
     delivery_through = fields.Date(required=True, allow_none=True, metadata=DELIVERY_THROUGH)
-    budget = fields.Float(**_MONEY_OR_NULL, metadata={"description": "The profile's monthly budget."})
-    spend_mtd = fields.Float(required=True)
-    expected_spend = fields.Float(**_MONEY_OR_NULL, metadata={"description": "The budget's share of these days."})
-    pace = fields.Float(**_MONEY_OR_NULL, metadata={"description": "spend_mtd / expected_spend."})
-    projected_spend = fields.Float(
-        **_MONEY_OR_NULL, metadata={"description": "spend_mtd and, for each day left, the mean of the last 7 days."}
+    budget = fields.Float(
+        **_MONEY_OR_NULL,
+        metadata={
+            "description": "The profile's monthly budget; null where none is set in the currency of the figures."
+        },
     )
-    status = fields.String(required=True, metadata={"enum": list(STATUSES)})
-    cash_outcomes_mtd = fields.Integer(required=True)
-    outcomes_mtd = fields.Integer(required=True)
-    revenue_mtd = fields.Float(required=True)
+    spend_mtd = fields.Float(
+        required=True,
+        metadata={"description": "Spend of the campaigns on the days with complete delivery; 0 before any."},
+    )
+    expected_spend = fields.Float(
+        **_MONEY_OR_NULL, metadata={"description": "The budget's share of these days; null without a budget."}
+    )
+    pace = fields.Float(
+        **_MONEY_OR_NULL, metadata={"description": "spend_mtd / expected_spend; null where that is null or 0."}
+    )
+    projected_spend = fields.Float(
+        **_MONEY_OR_NULL,
+        metadata={
+            "description": "spend_mtd and, for each day left, the mean of the last 7 days; null before any full day."
+        },
+    )
+    status = fields.String(
+        required=True,
+        metadata={
+            "enum": list(STATUSES),
+            "description": "By `pace`: under below 0.9, over above 1.1; no_budget where `budget` is null.",
+        },
+    )
+    cash_outcomes_mtd = fields.Integer(
+        required=True,
+        metadata={
+            "description": "Payments that last_touch credits to campaigns, through delivery_through where it is told."
+        },
+    )
+    outcomes_mtd = fields.Integer(
+        required=True, metadata={"description": "Conversions of every kind, counted as cash_outcomes_mtd is."}
+    )
+    revenue_mtd = fields.Float(
+        required=True,
+        metadata={"description": "Cash that last_touch credits to campaigns, over the same days as cash_outcomes_mtd."},
+    )
     roas = fields.Float(**_MONEY_OR_NULL)
-    outcome_target = fields.Integer(required=True, allow_none=True)
+    outcome_target = fields.Integer(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Outcomes wanted in the month; null where none is set."},
+    )
 
 
 class Pacing(Schema):
@@ -88,4 +130,8 @@ class Pacing(Schema):
 
     currency = fields.String(required=True, metadata={"description": "Of the totals."})
     totals = fields.Nested(PacingTotals, required=True)
-    profiles = fields.List(fields.Nested(PacingRow), required=True)
+    profiles = fields.List(
+        fields.Nested(PacingRow),
+        required=True,
+        metadata={"description": "One for each profile asked for, else for each that the caller can open."},
+    )

@@ -19,7 +19,11 @@ REQUESTED = ("starter", "growth", "agency")
 class OwnWorkspaceBody(Schema):
     """A person's own workspace."""
 
-    name = Text(120, required=True)
+    name = Text(
+        120,
+        required=True,
+        metadata={"description": "Not unique; the same again within ten minutes finds the workspace made just before."},
+    )
     timezone = TimeZone(load_default="UTC")
     plan = fields.String(
         load_default="starter",
@@ -33,14 +37,18 @@ class OwnerBody(Schema):
     """Who will own the workspace."""
 
     email = Email(required=True)
-    first_name = Text(80, load_default=None)
-    last_name = Text(80, load_default=None)
+    first_name = Text(
+        80,
+        load_default=None,
+        metadata={"description": "First name; not taken over by an account whose address is confirmed."},
+    )
+    last_name = Text(80, load_default=None, metadata={"description": "Last name, likewise."})
 
 
 class ProvisionedWorkspaceBody(Schema):
     """A workspace that an app makes for one of its users."""
 
-    name = Text(120, required=True)
+    name = Text(120, required=True, metadata={"description": "Not unique: every call makes another workspace."})
     timezone = TimeZone(load_default="UTC")
     user = fields.Nested(OwnerBody, required=True)
 
@@ -65,17 +73,30 @@ class Checkout(Schema):
 class Warning_(Schema):
     """Something that did not work beside what was asked for."""
 
-    code = fields.String(required=True, metadata={"enum": ["checkout_unavailable"]})
-    message = fields.String(required=True)
+    code = fields.String(
+        required=True,
+        metadata={
+            "enum": ["checkout_unavailable"],
+            "description": "checkout_unavailable: the workspace is there, and no page to pay on could be made.",
+        },
+    )
+    message = fields.String(required=True, metadata={"description": "For people; may change."})
 
 
 class CreatedWorkspace(Schema):
     """A workspace that was made, or found as made just before."""
 
     workspace_id = fields.UUID(required=True)
-    name = fields.String(required=True)
+    name = fields.String(required=True, metadata={"description": "The name as it is kept, without spaces around it."})
     created = fields.Boolean(required=True, metadata={"description": "False for the repeat of a request."})
-    checkout = fields.Nested(Checkout, required=True, allow_none=True)
+    checkout = fields.Nested(
+        Checkout,
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "Where to pay for the plan; null for starter, a repeat or an app, or as `warnings` says."
+        },
+    )
     user_id = fields.UUID(metadata={"description": "The owner; told to apps."})
     warnings = fields.List(fields.Nested(Warning_), metadata={"description": "Absent when nothing went wrong."})
 
@@ -83,20 +104,32 @@ class CreatedWorkspace(Schema):
 class WorkspaceChange(Schema):
     """What to change; a member left out stays as it is."""
 
-    name = Text(120)
+    name = Text(120, metadata={"description": "The new name; it need not be unique."})
     timezone = TimeZone()
 
 
 class ArchiveCounts(Schema):
     """How much an archive ended, and how much it left."""
 
-    profiles_archived = fields.Integer(required=True)
-    memberships_removed = fields.Integer(required=True)
-    invitations_revoked = fields.Integer(required=True)
-    api_keys_revoked = fields.Integer(required=True)
-    webhook_subscriptions_paused = fields.Integer(required=True)
-    retained_conversion_exports = fields.Integer(required=True)
-    retained_signal_audit_rows = fields.Integer(required=True)
+    profiles_archived = fields.Integer(required=True, metadata={"description": "Profiles that were live until then."})
+    memberships_removed = fields.Integer(
+        required=True, metadata={"description": "People who were members, guests among them."}
+    )
+    invitations_revoked = fields.Integer(
+        required=True, metadata={"description": "Invitations that were open, also those to a single profile."}
+    )
+    api_keys_revoked = fields.Integer(
+        required=True, metadata={"description": "Keys of its profiles that worked until then."}
+    )
+    webhook_subscriptions_paused = fields.Integer(
+        required=True, metadata={"description": "Subscriptions that were active or failed until then."}
+    )
+    retained_conversion_exports = fields.Integer(
+        required=True, metadata={"description": "Rows of the ledger of exported conversions that stay as evidence."}
+    )
+    retained_signal_audit_rows = fields.Integer(
+        required=True, metadata={"description": "Always 0: such rows are not kept yet."}
+    )
 
 
 class Archived(Schema):

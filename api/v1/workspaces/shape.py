@@ -24,12 +24,26 @@ class WorkspaceShape(ma.Schema):
     is_paged = True
 
     workspace_id = fields.UUID(required=True)
-    name = fields.String(required=True)
+    name = fields.String(required=True, metadata={"description": "What people call it; not unique."})
     timezone = fields.String(required=True, metadata={"description": "IANA zone."})
-    plan = fields.String(required=True, metadata={"enum": list(PLANS)})
+    plan = fields.String(
+        required=True,
+        metadata={
+            "enum": list(PLANS),
+            "description": "The plan that holds now; GET /workspaces/{workspaceId}/subscription says why.",
+        },
+    )
     role = fields.String(required=True, metadata={"enum": [role.word for role in Role], "description": "The caller's."})
-    is_healthcare_agency = fields.Boolean(required=True)
-    acquisition_source = fields.String(required=True, metadata={"enum": list(SOURCES)})
+    is_healthcare_agency = fields.Boolean(
+        required=True, metadata={"description": "Whether every profile of it is a healthcare one."}
+    )
+    acquisition_source = fields.String(
+        required=True,
+        metadata={
+            "enum": list(SOURCES),
+            "description": "Who made it: a person (direct), an agent, an app (oauth) or the storefront's marketplace.",
+        },
+    )
     reporting_currency = fields.String(required=True, metadata={"description": "Of totals over several profiles."})
     profiles_count = fields.Integer(required=True, metadata={"description": "Profiles that the caller can open."})
     created_at = fields.DateTime(required=True)

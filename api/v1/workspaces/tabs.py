@@ -65,12 +65,12 @@ class TabCounts(Schema):
 class SeenBody(Schema):
     tab = fields.String(
         required=True, validate=validate.OneOf(TABS, error=f"must be one of {', '.join(TABS)}")
-    )  # fmt: skip
+    , metadata={"description": "The tab that the person has looked at."})  # fmt: skip
 
 
 class Seen(Schema):
-    tab = fields.String(required=True, metadata={"enum": list(TABS)})
-    seen_at = fields.DateTime(required=True)
+    tab = fields.String(required=True, metadata={"enum": list(TABS), "description": "The tab, as sent."})
+    seen_at = fields.DateTime(required=True, metadata={"description": "From when on its count is now."})
 
 
 @bp.route("/workspaces/<workspace_id>/tab-counts")

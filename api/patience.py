@@ -1,4 +1,7 @@
-"""How long a Postgres is waited for: to let us in, to answer, and to be done with what somebody else holds."""
+"""How long a Postgres is waited for: to let us in, to answer, and to be done with what somebody else holds.
+
+And that it plans each statement for what is asked, since a plan for whatever may be asked keeps everybody waiting.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,9 @@ LINE = {
     "tcp_keepalives_interval": "5",
     "tcp_keepalives_count": "4",
 }
+# a statement that was asked ten times is else planned once for all values: without knowing how much a span of time or a
+# status holds, it reads all rows of a log for each page, and all deliveries for `/readyz`
+PLANNED = {"plan_cache_mode": "force_custom_plan"}
 # as long as SQLite is waited for
 LOCKED = {"lock_timeout": "10s"}
 # what an operator set for the server, the database, the user or in the address stays
@@ -52,10 +58,10 @@ def connecting(url: sa.URL) -> dict[str, Any]:
 
 
 def listen(engine: sa.Engine, url: str) -> None:
-    """Tell the server as much on each new connection of an engine of Postgres."""
+    """Tell the server all of it on each new connection of an engine of Postgres."""
 
     def tell(connection: Any, _record: Any) -> None:
-        wanted = LINE | LOCKED if url in _shortened else LINE
+        wanted = LINE | PLANNED | (LOCKED if url in _shortened else {})
         rows = ", ".join(f"('{name}', '{given}')" for name, given in wanted.items())
         connection.execute(SET.format(rows) + UNSET).close()
         # what is set in a transaction that is rolled back is not set

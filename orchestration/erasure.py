@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import duckdb
-import psycopg
 import sqlalchemy as sa
 import structlog
 
-from api.db import now, outside_transactions, transaction
+from api.db import now, transaction
 from api.erased import Person, digest
 from api.erased_records import redact_records, remember, rename_payers
 from api.models import ErasedIdentifier, Erasure
@@ -30,15 +29,12 @@ from orchestration.erased_lake import rewrite_lake, told_beside
 from orchestration.lake import Lake
 from orchestration.publish import prune
 from orchestration.raw_rows import spill_folder
+from orchestration.written_anew import compact
 from touchledger.settings import Settings
 
 log = structlog.get_logger(__name__)
 
 OPEN = ("received", "processing", "failed")
-COMPACTED = (
-    "ingested_records", "events", "collected_events", "imports", "erasures", "erased_identifiers", "manual_refunds",
-    "payment_payers", "audience_exclusions", "idempotency_records", "store_deliveries",
-)  # fmt: skip
 PEOPLE = [
     "build",
     "--quiet",
@@ -57,19 +53,10 @@ join intermediate.int_profiles as p on i.profile_key = p.profile_key
 where p.profile_id = ?
 """
 ROWS_AT_ONCE = 20_000
-# of the API's own transactions none takes as long
-PATIENCE_MILLISECONDS = 3_000
-READS_ON = (
-    "reads the operational database as it was before, so its files still hold what was erased; the next build ends this"
-)
 
 
 class ErasureError(RuntimeError):
     """A person could not be taken out of everything; nothing is published before that is done."""
-
-
-class StillReadError(RuntimeError):
-    """Somebody reads the database as it was before, so its files still hold what was erased."""
 
 
 @dataclass
@@ -140,39 +127,6 @@ def complete_erasures(settings: Settings) -> list[str]:
             erasure.status, erasure.completed_at = "completed", now()
             customer_erased(session, erasure)
     return ids
-
-
-def compact(url: str) -> None:
-    """Write the database anew, so that no free page or log holds what was there before.
-
-    Raises StillReadError where somebody reads on: SQLite's log cannot be carried over, or Postgres's tables are held.
-    """
-    with outside_transactions(url) as connection:
-        if url.startswith("sqlite"):
-            connection.cursor().execute("vacuum")
-            _empty_log(connection)
-        else:
-            _rewrite_tables(connection)
-
-
-def _rewrite_tables(connection: sa.PoolProxiedConnection) -> None:
-    cursor = connection.cursor()
-    # whoever comes to a table while this waits for it waits too, and a dump holds all of them to its end
-    cursor.execute(f"set lock_timeout = {PATIENCE_MILLISECONDS}")
-    try:
-        for table in COMPACTED:
-            cursor.execute(f"vacuum full {table}")
-    except psycopg.errors.LockNotAvailable:
-        raise StillReadError(f"somebody, a dump perhaps, {READS_ON}") from None
-    finally:
-        cursor.execute("reset lock_timeout")
-
-
-def _empty_log(connection: sa.PoolProxiedConnection) -> None:
-    # told as a row, and not raised: while somebody reads what was before, both files keep it
-    is_busy, *_ = connection.cursor().execute("pragma wal_checkpoint(truncate)").fetchone()
-    if is_busy:
-        raise StillReadError(f"somebody, a backup perhaps, {READS_ON}")
 
 
 def _mark(settings: Settings, erasures: Sequence[Erasure], status: str) -> None:

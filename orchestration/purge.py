@@ -18,9 +18,10 @@ from api.purge import remove_rows
 from data_contracts.contract import landed
 from orchestration import durable
 from orchestration.app_sets import land_app_sets
-from orchestration.erasure import compact, drop_warehouse
+from orchestration.erasure import drop_warehouse
 from orchestration.lake import Lake
 from orchestration.publish import prune
+from orchestration.written_anew import compact
 from touchledger.settings import Settings
 
 log = structlog.get_logger(__name__)

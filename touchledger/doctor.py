@@ -13,14 +13,13 @@ from typing import Any
 import sqlalchemy as sa
 from rich.markup import escape
 
-from api import read_only
 from api.db import engine_for, transaction
-from api.migrate import NewerDatabaseError, check, other_encoding
+from api.migrate import NewerDatabaseError, check
 from api.models import Connection, Profile
 from api.models.connection import HOLDING
 from api.operations import SPARE_BYTES
-from orchestration.instance import SCHEMA, PooledHistoryError, require_own_line
-from touchledger import doctor_spark
+from orchestration.instance import PooledHistoryError, require_own_line
+from touchledger import doctor_postgres, doctor_spark
 from touchledger.demo import MADE
 from touchledger.doctor_files import (
     history,
@@ -118,7 +117,7 @@ def database(settings: Settings) -> Iterator[Finding]:
         return
     try:
         with engine_for(settings.operational_url).connect() as connection:
-            kept_from = _kept_from(connection) or _damage(connection)
+            kept_from = doctor_postgres.kept_from(connection) or _damage(connection)
         if kept_from is not None:
             yield Finding("database", "fail", f"{address}: {kept_from[0]}", kept_from[1])
             return
@@ -135,6 +134,8 @@ def database(settings: Settings) -> Iterator[Finding]:
         )
     else:
         yield Finding("database", "ok", f"{address} is migrated")
+        with engine_for(settings.operational_url).connect() as connection:
+            yield from doctor_postgres.rights(connection)
         yield from _dagsters(settings)
 
 
@@ -169,25 +170,6 @@ def _not_made(settings: Settings) -> Finding:
         # any other command would make an empty one, which knows none of the profiles whose rows these are
         return Finding("database", "fail", f"{settings.home / 'operational.db'} is gone", "put its backup in its place")
     return Finding("database", "warn", "not made yet", "`touchledger up` or any other command makes it")
-
-
-def _kept_from(connection: sa.Connection) -> tuple[str, str] | None:
-    """What a Postgres that answers keeps every command from, and the way out."""
-    if connection.dialect.name != "postgresql":
-        return None
-    if read_only.found(connection):
-        return "takes no writes", "name the server that does, or end what keeps this one from it"
-    if encoding := other_encoding(connection):
-        return (
-            f"keeps texts in {encoding}",
-            "move it into a database of the encoding UTF8: docs/runbook.md, On Postgres",
-        )
-    if connection.scalar(sa.text("select current_schema()")) is None:
-        return "no schema of the search_path is there", "make it, or correct TOUCHLEDGER_DATABASE_URL"
-    may = connection.scalar(sa.text("select has_database_privilege(current_database(), 'create')"))
-    if not may and not sa.inspect(connection).has_schema(SCHEMA):
-        return f"the user may not make the schema {SCHEMA}", "have it made: docs/runbook.md, On Postgres"
-    return None
 
 
 def ports(settings: Settings) -> Iterator[Finding]:

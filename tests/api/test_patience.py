@@ -52,6 +52,25 @@ def test_what_the_address_or_the_operator_says_stays(database_url: str) -> None:
     db.close_engines(told)
 
 
+def test_what_is_asked_often_is_planned_for_what_is_asked(database_url: str) -> None:
+    # after ten times it was planned for any values: pages of a log read all its rows, and /readyz all deliveries
+    told = f"{database_url}?options=-cplan_cache_mode%3Dauto"
+    assert plans(database_url) == 0
+    # what an operator sets stays
+    assert plans(told) > 0
+    db.close_engines(told)
+
+
+def plans(url: str) -> int:
+    """How often a statement that was asked twenty times went by a plan for any values."""
+    asked = sa.select(RateUse).where(RateUse.bucket == "a")
+    counted = sa.text("select sum(generic_plans) from pg_prepared_statements where statement like '%rate_uses%'")
+    with db.transaction(url) as session:
+        for _ in range(20):
+            session.scalars(asked).all()
+        return int(session.scalar(counted))
+
+
 def test_whoever_waits_for_a_table_that_somebody_holds_is_told_to_come_again(
     home: Path, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

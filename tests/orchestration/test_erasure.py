@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
 import tracemalloc
-from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -14,23 +12,20 @@ import sqlalchemy as sa
 from api import db
 from api.erased import digest
 from api.erased_records import remember
-from api.models import ErasedIdentifier, Erasure, Purge, StoreDelivery
+from api.models import ErasedIdentifier, Erasure, Purge
 from api.warehouse_ids import identifier_id
 from data_contracts.contract import landed
 from orchestration.erasure import (
-    StillReadError,
     _found,
     _take_rejected,
-    compact,
     complete_erasures,
     drop_warehouse,
 )
 from orchestration.lake import Lake
 from orchestration.purge import complete_purges
 from orchestration.raw_rows import RawRows
-from tests.factories import accounts, exports, served
+from tests.factories import accounts, served
 from tests.factories.deployments import settings_of
-from tests.fixtures.postgres import create_database
 from touchledger.settings import Settings
 
 SPILLED = "duckdb_temp_1_0_storage_DEFAULT-0.tmp"
@@ -152,39 +147,6 @@ def test_an_identifier_that_only_a_rejected_record_tells_is_taken_for_the_person
     assert "ann@" not in noted and "14155550123" not in noted and noted.endswith("or crm-bob")
 
 
-def test_the_database_is_written_anew_without_what_was_there(database_url: str) -> None:
-    profile, at = accounts.profile(database_url), db.now()
-    with db.transaction(database_url) as session:
-        session.add(Erasure(profile_id=profile.id, reason="other", counts={}, due_at=at, secret="trace-of-ann"))
-    with db.transaction(database_url) as session:
-        session.scalars(sa.select(Erasure)).one().secret = None
-    assert b"trace-of-ann" in bytes_of(database_url, "erasures")
-    compact(database_url)
-    assert b"trace-of-ann" not in bytes_of(database_url, "erasures")
-
-
-def test_the_hashes_that_a_store_told_go_from_the_database_with_its_free_pages(database_url: str) -> None:
-    store = exports.connection(database_url, accounts.profile(database_url))
-    of = {"connection_id": store.id, "profile_id": store.profile_id, "delivery_id": "1", "topic": "customers/redact"}
-    with db.transaction(database_url) as session:
-        session.add(StoreDelivery(**of, occurred_at=db.now(), facts={"identifiers": ["trace-of-ann"]}))
-    with db.transaction(database_url) as session:
-        session.scalars(sa.select(StoreDelivery)).one().facts = {}
-    compact(database_url)
-    assert b"trace-of-ann" not in bytes_of(database_url, "store_deliveries")
-
-
-def bytes_of(url: str, table: str) -> bytes:
-    """The bytes that the database keeps of a table, or of everything where all is in one file."""
-    if url.startswith("sqlite"):
-        file = Path(url.removeprefix("sqlite:///"))
-        return b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
-    with db.engine_for(url).connect() as connection:
-        connection.execute(sa.text("checkpoint"))
-        read = sa.text("select pg_read_binary_file(pg_relation_filepath(:name))")
-        return bytes(connection.execute(read, {"name": table}).scalar_one())
-
-
 def test_an_erasure_and_a_purge_are_completed_on_either_database(home: Path, database_url: str) -> None:
     # Postgres refused to write its tables anew within a transaction: every such run failed once it had published
     settings, profile = settings_of(home, database_url), accounts.profile(database_url)
@@ -201,48 +163,3 @@ def test_an_erasure_and_a_purge_are_completed_on_either_database(home: Path, dat
         raise ValueError("undone")
     with db.transaction(database_url) as session:
         assert session.scalars(sa.select(Erasure.status)).all() == ["completed"]
-
-
-def test_an_erasure_is_completed_only_once_nobody_reads_the_database_as_it_was(settings: Settings) -> None:
-    # the log was not carried over while a backup read, and the erasure was told as completed all the same
-    url, profile = settings.operational_url, accounts.profile(settings.operational_url)
-    asked = {"profile_id": profile.id, "reason": "other", "counts": {}, "due_at": db.now(), "secret": "5e"}
-    with db.transaction(url) as session:
-        session.add(Erasure(status="processing", rewritten_at=db.now(), reference="canary@example.com", **asked))
-    file = Path(url.removeprefix("sqlite:///"))
-    with closing(sqlite3.connect(file, isolation_level=None)) as backup:
-        backup.execute("begin")
-        backup.execute("select count(*) from erasures").fetchall()
-        with db.transaction(url) as session:
-            session.execute(sa.update(Erasure).values(reference=None))
-        with db.engine_for(url).connect() as connection:
-            # it is not to wait for ten seconds here
-            connection.exec_driver_sql("pragma busy_timeout = 100")
-        with pytest.raises(StillReadError):
-            complete_erasures(settings)
-    with db.transaction(url) as session:
-        assert session.scalars(sa.select(Erasure.status)).all() == ["processing"]
-    assert len(complete_erasures(settings)) == 1
-    kept = b"".join(path.read_bytes() for path in file.parent.glob(f"{file.name}*"))
-    assert b"canary@example.com" not in kept
-
-
-def test_nobody_waits_behind_an_erasure_that_waits_for_a_dump_of_postgres(
-    home: Path, postgres_server: str, postgres_template: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # a dump holds every table to its end; whoever came to one after the erasure waited behind both
-    monkeypatch.setattr("orchestration.erasure.PATIENCE_MILLISECONDS", 200)
-    url = create_database(postgres_server, "dumped", template=postgres_template)
-    settings, profile = settings_of(home, url), accounts.profile(url)
-    asked = {"profile_id": profile.id, "reason": "other", "counts": {}, "due_at": db.now(), "secret": "5e"}
-    with db.transaction(url) as session:
-        session.add(Erasure(status="processing", rewritten_at=db.now(), **asked))
-    with db.transaction(url) as dump:
-        dump.execute(sa.text("lock table ingested_records in access share mode"))
-        with pytest.raises(StillReadError):
-            complete_erasures(settings)
-    with db.transaction(url) as session:
-        assert session.scalars(sa.select(Erasure.status)).all() == ["processing"]
-        assert session.scalar(sa.text("show lock_timeout")) == "0"
-    assert len(complete_erasures(settings)) == 1
-    db.close_engines(url)

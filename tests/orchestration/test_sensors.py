@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
 
-from api.db import transaction
+from api.db import engine_for, transaction
 from api.models import ConnectionSync, Erasure, IngestedRecord, Purge, Recompute
 from orchestration.inbox import Dropped
 from orchestration.instance import PID_TAG
@@ -28,6 +28,8 @@ from orchestration.sensors import (
     syncs_waiting,
 )
 from tests.factories import accounts, exports
+from tests.factories.deployments import settings_of
+from tests.fixtures.statements import statements
 from touchledger.settings import Settings
 
 
@@ -251,3 +253,24 @@ def _accept_one(settings: Settings, name: str = "one") -> None:
             IngestedRecord(profile_id=profile.id, dataset="touches", record_key="t1", fingerprint="f", record={})
         )
     assert newest_unlanded(settings) > 0
+
+
+@pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
+def test_a_look_for_what_waits_does_not_read_all_that_ever_came(home: Path, database_url: str) -> None:
+    # where something waited when Postgres last counted, it read a million records at each look at which nothing did
+    profile, engine = accounts.profile(database_url), engine_for(database_url)
+    fill = (
+        "insert into ingested_records (profile_id, dataset, record_key, fingerprint, record, received_at, landed_batch)"
+        " select :profile, 'touches', i, 'f', '{}', now(), case when i <= 5000 then 'b' end"
+        " from generate_series(1, 5100) as i"
+    )
+    with transaction(database_url) as session:
+        session.execute(sa.text(fill), {"profile": profile.id})
+        session.execute(sa.text("analyze ingested_records"))
+        session.execute(sa.text("update ingested_records set landed_batch = 'b'"))
+    with statements(engine) as run:
+        assert newest_unlanded(settings_of(home, database_url)) == 0
+    (asked,) = (one for one in run if "FROM ingested_records" in one[0])
+    with engine.connect() as connection:
+        plan = connection.exec_driver_sql(f"explain {asked[0]}", asked[1]).scalars().all()
+    assert "ix_ingested_records_batch" in "".join(plan) and "pk_ingested_records" not in "".join(plan)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -22,6 +23,7 @@ from api.writing import actor, idempotent, session
 bp = Blueprint("reporting_currency", __name__, description="The currency of totals over several profiles.")
 
 ACTION = "reporting_currency.changed"
+WRITTEN_WITHIN = timedelta(minutes=1)
 
 
 class CurrencyBody(Schema):
@@ -91,8 +93,10 @@ def _changer(reading: Session, workspace: Workspace) -> tuple[str, str | None] |
     """Who chose the currency, and with what kind of credential: only the trail knows that."""
     if workspace.currency_set_at is None:
         return None
+    # its entry was written at once: without an end, all that the trail tells since would be read
+    at = AuditEntry.at.between(workspace.currency_set_at, workspace.currency_set_at + WRITTEN_WITHIN)
     changes = sa.select(AuditEntry.actor_kind, AuditEntry.actor_id).where(
-        AuditEntry.workspace_id == workspace.id, AuditEntry.action == ACTION, AuditEntry.outcome == "done"
+        AuditEntry.workspace_id == workspace.id, AuditEntry.action == ACTION, AuditEntry.outcome == "done", at
     )
     row = reading.execute(changes.order_by(AuditEntry.at.desc(), AuditEntry.id.desc()).limit(1)).one_or_none()
     return (row.actor_kind, row.actor_id) if row else ("session", workspace.currency_set_by)

@@ -55,6 +55,26 @@ def restate(workspace: Workspace, subscription: Subscription) -> Standing:
     return now
 
 
+def restated(session: Session, workspace: Workspace, before: Standing) -> Standing:
+    """Restate what a provider changed, and record it in the trail where plan or status are others than `before`."""
+    session.flush()
+    subscription = subscription_of(session, workspace.id)
+    after = restate(workspace, subscription) if subscription else before
+    if _said(before) != _said(after):
+        details = {
+            "target": {"kind": "workspace", "id": workspace.id, "label": workspace.name},
+            "before": _said(before),
+            "after": _said(after),
+        }
+        actor = audit.Actor("system", None, workspace.id)
+        audit.record(session, actor, Attempt("subscription.changed", details, category="billing"))
+    return after
+
+
+def _said(one: Standing) -> dict[str, str]:
+    return {"plan": one.plan, "status": one.status}
+
+
 def rank(plan: str) -> int:
     """Plans from the least to the most."""
     return PLANS.index(plan)
@@ -94,8 +114,8 @@ def grant(session: Session, *, workspace: Workspace, plan: str) -> Standing:
     after = restate(workspace, subscription)
     details = {
         "target": {"kind": "workspace", "id": workspace.id, "label": workspace.name},
-        "before": {"plan": before.plan, "status": before.status},
-        "after": {"plan": after.plan, "status": after.status},
+        "before": _said(before),
+        "after": _said(after),
     }
     audit.record(session, audit.Actor("system", None, workspace.id), Attempt("plan.granted", details, "billing"))
     return after

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from api import audit, db, paid
-from api.audit import Attempt
+from api import db, paid
 from api.hooks.stripe_events import Event
 from api.models import Handoff, HookDelivery, Subscription, Workspace
-from api.subscriptions import Standing, restate, standing, subscription_of
+from api.subscriptions import Standing, restated, standing, subscription_of
 from touchledger.settings import Settings
 
 # how a checkout session ends: the hand-off's status and reason
@@ -48,16 +47,8 @@ def settle(session: Session, settings: Settings, workspace: Workspace, *, source
     _end_handoffs(session, workspace.id, deliveries)
     before = standing(subscription_of(session, workspace.id), db.now())
     one = paid.current(paid.subscriptions(deliveries, plans_of_prices(settings)))
-    after = restate(workspace, _kept(session, workspace.id, one))
-    if _said(before) != _said(after):
-        details = {
-            "target": {"kind": "workspace", "id": workspace.id, "label": workspace.name},
-            "before": _said(before),
-            "after": _said(after),
-        }
-        actor = audit.Actor("system", None, workspace.id)
-        audit.record(session, actor, Attempt("subscription.changed", details, category="billing"))
-    return after
+    _keep(session, workspace.id, one)
+    return restated(session, workspace, before)
 
 
 def plans_of_prices(settings: Settings) -> dict[str, str]:
@@ -71,7 +62,7 @@ def _workspace(session: Session, event: Event) -> Workspace | None:
     return session.get(Workspace, named, with_for_update={"key_share": True}) if named else None
 
 
-def _kept(session: Session, workspace_id: str, one: paid.Paid | None) -> Subscription:
+def _keep(session: Session, workspace_id: str, one: paid.Paid | None) -> None:
     row = subscription_of(session, workspace_id)
     if row is None:
         row = Subscription(workspace_id=workspace_id)
@@ -83,7 +74,6 @@ def _kept(session: Session, workspace_id: str, one: paid.Paid | None) -> Subscri
     row.customer_ref, row.subscription_ref = one.customer_ref, one.ref or None
     row.period_start, row.period_end, row.cancel_at = one.period_start, one.period_end, one.cancel_at
     row.past_due_since = one.past_due_since
-    return row
 
 
 def _end_handoffs(session: Session, workspace_id: str, deliveries: list[HookDelivery]) -> None:
@@ -113,7 +103,3 @@ def _is_after(canceled: Handoff, one: HookDelivery) -> bool:
 def _ends(one: HookDelivery) -> bool:
     unsettled = one.kind == "checkout.session.completed" and not one.facts.get("is_paid")
     return one.kind in _ENDS and not unsettled
-
-
-def _said(one: Standing) -> dict[str, str]:
-    return {"plan": one.plan, "status": one.status}

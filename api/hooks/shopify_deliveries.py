@@ -72,6 +72,19 @@ def _order(body: Mapping[str, Any], _: str) -> Facts:
     return {"order_id": _id(body.get("id")), "updated_at": _told(body.get("updated_at"))}
 
 
+def _subscription(body: Mapping[str, Any], _: str) -> Facts:
+    about = body.get("app_subscription")
+    told = about if isinstance(about, dict) else {}
+    # older versions of the storefront's interface tell a plan by its shown name alone
+    plan = told.get("plan_handle") or told.get("name")
+    return {
+        "subscription_ref": _id(told.get("admin_graphql_api_id")),
+        "state": str(told["status"])[:16].upper() if told.get("status") else None,
+        "plan": plan.strip().lower()[:32] if isinstance(plan, str) else None,
+        "begun_at": _told(told.get("created_at")),
+    }
+
+
 def _person(body: Mapping[str, Any], profile_id: str) -> Facts:
     customer = body.get("customer")
     orders = body.get("orders_to_redact") or body.get("orders_requested") or []
@@ -112,6 +125,7 @@ def _time(value: Any) -> datetime | None:
 _READERS: Mapping[str, Callable[[Mapping[str, Any], str], Facts]] = {
     "products": _product,
     "orders": _order,
+    "app_subscriptions/update": _subscription,
     "customers/data_request": _person,
     "customers/redact": _person,
 }

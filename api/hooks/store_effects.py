@@ -14,6 +14,7 @@ from api import audit, connections, db
 from api.audit import Attempt, target
 from api.erased import digest
 from api.erased_records import erased_digests
+from api.hooks import store_plans
 from api.models import Connection, Handoff, IngestedRecord, Profile, StoreDelivery, StorePurge
 from api.one_by_one import Round, one_by_one
 from api.served import profile_facts
@@ -208,4 +209,5 @@ _EFFECTS: Mapping[str, Callable[[Settings, Session, Connection, StoreDelivery], 
     "customers/redact": _customer_redacted,
     "customers/data_request": _data_requested,
     "shop/redact": _shop_redacted,
+    store_plans.TOPIC: store_plans.plan_told,
 }

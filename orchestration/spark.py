@@ -112,8 +112,8 @@ def run_models(settings: Settings, command: Sequence[str]) -> int:
     """
     require(settings)
     clear(settings)
-    folder = _folder(settings)
-    folder.mkdir(parents=True)
+    _folder(settings).mkdir(parents=True)
+    _hold_lake(settings)
     log = _log(settings)
     log.parent.mkdir(parents=True, exist_ok=True)
     put_aside(log, settings.log_mb)
@@ -224,8 +224,28 @@ def _own_files(settings: Settings) -> dict[str, str]:
     return {} if "," in own else {"spark.local.dir": own}
 
 
+def _hold_lake(settings: Settings) -> None:
+    """Name the lake's files in the run's folder: of one that is replaced Spark skips rows in silence, or ends."""
+    unfinished = shutil.ignore_patterns(".*")
+    for folder in (path for path in map((settings.lake / "raw").joinpath, landed()) if path.exists()):
+        shutil.copytree(folder, _held(settings) / folder.name, ignore=unfinished, copy_function=link_or_copy)
+
+
+def link_or_copy(source: str, target: str) -> None:
+    """A second name for the file, which stays when another takes the first; a copy where there can be none."""
+    try:
+        os.link(source, target)
+    except OSError:
+        # on another file system, or one without links
+        shutil.copyfile(source, target)
+
+
+def _held(settings: Settings) -> Path:
+    return _folder(settings) / "lake"
+
+
 def _table(settings: Settings, name: str) -> dict[str, Any]:
-    root = settings.lake / "raw" / name
+    root = _held(settings) / name
     shared = [root / "_shared"] if (root / "_shared").exists() else []
     columns = ", ".join(f"`{field.name}` {_type(field.type)}" for field in raw_schema(landed()[name]))
     return {"name": name, "columns": columns, "folders": [str(folder) for folder in [root, *shared]]}

@@ -214,6 +214,7 @@ def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
         "marts": str(marts_folder(settings)),
         "executors": str(executors_file(settings)),
         "log": str(_log(settings)),
+        "wait_minutes": settings.spark_wait_minutes,
     }
 
 

@@ -227,9 +227,17 @@ def _own_files(settings: Settings) -> dict[str, str]:
 
 def _hold_lake(settings: Settings) -> None:
     """Name the lake's files in the run's folder: of one that is replaced Spark skips rows in silence, or ends."""
-    unfinished = shutil.ignore_patterns(".*")
-    for folder in (path for path in map((settings.lake / "raw").joinpath, landed()) if path.exists()):
-        shutil.copytree(folder, _held(settings) / folder.name, ignore=unfinished, copy_function=link_or_copy)
+    for root in (path for path in map((settings.lake / "raw").joinpath, landed()) if path.exists()):
+        for folder, _, names in os.walk(root, onerror=_refused):
+            held = _held(settings) / root.name / Path(folder).relative_to(root)
+            held.mkdir(parents=True)
+            # those that begin with a dot are being written
+            for name in (name for name in names if not name.startswith(".")):
+                link_or_copy(str(Path(folder, name)), str(held / name))
+
+
+def _refused(error: OSError) -> None:
+    raise error
 
 
 def link_or_copy(source: str, target: str) -> None:

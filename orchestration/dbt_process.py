@@ -134,10 +134,23 @@ def _spark(settings: Settings, arguments: list[str]) -> int:
         if code == 0:
             spark.take_marts(settings)
     except spark.SparkMissingError as error:
-        sys.exit(str(error))
+        _tell(str(error))
+        return 1
+    except Exception as error:
+        # before dbt began, or after it ended well: of a full disk or a folder that may not be written nothing was told
+        _tell(f"Spark: {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}")
+        raise
     finally:
         spark.clear(settings)
     return code
+
+
+def _tell(text: str) -> None:
+    """Say something as dbt says an error: Dagster repeats those, and all else is only in logs."""
+    event = {"info": {"level": "error", "name": "BuildEnded", "msg": text}, "data": {}}
+    told = json.dumps(event) if os.environ.get("DBT_LOG_FORMAT") == "json" else text
+    sys.stdout.write(f"{told}\n")
+    sys.stdout.flush()
 
 
 def _local(settings: Settings, arguments: list[str]) -> None:

@@ -45,6 +45,21 @@ def among_others(path: Path) -> Iterator[bool]:
         os.close(descriptor)
 
 
+def is_held(path: Path) -> bool:
+    """Whether another process holds the lock `path` whole. Raises OSError where it may not be read."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
 def _share(descriptor: int) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

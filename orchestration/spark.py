@@ -112,8 +112,8 @@ def run_models(settings: Settings, command: Sequence[str]) -> int:
     """
     require(settings)
     clear(settings)
-    folder = _folder(settings)
-    folder.mkdir(parents=True)
+    _folder(settings).mkdir(parents=True)
+    _hold_lake(settings)
     log = _log(settings)
     log.parent.mkdir(parents=True, exist_ok=True)
     put_aside(log, settings.log_mb)
@@ -214,6 +214,7 @@ def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
         "marts": str(marts_folder(settings)),
         "executors": str(executors_file(settings)),
         "log": str(_log(settings)),
+        "wait_minutes": settings.spark_wait_minutes,
     }
 
 
@@ -224,8 +225,36 @@ def _own_files(settings: Settings) -> dict[str, str]:
     return {} if "," in own else {"spark.local.dir": own}
 
 
+def _hold_lake(settings: Settings) -> None:
+    """Name the lake's files in the run's folder: of one that is replaced Spark skips rows in silence, or ends."""
+    for root in (path for path in map((settings.lake / "raw").joinpath, landed()) if path.exists()):
+        for folder, _, names in os.walk(root, onerror=_refused):
+            held = _held(settings) / root.name / Path(folder).relative_to(root)
+            held.mkdir(parents=True)
+            # those that begin with a dot are being written
+            for name in (name for name in names if not name.startswith(".")):
+                link_or_copy(str(Path(folder, name)), str(held / name))
+
+
+def _refused(error: OSError) -> None:
+    raise error
+
+
+def link_or_copy(source: str, target: str) -> None:
+    """A second name for the file, which stays when another takes the first; a copy where there can be none."""
+    try:
+        os.link(source, target)
+    except OSError:
+        # on another file system, or one without links
+        shutil.copyfile(source, target)
+
+
+def _held(settings: Settings) -> Path:
+    return _folder(settings) / "lake"
+
+
 def _table(settings: Settings, name: str) -> dict[str, Any]:
-    root = settings.lake / "raw" / name
+    root = _held(settings) / name
     shared = [root / "_shared"] if (root / "_shared").exists() else []
     columns = ", ".join(f"`{field.name}` {_type(field.type)}" for field in raw_schema(landed()[name]))
     return {"name": name, "columns": columns, "folders": [str(folder) for folder in [root, *shared]]}

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+import time
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -42,6 +43,7 @@ def _built(plan: dict[str, Any]) -> bool:
     Thread(target=_end_with, args=(spark.sparkContext._gateway.proc, over), daemon=True).start()
     log = Path(plan["log"])
     Thread(target=_end_once_stopped, args=(spark, log, log.stat().st_size, over), daemon=True).start()
+    Thread(target=_end_once_left_alone, args=(spark, plan, over), daemon=True).start()
     try:
         spark.sql(f"create database if not exists {LAKE}")
         for table in plan["tables"]:
@@ -80,6 +82,32 @@ def _end_once_stopped(spark: SparkSession, log: Path, before: int, over: Event) 
             reasons = REASON.findall(log.read_bytes()[before:].decode(errors="replace"))
             _tell(f"Spark: its application was stopped: {reasons[-1] if reasons else f'{log} says why'}")
             os._exit(1)
+
+
+def _end_once_left_alone(spark: SparkSession, plan: dict[str, Any], over: Event) -> None:
+    """End this process when its jobs have had no executor for `wait_minutes` on end: Spark waits for one for ever."""
+    application = spark.sparkContext._jsc.sc()
+    since: float | None = None
+    while not over.wait(LOOK_EVERY_SECONDS):
+        try:
+            is_alone = _is_alone(application)
+        except Exception:
+            # it ended, which is told elsewhere
+            return
+        since = (since or time.monotonic()) if is_alone else None
+        if since and time.monotonic() - since >= plan["wait_minutes"] * 60 and not over.is_set():
+            _tell(
+                f"Spark: its jobs had no executor for TOUCHLEDGER_SPARK_WAIT_MINUTES={plan['wait_minutes']}: start a"
+                f" worker of {plan['master']} that has {plan['conf']['spark.executor.memory']} of memory free,"
+                " or ask for less by TOUCHLEDGER_SPARK_EXECUTOR_MEMORY"
+            )
+            os._exit(1)
+
+
+def _is_alone(application: Any) -> bool:
+    """Whether jobs wait while nobody but the driver holds blocks; on a `local` master the driver runs them itself."""
+    waiting = len(application.statusTracker().getActiveJobIds())
+    return bool(waiting and not application.isLocal() and application.getExecutorMemoryStatus().size() <= 1)
 
 
 def _tell(text: str) -> None:

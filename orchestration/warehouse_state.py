@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from orchestration import durable
+from orchestration.locks import is_held
 from touchledger.settings import Settings
 
 # where a file of DuckDB says that it is one, behind a checksum
@@ -91,6 +92,12 @@ def begin(settings: Settings) -> str | None:
 def end(settings: Settings, said: str) -> None:
     """Mark the warehouse finished."""
     _mark(settings).write_text(said)
+
+
+def is_left_unfinished(settings: Settings) -> bool:
+    """Whether the last build did not end well, and none is under way. Raises OSError where that cannot be read."""
+    busy = (settings.home / "locks" / f"{name}.lock" for name in ("warehouse", "dbt"))
+    return settings.warehouse.exists() and not any(map(is_held, busy)) and not _mark(settings).exists()
 
 
 def require_finished(settings: Settings) -> None:

@@ -17,7 +17,7 @@ from orchestration.importer import lost_imports
 from orchestration.lake import Lake
 from orchestration.lake_owners import LostLakeError, require_its_lake
 from orchestration.landed_facts import DamagedRawFileError, read_facts, require_footer
-from orchestration.warehouse_state import DamagedWarehouseError, require_database
+from orchestration.warehouse_state import DamagedWarehouseError, is_left_unfinished, require_database
 from touchledger import own_folder
 from touchledger.finding import Finding
 from touchledger.lost_key import require_own_key
@@ -160,16 +160,20 @@ def imports(settings: Settings) -> Iterator[Finding]:
 
 
 def warehouse(settings: Settings) -> Iterator[Finding]:
-    """The file of the warehouse is one of DuckDB's; it is not opened, for a build may be writing it."""
+    """The file of the warehouse is one of DuckDB's and built to its end; not opened, for a build may be writing it."""
     try:
         require_database(settings)
+        is_unfinished = is_left_unfinished(settings)
     except DamagedWarehouseError as error:
         found, _, way_out = str(error).partition("; ")
         yield Finding("warehouse", "fail", found, way_out)
     except OSError as error:
         yield Finding("warehouse", "fail", f"{settings.warehouse}: {error.strerror}", "make it readable")
     else:
-        if settings.warehouse.exists():
+        if is_unfinished:
+            found = "the last build did not end well; what was served before still is"
+            yield Finding("warehouse", "warn", found, "run `touchledger build`, which names what goes wrong")
+        elif settings.warehouse.exists():
             yield Finding("warehouse", "ok", f"{settings.warehouse} is there")
 
 

@@ -90,6 +90,7 @@ class Settings(BaseSettings):
     spark_threads: int = Field(2, ge=1, le=MOST_THREADS)
     spark_driver_memory: str = Field("2g", pattern=f"{SPARK_MEMORY}$")
     spark_executor_memory: str = Field("2g", pattern=f"{SPARK_MEMORY}b?$")
+    spark_wait_minutes: int = Field(15, ge=1, le=10_080)
     spark_conf: dict[str, str] = {}
 
     demo_seed: int = 7

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -11,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from orchestration import dbt_events, dbt_lookups, templates
-from orchestration.dbt_manifest import KEPT, STATE, ensure_manifest
+from orchestration.dbt_manifest import KEPT, STATE, ensure_manifest, executable
+from orchestration.dbt_process import ON_SPARK
 from orchestration.warehouse_state import UnfinishedWarehouseError, rebuilding, require_finished
 from tests.dbt_project.project import Project
 from touchledger.settings import Settings
@@ -140,3 +143,19 @@ def test_dbt_knows_the_nodes_before_it_is_told_to_build_them(read: dict[object, 
 @pytest.mark.parametrize("kept", UNREADABLE)
 def test_without_anything_that_it_can_read_dbt_is_ready_all_the_same(read: dict[object, int], kept: object) -> None:
     assert read[kept] == 0
+
+
+def test_what_keeps_a_run_on_spark_from_beginning_is_told_as_dbt_tells_an_error(home: Path) -> None:
+    # a full disk or a folder that may not be written was an exit code, in the terminal and in Dagster
+    python = home / "environment" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.touch(mode=0o755)
+    (home / "file").touch()
+    told = {"MASTER": "spark://cluster:7077", "ENVIRONMENT": str(python.parent.parent), "FOLDER": str(home / "file")}
+    environment = {**os.environ, **{f"TOUCHLEDGER_SPARK_{name}": value for name, value in told.items()}}
+    command = [executable(), "build", ON_SPARK]
+    environment |= {"TOUCHLEDGER_HOME": str(home), "DBT_LOG_FORMAT": "json"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    event = json.loads(done.stdout)["info"]
+    assert (done.returncode, event["level"]) == (1, "error")
+    assert event["msg"].startswith("Spark: NotADirectoryError: ") and str(home / "file") in event["msg"]

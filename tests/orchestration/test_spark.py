@@ -129,12 +129,35 @@ def test_the_application_is_told_the_cluster_the_lake_and_what_dbt_shall_do(told
     assert plan["command"][-2:] == ["--target", "spark"]
     tables = {table["name"]: table for table in plan["tables"]}
     assert tables.keys() == landed().keys()
-    root = told.lake / "raw" / "fx_rates"
-    assert tables["fx_rates"]["folders"] == [str(root), str(root / "_shared")]
-    assert tables["touches"]["folders"] == [str(told.lake / "raw" / "touches")]
+    held = told.spark_run / "lake"
+    assert tables["fx_rates"]["folders"] == [str(held / "fx_rates"), str(held / "fx_rates" / "_shared")]
+    assert tables["touches"]["folders"] == [str(held / "touches")]
     assert "`occurred_at` timestamp_ltz" in tables["touches"]["columns"]
     assert "`value` decimal(18, 4)" in tables["conversions"]["columns"]
     assert (told.home / "arguments").read_text().split() == ["-P", str(spark.DRIVER)]
+
+
+def test_what_lands_during_a_run_is_not_in_it_and_takes_nothing_from_it(told: Settings) -> None:
+    # of a file that a pull replaced by a longer one Spark read no row, neither old nor new, and the build ended well
+    lake = Lake(told.lake)
+    lake.prepare()
+    named = {"dataset": "ads", "profile_id": "p", "source": "meta", "batch": "all"}
+    ad = {"platform": "meta", "ad_set_id": "s", "campaign_id": "c", "name": "Boots", "status": "ACTIVE"}
+    landed = lake.land(**named, records=[{**ad, "ad_id": "1"}]).path
+    (landed.parent / ".next.tmp").write_text("half a file")
+    spark.run_models(told, ["build"])
+    lake.land(**named, records=[{**ad, "ad_id": str(number)} for number in range(2, 500)])
+    (held,) = [path for path in (told.spark_run / "lake" / "ads").rglob("*") if path.is_file() and path.name[0] != "_"]
+    assert held.relative_to(told.spark_run / "lake") == landed.relative_to(told.lake / "raw")
+    assert pq.read_table(held, partitioning=None)["ad_id"].to_pylist() == ["1"]
+    spark.clear(told)
+    assert pq.read_table(landed, partitioning=None).num_rows == 498
+
+
+def test_a_file_that_can_have_no_second_name_is_copied(tmp_path: Path) -> None:
+    # on another file system, as a data set that is linked to another disk
+    spark.link_or_copy("/proc/version", str(tmp_path / "version"))
+    assert (tmp_path / "version").read_text() == Path("/proc/version").read_text()
 
 
 def test_a_setting_of_ones_own_comes_last(told: Settings) -> None:

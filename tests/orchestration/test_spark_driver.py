@@ -27,10 +27,13 @@ class Spark:
     def __getattr__(self, name): return java if name == "proc" else self
     def __call__(self, *_): return self
     def isStopped(self): return bool(stopped)
+    def isLocal(self): return False
+    def getActiveJobIds(self): return [7]
+    def size(self): return 1 if ending == "alone" else 2
 def invoke(_):
     if ending == "killed":
         java.kill()
-    else:
+    elif ending != "alone":
         print(ending, file=open(log, "a"), flush=True)
         stopped.append(True)
     time.sleep(60)
@@ -38,7 +41,8 @@ for name, members in {"pyspark.sql": {"SparkSession": Spark()}, "dbt.cli.main": 
     sys.modules[name] = types.ModuleType(name)
     vars(sys.modules[name]).update(members)
 Spark.invoke = staticmethod(invoke)
-plan = {"master": "", "conf": {}, "tables": [], "command": [], "wanted": [], "marts": "", "executors": "", "log": log}
+plan = {"master": "spark://cluster:7077", "conf": {"spark.executor.memory": "4g"}, "tables": [], "command": []}
+plan |= {"wanted": [], "marts": "", "executors": "", "log": log, "wait_minutes": 0.02}
 sys.stdin = io.StringIO(json.dumps(plan))
 runpy.run_path(driver, run_name="__main__")
 """
@@ -67,6 +71,9 @@ class Asked:
 
     def __bool__(self) -> bool:
         return False
+
+    def __len__(self) -> int:
+        return 0
 
 
 def asked_of_spark(
@@ -138,6 +145,14 @@ def test_an_application_that_its_master_ends_is_told_with_sparks_reason(tmp_path
     assert (
         told_of_its_end(tmp_path / "log", "ERROR ")
         == f"Spark: its application was stopped: {tmp_path / 'log'} says why"
+    )
+
+
+def test_an_application_whose_jobs_no_worker_runs_ends_the_build_and_names_what_it_lacks(tmp_path: Path) -> None:
+    # it waited for ever, held the warehouse, and only its log told
+    assert told_of_its_end(tmp_path / "log", "alone") == (
+        "Spark: its jobs had no executor for TOUCHLEDGER_SPARK_WAIT_MINUTES=0.02: start a worker of"
+        " spark://cluster:7077 that has 4g of memory free, or ask for less by TOUCHLEDGER_SPARK_EXECUTOR_MEMORY"
     )
 
 

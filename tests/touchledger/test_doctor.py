@@ -22,7 +22,8 @@ from api.db import close_engines, now, transaction
 from api.migrate import upgrade
 from api.models import Import, Profile
 from api.operations import SPARE_BYTES
-from orchestration import durable, pointer
+from orchestration import durable, pointer, warehouse_state
+from orchestration.locks import only_writer
 from tests.end_to_end.command import Deployment, free_port
 from tests.factories import accounts, exports, served
 from touchledger.cli import main
@@ -101,6 +102,7 @@ def test_a_database_elsewhere_that_does_not_answer_is_told_with_its_reason(setti
 def test_a_warehouse_that_is_no_database_is_told_with_the_way_out(settings: Settings) -> None:
     assert list(warehouse(settings)) == []
     duckdb.connect(settings.warehouse).close()
+    warehouse_state.end(settings, "1")
     assert [one.verdict for one in warehouse(settings)] == ["ok"]
     # DuckDB opens no empty one either
     for content in (b"x" * 9000, b""):
@@ -108,6 +110,18 @@ def test_a_warehouse_that_is_no_database_is_told_with_the_way_out(settings: Sett
         (finding,) = warehouse(settings)
         assert (finding.verdict, finding.found) == ("fail", f"{settings.warehouse} is no DuckDB file")
         assert "remove it" in finding.way_out
+
+
+def test_a_warehouse_that_no_build_finished_is_told_unless_one_is_under_way(settings: Settings) -> None:
+    # it was called well after a build that had failed or was killed, whose figures nobody gets
+    duckdb.connect(settings.warehouse).close()
+    (finding,) = warehouse(settings)
+    assert (finding.verdict, finding.found.partition(";")[0]) == ("warn", "the last build did not end well")
+    assert finding.way_out.startswith("run `touchledger build`")
+    for name in ("warehouse", "dbt"):
+        with only_writer(settings.home / "locks" / f"{name}.lock", purpose="build"):
+            assert [one.verdict for one in warehouse(settings)] == ["ok"]
+    assert [one.verdict for one in warehouse(settings)] == ["warn"]
 
 
 def test_a_database_that_is_gone_beside_rows_of_the_lake_is_told(home: Path) -> None:

@@ -13,14 +13,16 @@ import pytest
 import sqlalchemy as sa
 
 from api.db import close_engines, now, transaction
+from api.erased import Person
 from api.erased_records import remember
-from api.models import Erasure
+from api.models import Erasure, Import
 from api.v1.customers.erasing import NOTHING_YET
 from api.v1.events.ingest import accept
 from api.warehouse_ids import identifier_id
 from orchestration.app_sets import land_app_sets
+from orchestration.erased_files import rewrite_inbox
 from orchestration.erasure import ErasureError, erase_waiting
-from orchestration.importer import lost_imports
+from orchestration.importer import digest_of, lost_imports
 from orchestration.inbox import scan_inbox
 from orchestration.ingested import land_ingested
 from orchestration.lake import Lake
@@ -154,3 +156,42 @@ def test_nobody_is_taken_out_before_the_warehouse_that_knows_them_is_gone(settin
     assert [path.exists() for path in left] == [False, False]
     with transaction(url) as session:
         assert session.scalars(sa.select(Erasure.rewritten_at)).one() is not None
+
+
+def killed_at_the_import(settings: Settings, person: Person) -> None:
+    """An erasure, killed when a file is rewritten and its import still that of the bytes before."""
+
+    folder = settings.inbox / person.profile_id / "people"
+
+    def kill(event: str, arguments: tuple[object, ...]) -> None:
+        # it waits for the disk: no more under the name that it had while it was written
+        if event == "open" and str(arguments[0]) == str(folder) and not (folder / ".told.csv.tmp").exists():
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    sys.addaudithook(kill)
+    rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, person)
+
+
+def test_a_rewritten_file_stays_its_import_though_the_database_was_not_told_any_more(settings: Settings) -> None:
+    # it was imported as a new file, and the doctor told for ever that the rows of the first one are gone
+    url, lake = settings.operational_url, Lake(settings.lake)
+    lake.prepare()
+    profile_id = accounts.profile(url).id
+    told = settings.inbox / profile_id / "people" / "told.csv"
+    told.parent.mkdir(parents=True)
+    told.write_text(f"person_key,email\np,{forgotten.EMAIL}\n")
+    (first,) = scan_inbox(settings, lake)
+    known = frozenset([identifier_id(profile_id, "email", forgotten.EMAIL.lower())])
+    close_engines(url)
+    erasing = PROCESSES.Process(target=killed_at_the_import, args=(settings, Person(profile_id, b"s", known, known)))
+    erasing.start()
+    erasing.join()
+    assert erasing.exitcode == -signal.SIGKILL
+    assert forgotten.left_of(settings.inbox) == []
+    lake.prepare()
+    assert scan_inbox(settings, lake) == []
+    assert lost_imports(url, lake) == []
+    with transaction(url) as session:
+        (kept,) = session.scalars(sa.select(Import))
+        assert (kept.id, kept.sha256) == (first.id, digest_of(told))
+    assert [path.name for path in told.parent.iterdir()] == ["told.csv"]

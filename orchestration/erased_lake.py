@@ -212,10 +212,10 @@ def _renamed_records(table: pa.Table, person: Person, known: Mapping[str, Any]) 
 
 
 def _write(path: Path, tables: Iterable[pa.Table], metadata: Mapping[bytes, bytes], final: Path | None = None) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
-    with pq.ParquetWriter(temporary, pq.read_schema(path).remove_metadata(), compression="zstd") as writer:
-        for table in tables:
-            writer.write_table(table.replace_schema_metadata(None))
-        if metadata:
-            writer.add_key_value_metadata(dict(metadata))
-    durable.put_in_place(temporary, final or path)
+    with durable.unfinished(path.with_name(f".{path.name}.tmp")) as temporary:
+        with pq.ParquetWriter(temporary, pq.read_schema(path).remove_metadata(), compression="zstd") as writer:
+            for table in tables:
+                writer.write_table(table.replace_schema_metadata(None))
+            if metadata:
+                writer.add_key_value_metadata(dict(metadata))
+        durable.put_in_place(temporary, final or path)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import json
+import os
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -93,7 +95,7 @@ def _rename(path: Path, person: Person) -> bool:
 
 def _rewrite(url: str, lake: Lake, path: Path, person: Person, known: Known) -> bool:
     write = WRITERS.get("".join(path.suffixes[-2:] if _is_gz(path) else [path.suffix]).lower())
-    temporary = path.with_name(f".{path.name}.tmp")
+    temporary = _unfinished(path)
     try:
         is_changed = write(path, temporary, person, known) if write else None
     except UNREADABLE as error:
@@ -130,6 +132,11 @@ def _let_follow(url: str, note: Path) -> None:
     if is_rewritten and not _remember(url, profile_id, path.parent.name, before, after):
         durable.remove(path)
     durable.remove(note)
+
+
+def _unfinished(path: Path) -> Path:
+    """Where the file is written anew: a longer name than its own may be longer than names can be."""
+    return path.with_name(f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()}.tmp")
 
 
 def _is_gz(path: Path) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cache
@@ -17,6 +18,7 @@ import pyarrow.parquet as pq
 from data_contracts.contract import Contract
 from data_contracts.judge import Judged, Rejected
 from data_contracts.records import as_json, kept_apart
+from orchestration import durable
 from orchestration.landed_facts import META_KEY, Facts
 
 INSTANT = pa.timestamp("us", tz="UTC")
@@ -147,9 +149,10 @@ class Draft:
             self._quarantine.close()
 
     def discard(self) -> None:
-        """Leave nothing behind."""
-        self._raw.close()
-        self.raw.unlink(missing_ok=True)
-        if self._quarantine is not None:
-            self._quarantine.close()
-            self.quarantine.unlink(missing_ok=True)
+        """Leave nothing behind, and no room taken."""
+        for writer, path in ((self._raw, self.raw), (self._quarantine, self.quarantine)):
+            # on a full disk the end cannot be written either
+            with suppress(OSError, pa.ArrowException):
+                if writer is not None:
+                    writer.close()
+            durable.discard(path)

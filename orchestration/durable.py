@@ -8,7 +8,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PIECE = 2**20
@@ -62,6 +62,23 @@ def remove(*paths: Path) -> None:
             path.unlink(missing_ok=True)
     for folder in {path.parent for path in there}:
         _sync(folder)
+
+
+def discard(path: Path) -> None:
+    """Remove a file that could not be written to its end, and free its room also where somebody holds it open."""
+    with suppress(FileNotFoundError):
+        os.truncate(path, 0)
+    path.unlink(missing_ok=True)
+
+
+@contextmanager
+def unfinished(temporary: Path) -> Iterator[Path]:
+    """A file that the block writes; it goes where that raises, for on a full disk it would hold what all else lacks."""
+    try:
+        yield temporary
+    except BaseException:
+        discard(temporary)
+        raise
 
 
 def checksum(path: Path) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import json
+import os
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping
@@ -37,6 +39,8 @@ log = structlog.get_logger(__name__)
 Known = Mapping[str, Any]
 # each line or row as it is to be written, and whether that differs from what was read
 TextLines = Callable[[Path, Person, Known], Iterator[tuple[str, bool]]]
+# ends the name of what tells of a rewritten file whose import may still be that of the bytes before
+NOTED = ".rewritten"
 # since a hidden file was last written
 BEING_COPIED_SECONDS = 3600
 
@@ -55,6 +59,7 @@ def rewrite_inbox(url: str, lake: Lake, inbox: Path, person: Person) -> int:
     are equal without the person one stays, with its import.
     """
     changed, folder = 0, inbox / person.profile_id
+    finish(url, folder)
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not _is_being_copied(path):
             changed += _rewrite(url, lake, path, person, _known(path.relative_to(folder))) | _rename(path, person)
@@ -90,7 +95,7 @@ def _rename(path: Path, person: Person) -> bool:
 
 def _rewrite(url: str, lake: Lake, path: Path, person: Person, known: Known) -> bool:
     write = WRITERS.get("".join(path.suffixes[-2:] if _is_gz(path) else [path.suffix]).lower())
-    temporary = path.with_name(f".{path.name}.tmp")
+    temporary = _unfinished(path)
     try:
         is_changed = write(path, temporary, person, known) if write else None
     except UNREADABLE as error:
@@ -106,10 +111,32 @@ def _rewrite(url: str, lake: Lake, path: Path, person: Person, known: Known) -> 
     before, after = digest_of(path), digest_of(temporary)
     # what was landed of a file goes by its digest: under the old one nobody finds it, and it tells of the person
     move_batch(lake, Place(path.parent.name, person.profile_id, SOURCE, before), after)
+    # whoever is killed between the file and its import: the next to look knows by this whose import it is
+    note = path.with_name(f".{after}{NOTED}")
+    durable.write_text(note, json.dumps([person.profile_id, path.name, before]))
     durable.put_in_place(temporary, path)
-    if not _remember(url, person.profile_id, path.parent.name, before, after):
-        durable.remove(path)
+    _let_follow(url, note)
     return True
+
+
+def finish(url: str, folder: Path) -> None:
+    """Let imports follow the files below the folder that a killed erasure had rewritten."""
+    for note in folder.rglob(f".*{NOTED}"):
+        _let_follow(url, note)
+
+
+def _let_follow(url: str, note: Path) -> None:
+    profile_id, name, before = json.loads(note.read_text(encoding="utf-8"))
+    path, after = note.with_name(name), note.name[1 : -len(NOTED)]
+    is_rewritten = path.exists() and digest_of(path) == after
+    if is_rewritten and not _remember(url, profile_id, path.parent.name, before, after):
+        durable.remove(path)
+    durable.remove(note)
+
+
+def _unfinished(path: Path) -> Path:
+    """Where the file is written anew: a longer name than its own may be longer than names can be."""
+    return path.with_name(f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()}.tmp")
 
 
 def _is_gz(path: Path) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -30,19 +30,33 @@ def told() -> Mapping[str, Contract]:
     return {**inbound(), **about}
 
 
-def rewrite_lake(lake: Lake, person: Person, values: Values) -> Counter[str]:
+def rewrite_lake(
+    lake: Lake, person: Person, values: Values, *, learnt: Callable[[Mapping[str, int]], None] = lambda _: None
+) -> Counter[str]:
     """Rename the person in every raw file and quarantine file of the profile; gives the rewritten rows by data set.
 
-    `values` are the person's identifiers by kind. What a crash left undone is done when called again.
+    `values` are the person's identifiers by kind. `learnt` is called with what is about to be rewritten, once the
+    person knows what ties records to it: rewritten files do not tell that any more. What a crash left undone is done
+    when called again with a person who knows it.
     """
     changed: Counter[str] = Counter()
     with durable.exclusive(lake.root / ".lock"):
         for _, path in _files(lake.raw, person.profile_id):
             _follow(path, person, values)
+        raw, rejected = [], []
         for dataset, path in _files(lake.raw, person.profile_id):
-            changed[dataset] += _rewrite_raw(path, person, values)
+            if rows := _raw_rows(path, person, values):
+                raw.append(path)
+                changed[dataset] += rows
         for dataset, path in _files(lake.quarantine, person.profile_id):
-            changed[dataset] += _rewrite_quarantine(dataset, path, person)
+            if rows := _rejected_rows(dataset, path, person):
+                rejected.append((dataset, path))
+                changed[dataset] += rows
+        learnt(changed)
+        for path in raw:
+            _rewrite_raw(path, person, values)
+        for dataset, path in rejected:
+            _rewrite_quarantine(dataset, path, person)
     return changed
 
 
@@ -130,14 +144,15 @@ def _parts(path: Path) -> Iterator[pa.Table]:
         yield from map(file.read_row_group, range(file.num_row_groups))
 
 
-def _rewrite_raw(path: Path, person: Person, values: Values) -> int:
-    rows = sum(pc.sum(_theirs(table, person, values)).as_py() or 0 for table in _parts(path))
-    if rows:
-        # the hash of what came in is a hash of the person too; without it the next equal delivery is judged anew
-        facts = replace(read_facts(path), content="", origin=None)
-        fresh = (_renamed(table, _theirs(table, person, values), person) for table in _parts(path))
-        _write(path, fresh, {META_KEY: json.dumps(asdict(facts), sort_keys=True).encode()})
-    return rows
+def _raw_rows(path: Path, person: Person, values: Values) -> int:
+    return sum(pc.sum(_theirs(table, person, values)).as_py() or 0 for table in _parts(path))
+
+
+def _rewrite_raw(path: Path, person: Person, values: Values) -> None:
+    # the hash of what came in is a hash of the person too; without it the next equal delivery is judged anew
+    facts = replace(read_facts(path), content="", origin=None)
+    fresh = (_renamed(table, _theirs(table, person, values), person) for table in _parts(path))
+    _write(path, fresh, {META_KEY: json.dumps(asdict(facts), sort_keys=True).encode()})
 
 
 def _theirs(table: pa.Table, person: Person, values: Values) -> pa.Array:
@@ -175,12 +190,14 @@ def _visible(row: dict[str, Any], person: Person) -> dict[str, Any]:
     return {**person.renamed(row), **stamps}
 
 
-def _rewrite_quarantine(dataset: str, path: Path, person: Person) -> int:
+def _rejected_rows(dataset: str, path: Path, person: Person) -> int:
     known = told()[dataset].column
-    changed = sum(_renamed_records(table, person, known)[1] for table in _parts(path))
-    if changed:
-        _write(path, (_renamed_records(table, person, known)[0] for table in _parts(path)), {})
-    return changed
+    return sum(_renamed_records(table, person, known)[1] for table in _parts(path))
+
+
+def _rewrite_quarantine(dataset: str, path: Path, person: Person) -> None:
+    known = told()[dataset].column
+    _write(path, (_renamed_records(table, person, known)[0] for table in _parts(path)), {})
 
 
 def _renamed_records(table: pa.Table, person: Person, known: Mapping[str, Any]) -> tuple[pa.Table, int]:
@@ -195,10 +212,10 @@ def _renamed_records(table: pa.Table, person: Person, known: Mapping[str, Any]) 
 
 
 def _write(path: Path, tables: Iterable[pa.Table], metadata: Mapping[bytes, bytes], final: Path | None = None) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
-    with pq.ParquetWriter(temporary, pq.read_schema(path).remove_metadata(), compression="zstd") as writer:
-        for table in tables:
-            writer.write_table(table.replace_schema_metadata(None))
-        if metadata:
-            writer.add_key_value_metadata(dict(metadata))
-    durable.put_in_place(temporary, final or path)
+    with durable.unfinished(path.with_name(f".{path.name}.tmp")) as temporary:
+        with pq.ParquetWriter(temporary, pq.read_schema(path).remove_metadata(), compression="zstd") as writer:
+            for table in tables:
+                writer.write_table(table.replace_schema_metadata(None))
+            if metadata:
+                writer.add_key_value_metadata(dict(metadata))
+        durable.put_in_place(temporary, final or path)

@@ -7,25 +7,26 @@ is built from nothing, older snapshots are dropped, and the secret that made the
 from __future__ import annotations
 
 import itertools
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 
 import duckdb
 import sqlalchemy as sa
 import structlog
 
 from api.db import now, transaction
-from api.erased import Person, digest
+from api.erased import digest
 from api.erased_records import redact_records, remember, rename_payers
 from api.models import ErasedIdentifier, Erasure
 from api.warehouse_ids import identifier_id
 from api.webhooks.telling import customer_erased
-from orchestration import database_files, durable, spark
+from orchestration import database_files, durable, erased_person, spark
 from orchestration.app_sets import land_payers
 from orchestration.dbt_manifest import run_dbt
 from orchestration.erased_files import rewrite_inbox
 from orchestration.erased_lake import rewrite_lake, told_beside
+from orchestration.erased_person import Found
 from orchestration.lake import Lake
 from orchestration.publish import prune
 from orchestration.raw_rows import spill_folder
@@ -59,14 +60,6 @@ class ErasureError(RuntimeError):
     """A person could not be taken out of everything; nothing is published before that is done."""
 
 
-@dataclass
-class Found:
-    """A person to be erased as the models resolve everything landed: identifiers by kind, and by id."""
-
-    person: Person
-    values: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
-
-
 def waiting(url: str) -> list[Erasure]:
     """Erasures that are not completed, oldest first."""
     with transaction(url) as session:
@@ -84,9 +77,7 @@ def erase_waiting(settings: Settings, lake: Lake) -> list[Erasure]:
         return []
     _mark(settings, open_ones, "processing")
     try:
-        _resolve(settings)
-        for erasure in open_ones:
-            _erase(settings, lake, erasure)
+        counts = _erase_all(settings, lake, open_ones)
     except Exception as error:
         _mark(settings, open_ones, "failed")
         raise ErasureError(
@@ -94,7 +85,33 @@ def erase_waiting(settings: Settings, lake: Lake) -> list[Erasure]:
         ) from error
     finally:
         drop_warehouse(settings)
+    # not before the warehouse is gone: killed in between, nobody would drop the one that knows them
+    _end(settings, counts)
     return open_ones
+
+
+def _erase_all(settings: Settings, lake: Lake, open_ones: Sequence[Erasure]) -> dict[str, Mapping[str, int]]:
+    # those broken off first: in a lake that is half without them, others would be taken for who shares a device
+    counts = {
+        erasure.id: _erase(settings, lake, erasure, erased_person.again(erasure, erasure.found))
+        for erasure in open_ones
+        if erasure.found is not None
+    }
+    fresh = [erasure for erasure in open_ones if erasure.found is None]
+    if fresh:
+        _resolve(settings)
+    for erasure in fresh:
+        found = _found(settings, erasure)
+        _take_rejected(settings, lake, found)
+        counts[erasure.id] = _erase(settings, lake, erasure, found)
+    return counts
+
+
+def _end(settings: Settings, counts: Mapping[str, Mapping[str, int]]) -> None:
+    with transaction(settings.operational_url) as session:
+        for erasure in session.scalars(sa.select(Erasure).where(Erasure.id.in_(counts))):
+            erasure.rewritten_at, erasure.found = now(), None
+            erasure.counts = {**erasure.counts, **counts[erasure.id]}
 
 
 def drop_warehouse(settings: Settings) -> None:
@@ -143,22 +160,36 @@ def _resolve(settings: Settings) -> None:
         raise ErasureError("people could not be resolved")
 
 
-def _erase(settings: Settings, lake: Lake, erasure: Erasure) -> None:
+def _erase(settings: Settings, lake: Lake, erasure: Erasure, found: Found) -> Mapping[str, int]:
+    """Take the person out; gives what the receipt is to count."""
     url = settings.operational_url
-    found = _found(settings, erasure)
-    _take_rejected(settings, lake, found)
     with transaction(url) as session:
         ids = found.person.ids
         remember(session, settings.signing_key(), profile_id=erasure.profile_id, erasure_id=erasure.id, ids=ids)
-    rewritten = rewrite_lake(lake, found.person, found.values)
+    rewrite_lake(lake, found.person, found.values, learnt=partial(_keep, url, erasure.id, found))
     with transaction(url) as session:
-        records = redact_records(session, found.person)
+        kept = session.get_one(Erasure, erasure.id)
+        # beside what it counts: who does it again finds nothing to redact
+        redacted = kept.counts["events_redacted"] + redact_records(session, found.person)
+        kept.counts = {**kept.counts, "events_redacted": redacted}
         rename_payers(session, found.person, found.values)
     land_payers(url, lake)
     rewrite_inbox(url, lake, settings.inbox, found.person)
+    rows = Counter(found.rows)
+    return {
+        "identities_removed": max(erasure.counts["identities_removed"], len(found.person.ids)),
+        "touches_anonymised": rows["touches"] + rows["ad_referrals"],
+        "conversions_anonymised": rows["conversions"] + rows["orders"],
+    }
+
+
+def _keep(url: str, erasure_id: str, found: Found, rows: Mapping[str, int]) -> None:
+    """Before the first file is without the person: whoever is killed has the next one know whom it was about."""
+    if found.rows is not None:
+        return
+    found.rows = dict(rows)
     with transaction(url) as session:
-        kept = session.get_one(Erasure, erasure.id)
-        kept.rewritten_at, kept.counts = now(), _counts(kept.counts, found, rewritten, records)
+        session.get_one(Erasure, erasure_id).found = found.kept()
 
 
 def _found(settings: Settings, erasure: Erasure) -> Found:
@@ -173,20 +204,8 @@ def _found(settings: Settings, erasure: Erasure) -> Found:
             if digest(key, identifier_id(erasure.profile_id, kind, value)) in sought
         }
         of_them = f"{RESOLVED} and list_contains(?, i.person_key)"
-        found_rows = connection.execute(of_them, [erasure.profile_id, sorted(people)]).fetchall()
-    theirs = [(kind, value, is_shared) for kind, value, _, is_shared in found_rows]
-    ids = {(kind, value): identifier_id(erasure.profile_id, kind, value) for kind, value, _ in theirs}
-    found = Found(
-        Person(
-            profile_id=erasure.profile_id,
-            secret=bytes.fromhex(erasure.secret or ""),
-            ids=frozenset(ids[kind, value] for kind, value, _ in theirs),
-            own=frozenset(ids[kind, value] for kind, value, is_shared in theirs if not is_shared),
-        )
-    )
-    for kind, value, _ in theirs:
-        _add(found, kind, value)
-    return found
+        theirs = connection.execute(of_them, [erasure.profile_id, sorted(people)]).fetchall()
+    return erased_person.of(erasure, [(kind, value, is_shared) for kind, value, _, is_shared in theirs])
 
 
 def _take_rejected(settings: Settings, lake: Lake, found: Found) -> None:
@@ -196,27 +215,10 @@ def _take_rejected(settings: Settings, lake: Lake, found: Found) -> None:
         values = sorted({value for _, value in beside})
         told = connection.execute(f"{RESOLVED} and list_contains(?, i.value)", [person.profile_id, values]).fetchall()
     for kind, value in sorted(beside - {(kind, value) for kind, value, _, _ in told}):
-        person.ids |= {identifier_id(person.profile_id, kind, value)}
-        _add(found, kind, value)
-
-
-def _add(found: Found, kind: str, value: str) -> None:
-    found.values[kind].append(value)
-    found.person.learn(kind, value)
-    found.person.move(kind, value)
+        found.add(kind, value)
 
 
 def _digests(settings: Settings, erasure: Erasure) -> frozenset[str]:
     chosen = sa.select(ErasedIdentifier.digest).where(ErasedIdentifier.erasure_id == erasure.id)
     with transaction(settings.operational_url) as session:
         return frozenset(session.scalars(chosen))
-
-
-def _counts(before: Mapping[str, int], found: Found, rewritten: Counter[str], records: int) -> dict[str, int]:
-    return {
-        **before,
-        "identities_removed": max(before["identities_removed"], len(found.person.ids)),
-        "events_redacted": before["events_redacted"] + records,
-        "touches_anonymised": before["touches_anonymised"] + rewritten["touches"] + rewritten["ad_referrals"],
-        "conversions_anonymised": before["conversions_anonymised"] + rewritten["conversions"] + rewritten["orders"],
-    }

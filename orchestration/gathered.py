@@ -106,7 +106,7 @@ def _put_together(folder: Path, batches: Sequence[tuple[Path, Facts]]) -> Path:
     name, schema = f"{PREFIX}{new_id()}", raw_schema(load(folder.parts[-3]))
     temporary, whole = folder / f".{name}.tmp", folder / f"{name}.parquet"
     facts = [one for _, one in batches]
-    with pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
+    with durable.unfinished(temporary), pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
         for table in _groups((path for path, _ in batches), schema):
             writer.write_table(table)
         writer.add_key_value_metadata({META_KEY: json.dumps(asdict(_added_up(facts)), sort_keys=True).encode()})

@@ -86,12 +86,17 @@ def _is_landed(lake: Lake, one: Import) -> bool:
 
 
 def replay_quarantine(url: str, lake: Lake) -> list[Landing]:
-    """Judge every quarantined record again; gives the batches that changed, and keeps their imports' counts right."""
+    """Judge every quarantined record again; gives the batches that changed, and keeps their imports' counts right.
+
+    Those of a replay that was killed before it had counted come right too.
+    """
     replayed = lake.replay()
     with transaction(url) as session:
-        for landing in (one for one in replayed if one.source == SOURCE):
+        told = sa.select(Import.dataset).where(Import.rows_quarantined > 0).distinct()
+        batches = [one for dataset in session.scalars(told) for one in lake.batches(dataset) if one.source == SOURCE]
+        for landing in batches:
             imported = import_of(session, landing.profile_id or SHARED, landing.dataset, landing.batch)
-            if imported is not None:
+            if imported is not None and imported.rows_quarantined != landing.rows_quarantined:
                 _count(imported, landing)
     return replayed
 

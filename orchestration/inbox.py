@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 
 from api.db import transaction
 from api.models import Import
+from orchestration.erased_files import finish
 from orchestration.importer import SHARED, CannotImportError, digest_of, import_file, import_of, placed
 from orchestration.lake import Lake
 from orchestration.readers import legible, reader_of
@@ -92,6 +93,8 @@ def waiting_files(settings: Settings) -> list[Dropped]:
 def scan_inbox(settings: Settings, lake: Lake) -> list[Import]:
     """Import every new file of the inbox; what lies under no known profile or set is logged and left alone."""
     imports = []
+    # else a file without somebody who was erased would be taken for a new one
+    finish(settings.operational_url, settings.inbox)
     for file in waiting_files(settings):
         try:
             imports.append(

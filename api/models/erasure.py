@@ -14,6 +14,7 @@ from api.db import Base, new_id, now
 class Erasure(Base):
     """One request to erase a person. `secret` makes the person's random names and is destroyed when all is rewritten.
 
+    `found` tells who that is from before the first file is rewritten until all are, for who goes on after a crash.
     `rewritten_at` is set once no file and no row holds the person; the next publication completes the erasure.
     """
 
@@ -26,6 +27,7 @@ class Erasure(Base):
     reference: Mapped[str | None] = mapped_column(sa.String(120))
     secret: Mapped[str | None] = mapped_column(sa.String(64))
     counts: Mapped[dict[str, Any]]
+    found: Mapped[dict[str, Any] | None] = mapped_column(sa.JSON(none_as_null=True))
     requested_at: Mapped[datetime] = mapped_column(default=now)
     due_at: Mapped[datetime]
     rewritten_at: Mapped[datetime | None]

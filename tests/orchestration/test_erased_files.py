@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import tracemalloc
 import zipfile
@@ -47,6 +48,11 @@ def drop(settings: Settings, name: str, content: bytes, dataset: str = "people")
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return path
+
+
+def unfinished(path: Path) -> Path:
+    """Where a file of the inbox is written anew."""
+    return path.with_name(f".{hashlib.sha256(path.name.encode()).hexdigest()}.tmp")
 
 
 def damaged(content: bytes) -> bytes:
@@ -170,6 +176,15 @@ def test_what_was_landed_of_a_file_is_found_by_its_new_digest_and_stands_where_i
     assert [one.batch for one in lake.batches(SET)] == [moved.batch, other.batch]
 
 
+def test_a_file_of_the_longest_name_there_is_is_rewritten(settings: Settings, lake: Lake) -> None:
+    # its name is longer with what stood around it while it was written: no erasure ended, and no build published
+    path = drop(settings, f"{'n' * 251}.csv", f"person_key,email\np,{ADA}\n".encode())
+    assert [one.status for one in scan_inbox(settings, lake)] == ["loaded"]
+    assert rewrite_inbox(settings.operational_url, lake, settings.inbox, ada()) == 1
+    assert ADA not in path.read_text()
+    assert lost_imports(settings.operational_url, lake) == []
+
+
 def test_a_rejected_file_with_a_key_twice_loses_the_value_that_nobody_reads(settings: Settings, lake: Lake) -> None:
     line = f'{{"person_key": "{ADA}", "person_key": "p1"}}\n{{"person_key": "p2"}}\n'
     path = drop(settings, "twice.jsonl", line.encode())
@@ -278,7 +293,7 @@ def test_a_person_is_found_where_pieces_of_a_large_file_meet(
 
 def test_a_file_that_the_disk_does_not_let_be_written_anew_stays(settings: Settings) -> None:
     path = drop(settings, "people.csv", f"person_key,email\np1,{ADA}\n".encode())
-    path.with_name(".people.csv.tmp").mkdir()
+    unfinished(path).mkdir()
     with pytest.raises(IsADirectoryError):
         rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada())
     assert path.exists()

@@ -119,6 +119,17 @@ def test_a_replay_keeps_the_counts_of_the_import_right(url: str, lake: Lake, tmp
     assert replayed.rows_loaded == 2
 
 
+def test_a_replay_counts_what_one_before_had_replayed_when_it_was_killed(url: str, lake: Lake, tmp_path: Path) -> None:
+    # nothing of it is in quarantine any more, so no later replay came to that import: it told of bad rows for ever
+    path = written(tmp_path, "t.csv", f"{HEADER}\n{ROW}\n{ROW.replace('t1', 't2').replace('2026', '2999')}\n")
+    assert imported(url, lake, path).rows_quarantined == 1
+    with time_machine.travel("2999-12-01T00:00:00Z"):
+        assert len(lake.replay()) == 1
+        assert replay_quarantine(url, lake) == []
+    after = imported(url, lake, path)
+    assert (after.rows_loaded, after.rows_quarantined, after.errors) == (2, 0, [])
+
+
 def test_what_cannot_be_imported_is_said(url: str, lake: Lake, tmp_path: Path) -> None:
     path = written(tmp_path, "t.csv", f"{HEADER}\n{ROW}\n")
     with pytest.raises(CannotImportError, match="there is no data set 'touch'; did you mean 'touches'"):

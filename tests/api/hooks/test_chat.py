@@ -163,6 +163,15 @@ def test_a_number_that_is_not_known_to_be_possible_goes_to_quarantine_and_is_not
     assert bad == {"row": 1, "field": "phone", "reason": "not a phone number with its country code"}
 
 
+def test_a_delivery_as_large_as_the_chat_app_makes_them_is_kept_whole(deliver: Deliver, settings: Settings) -> None:
+    # above a mebibyte it was refused each time it came, and of more than 500 conversations the rest were left out
+    written = [message(str(one), f"1415555{one:04}", AT, ad_id="120") for one in range(600)]
+    written += [{**message(f"more-{one}", "14155550123", AT), "text": {"body": "x" * 4_000}} for one in range(400)]
+    assert len(delivery(written, secret=SECRET)[0]) > 3 * 600_000
+    assert deliver(*written) == 200
+    assert len(kept(settings, "ad_referrals")) == len(kept(settings, "conversions")) == 600
+
+
 def test_a_message_of_an_erased_number_is_nobodys_and_in_no_quarantine(
     deliver: Deliver, settings: Settings, profile: Profile
 ) -> None:

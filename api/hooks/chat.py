@@ -132,7 +132,7 @@ def _keep(session: Session, connection: Connection, found: list[Opened]) -> None
     for dataset, records in (("ad_referrals", referrals), ("conversions", outcomes)):
         rejected = accept(session, profile_id=profile_id, dataset=dataset, records=records).rejected
         # those of nobody are of somebody erased
-        refused = [one for one in rejected if one.record.get("phone")]
+        refused = [one for one in rejected if one.record.get("phone") or one.record.get("anonymous_id")]
         keep_refused(session, profile_id=profile_id, dataset=dataset, refused=refused)
 
 

@@ -163,6 +163,19 @@ def test_a_number_that_is_not_known_to_be_possible_goes_to_quarantine_and_is_not
     assert bad == {"row": 1, "field": "phone", "reason": "not a phone number with its country code"}
 
 
+def test_what_is_wrong_about_somebody_who_hides_their_number_is_not_lost_either(
+    deliver: Deliver, settings: Settings, home: Path
+) -> None:
+    # it was answered as kept, and lay nowhere
+    assert deliver(message("1", "US.13491208655302741918", 5, ad_id="120")) == 200
+    lake = Lake(home / "lake")
+    lake.prepare()
+    landings = land_ingested(settings.operational_url, lake)
+    assert [(one.dataset, one.rows_quarantined, one.bad_rows(1)[0]["field"]) for one in landings] == [
+        ("ad_referrals", 1, "occurred_at"), ("conversions", 1, "occurred_at"),
+    ]  # fmt: skip
+
+
 def test_a_delivery_as_large_as_the_chat_app_makes_them_is_kept_whole(deliver: Deliver, settings: Settings) -> None:
     # above a mebibyte it was refused each time it came, and of more than 500 conversations the rest were left out
     written = [message(str(one), f"1415555{one:04}", AT, ad_id="120") for one in range(600)]

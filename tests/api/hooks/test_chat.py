@@ -103,6 +103,16 @@ def test_what_comes_again_changes_nothing_and_another_click_is_another_conversat
     assert len({one["conversation_id"] for one in kept(settings, "ad_referrals")}) == 2
 
 
+def test_messages_of_ads_that_tell_no_click_are_a_conversation_each(deliver: Deliver, settings: Settings) -> None:
+    first, second = (message(number, f"1415555012{number}", AT, ad_id="120") for number in "12")
+    del first["referral"]["ctwa_clid"], second["referral"]["ctwa_clid"]
+    for _ in range(2):
+        assert deliver(first, second) == 200
+    assert len({one["conversation_id"] for one in kept(settings, "ad_referrals")}) == 2
+    assert ["click_id" in one for one in kept(settings, "ad_referrals")] == [False] * 2
+    assert len(kept(settings, "conversions")) == 2
+
+
 @pytest.mark.parametrize("torn", ["Kerry \ud83e", "Ker\x00ry", "\udde5"])
 def test_a_text_cut_in_the_middle_of_a_character_costs_no_message(
     deliver: Deliver, settings: Settings, torn: str

@@ -61,8 +61,11 @@ def client(assembled: Application, settings: Settings, monkeypatch: pytest.Monke
 
 @pytest.fixture
 def deliver(client: FlaskClient, connection: Connection) -> Deliver:
-    def sent(*messages: dict[str, Any], to: str | None = None, body: bytes | None = None, **options: Any) -> int:
+    def sent(
+        *messages: dict[str, Any], to: str | None = None, body: bytes | None = None, signature: str = "", **options: Any
+    ) -> int:
         content, headers = delivery(list(messages), **{"secret": SECRET, **options})
+        headers |= {"X-Hub-Signature-256": signature} if signature else {}
         address = f"/hooks/chat/{to or connection.id}"
         return client.post(address, data=content if body is None else body, headers=headers).status_code
 
@@ -209,6 +212,22 @@ def test_other_messages_and_other_news_are_answered_and_not_kept(deliver: Delive
     nobody, nameless = message("2", "", AT, ad_id="120"), message("3", "14155550123", AT, ad_id="a" * 200)
     assert deliver(message("4", "14155550123", AT), posted, nobody, nameless) == 200
     assert kept(settings, "ad_referrals") == kept(settings, "conversions") == []
+
+
+def test_of_a_delivery_only_what_is_a_message_to_the_connections_own_account_is_kept(
+    deliver: Deliver, settings: Settings
+) -> None:
+    ours, others = message("1", "14155550123", AT, ad_id="120"), message("2", "14155550124", AT, ad_id="121")
+    body = json.loads(delivery([ours], secret=SECRET)[0])
+    echoed, foreign = (
+        json.loads(delivery([others], secret=SECRET, account=of)[0])["entry"][0] for of in (ACCOUNT, "9")
+    )
+    echoed["changes"][0]["field"] = "history"
+    told = [foreign, echoed, {"id": ACCOUNT, "changes": [{"field": "messages", "value": None}]}, *body["entry"]]
+    content = json.dumps({**body, "entry": told}).encode()
+    signature = "sha256=" + hmac.new(SECRET.encode(), content, hashlib.sha256).hexdigest()
+    assert deliver(body=content, signature=signature) == 200
+    assert [one["phone"] for one in kept(settings, "ad_referrals")] == ["+14155550123"]
 
 
 def test_a_clock_ahead_of_ours_makes_no_visit_of_tomorrow(deliver: Deliver, settings: Settings) -> None:

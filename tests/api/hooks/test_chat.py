@@ -232,9 +232,9 @@ def test_of_a_delivery_only_what_is_a_message_to_the_connections_own_account_is_
 
 def test_a_clock_ahead_of_ours_makes_no_visit_of_tomorrow(deliver: Deliver, settings: Settings) -> None:
     with time_machine.travel("2026-03-02T00:00:00Z", tick=False):
-        for number, at in (("1", AT + 36 * 3_600), ("2", 10**30)):
-            assert deliver(message(number, "14155550123", at, ad_id="120")) == 200
-    assert [one["occurred_at"] for one in kept(settings, "ad_referrals")] == ["2026-03-02T00:00:00+00:00"] * 2
+        for number, at in (("1", AT + 36 * 3_600), ("2", 10**30), ("3", "soon")):
+            assert deliver({**message(number, "14155550123", AT, ad_id="120"), "timestamp": str(at)}) == 200
+    assert [one["occurred_at"] for one in kept(settings, "ad_referrals")] == ["2026-03-02T00:00:00+00:00"] * 3
 
 
 def test_only_signed_deliveries_of_the_connections_own_account_are_taken(

@@ -67,7 +67,7 @@ days: setup  ## drawn histories built day by day on what was kept, and whole bes
 skill: setup  ## how often the gate serves noise and withholds skill, over generated worlds (WORLDS=24)
 	@$(BIN)/python -m tests.orchestration.ranking.skill --worlds $(or $(WORLDS),24)
 
-mutation: setup  ## small slips in credit, money, payments, touches, windows and identity: how many the tests see (SHARE=0.1 tries a tenth)
+mutation: setup  ## small slips in what models and doors decide: how many the tests see (SHARE=0.1 tries a tenth)
 	@$(BIN)/python -m tests.mutation --share $(or $(SHARE),1)
 
 docs: setup  ## build the dbt docs of the state folder and the generated pages

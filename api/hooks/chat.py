@@ -14,7 +14,7 @@ from api import context, db, errors
 from api.body_fields import UUID
 from api.guard import public
 from api.hooks.answers import acknowledged, kept
-from api.hooks.bodies import parsed
+from api.hooks.bodies import parsed, taken
 from api.hooks.chat_messages import Opened, is_for, is_signed, opened
 from api.http import Blueprint
 from api.models import Connection, Profile
@@ -38,7 +38,7 @@ _DESCRIBED: dict[str, Any] = {
         400: {"description": "Signed, but no delivery."},
         401: {"description": "Not signed with the secret of this deployment's app."},
         404: {"description": "No such connection, or the connection of another business account."},
-        413: {"description": "Too large to be a delivery."},
+        413: {"description": "Larger than 4 MiB."},
         503: {"description": "This deployment has no secret of an app."},
     },
 }
@@ -86,7 +86,7 @@ def chat_hook(connection_id: str) -> Response:
     settings = context.settings()
     if settings.meta_app_secret is None:
         raise errors.SERVICE_UNAVAILABLE(headers={"Retry-After": "3600"})
-    body = request.get_data(cache=False)
+    body = taken()
     header = request.headers.get("X-Hub-Signature-256", "")
     if not is_signed(settings.meta_app_secret.get_secret_value(), header, body):
         raise errors.UNAUTHORIZED()
@@ -132,7 +132,7 @@ def _keep(session: Session, connection: Connection, found: list[Opened]) -> None
     for dataset, records in (("ad_referrals", referrals), ("conversions", outcomes)):
         rejected = accept(session, profile_id=profile_id, dataset=dataset, records=records).rejected
         # those of nobody are of somebody erased
-        refused = [one for one in rejected if one.record.get("phone")]
+        refused = [one for one in rejected if one.record.get("phone") or one.record.get("anonymous_id")]
         keep_refused(session, profile_id=profile_id, dataset=dataset, refused=refused)
 
 

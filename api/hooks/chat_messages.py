@@ -12,7 +12,6 @@ from typing import Any
 
 from connectors.chatapp import PROVIDER
 
-MOST = 500
 LONGEST = 128
 _SCHEME = "sha256="
 _NUMBER = re.compile(r"[0-9]{7,15}")
@@ -51,7 +50,7 @@ def opened(body: Any, account_id: str, *, now: datetime) -> list[Opened]:
     for entry in _entries(body):
         if str(entry.get("id")) == account_id:
             found += [one for message in _messages(entry) if (one := _opened(message, now))]
-    return found[:MOST]
+    return found
 
 
 def _entries(body: Any) -> Iterator[Mapping[str, Any]]:

@@ -9,7 +9,7 @@ from flask import Response, request
 from api import context, db, errors
 from api.guard import public
 from api.hooks.answers import acknowledged, kept
-from api.hooks.bodies import parsed
+from api.hooks.bodies import parsed, taken
 from api.hooks.settling import take
 from api.hooks.stripe_events import is_signed, read
 from api.http import Blueprint
@@ -28,7 +28,7 @@ _DESCRIBED: dict[str, Any] = {
         400: {"description": "Signed, but no event."},
         401: {"description": "Not signed with this deployment's secret within five minutes."},
         404: {"description": "No such processor."},
-        413: {"description": "Too large to be an event."},
+        413: {"description": "Larger than 4 MiB."},
         503: {"description": "This deployment has no signing secret."},
     },
 }
@@ -49,7 +49,7 @@ def payment_hook(provider: str) -> Response:
         raise errors.NOT_FOUND()
     if settings.billing_webhook_secret is None:
         raise errors.SERVICE_UNAVAILABLE(headers={"Retry-After": "3600"})
-    body, header = request.get_data(cache=False), request.headers.get("Stripe-Signature", "")
+    body, header = taken(), request.headers.get("Stripe-Signature", "")
     if not is_signed(settings.billing_webhook_secret.get_secret_value(), header, body, db.now()):
         raise errors.UNAUTHORIZED()
     try:

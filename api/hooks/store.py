@@ -12,7 +12,7 @@ from api import context, db, errors
 from api.body_fields import UUID
 from api.guard import public
 from api.hooks.answers import acknowledged, kept
-from api.hooks.bodies import parsed
+from api.hooks.bodies import parsed, taken
 from api.hooks.shopify_deliveries import Delivery, is_signed, read
 from api.http import Blueprint
 from api.models import Connection, StoreDelivery
@@ -32,7 +32,7 @@ _DESCRIBED: dict[str, Any] = {
         400: {"description": "Signed, but no delivery."},
         401: {"description": "Not signed with the secret of this deployment's app."},
         404: {"description": "No such connection, or the connection of another shop."},
-        413: {"description": "Too large to be a delivery."},
+        413: {"description": "Larger than 4 MiB."},
         503: {"description": "This deployment has no secret of an app."},
     },
 }
@@ -52,7 +52,7 @@ def store_hook(connection_id: str) -> Response:
     secrets = [one.get_secret_value() for one in (settings.store_secret, settings.store_secret_before) if one]
     if not secrets:
         raise errors.SERVICE_UNAVAILABLE(headers={"Retry-After": "3600"})
-    body = request.get_data(cache=False)
+    body = taken()
     if not is_signed(secrets, request.headers.get("X-Shopify-Hmac-Sha256", ""), body):
         raise errors.UNAUTHORIZED()
     connection = _connection(settings.operational_url, connection_id)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -12,11 +12,14 @@ from api import credentials, db, purge
 from api.db import Base
 from api.models import (
     ApiKey,
+    App,
     CollectedEvent,
     Connection,
+    Delegation,
     Event,
     ExportDestination,
     ExportRow,
+    Handoff,
     IngestedRecord,
     Invitation,
     ManualRefund,
@@ -25,9 +28,16 @@ from api.models import (
     Profile,
     ProfileMembership,
     Purge,
+    SharedSnapshot,
+    SharedSnapshotProfile,
+    TrackingKey,
+    User,
+    WebhookSubscription,
 )
 from api.roles import Role
-from tests.factories import accounts, exports, people
+from tests.factories import accounts, exports, people, shared
+
+LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 # what is kept of an archived profile, and why
 KEPT = {
@@ -127,19 +137,69 @@ def test_an_archive_ends_what_opens_a_profile_and_purges_its_rows_alone(database
         assert session.get_one(Profile, gone.id).archived_at == at
 
 
+def connect_apps_and_sites(url: str, profile: Profile, adopter: App, provider: App) -> None:
+    """What lets apps, pages and holders of links in, ended before or open."""
+    on: dict[str, Any] = {"profile_id": profile.id}
+    of = {"workspace_id": profile.workspace_id, **on}
+    shared.snapshot(url, [profile])
+    with db.transaction(url) as session:
+        for app, kind in ((adopter, "adopted"), (provider, "provisioned")):
+            session.add(Delegation(app_id=app.id, external_ref=profile.id, kind=kind, **on))
+        for status, ended_at in (("pending", None), ("completed", LONG_AGO)):
+            page = Handoff(kind="connect", url="https://p", expires_at=db.now() + timedelta(hours=1), **of)
+            page.status, page.ended_at = status, ended_at
+            session.add(page)
+        for revoked_at in (None, LONG_AGO):
+            session.add(TrackingKey(key=db.new_id(), name="k", revoked_at=revoked_at, **on))
+        session.add(WebhookSubscription(url="https://r.example/", secret="s", **of))
+        asked = OAuthAuthorization(kind="consumer_app", client_id="c", client_name="C", status="requested", **on)
+        asked.user_id = session.scalars(sa.select(User.id).limit(1)).one()
+        session.add(asked)
+
+
+def test_an_archive_ends_what_apps_pages_and_links_have_of_a_profile_and_of_no_other(sqlite_url: str) -> None:
+    gone, other = accounts.profile(sqlite_url), accounts.profile(sqlite_url, name="Other")
+    adopter, provider = people.app(sqlite_url).app, people.app(sqlite_url).app
+    people.user(sqlite_url)
+    for profile in (gone, other):
+        connect_apps_and_sites(sqlite_url, profile, adopter, provider)
+    at = db.now()
+    with db.transaction(sqlite_url) as session:
+        purge.retire(session, [gone.id], at=at)
+
+    def of(profile: Profile, *what: Any) -> list[Any]:
+        with db.transaction(sqlite_url) as session:
+            chosen = sa.select(*what).where(what[0].class_.profile_id == profile.id)
+            return sorted((tuple(row) for row in session.execute(chosen)), key=str)
+
+    for profile, pages, keys, status, tied, asked in (
+        (gone, ("canceled", at), at, "paused", ["provisioned"], "revoked"),
+        (other, ("pending", None), None, "active", ["adopted", "provisioned"], "requested"),
+    ):
+        assert of(profile, Handoff.status, Handoff.ended_at) == sorted([("completed", LONG_AGO), pages], key=str)
+        assert of(profile, TrackingKey.revoked_at) == sorted([(LONG_AGO,), (keys,)], key=str)
+        assert of(profile, WebhookSubscription.status) == [(status,)]
+        assert of(profile, Delegation.kind) == [(kind,) for kind in tied]
+        assert of(profile, OAuthAuthorization.status) == [(asked,)]
+        ((shown,),) = of(profile, SharedSnapshotProfile.shared_snapshot_id)
+        with db.transaction(sqlite_url) as session:
+            assert session.get_one(SharedSnapshot, shown).revoked_at == (at if profile is gone else None)
+
+
 def test_an_invitation_of_a_guest_ends_with_the_last_of_its_profiles(database_url: str) -> None:
     """It stayed open, took a place in the plan for two weeks, and whoever accepted it heard that there is nothing."""
-    gone = accounts.profile(database_url)
+    gone, far = accounts.profile(database_url), accounts.profile(database_url)
     kept = Profile(workspace_id=gone.workspace_id, name="Kept", timezone="UTC", reporting_currency="USD")
     with db.transaction(database_url) as session:
         session.add(kept)
         session.flush()
-        for email, listed in (("both", [gone.id, kept.id]), ("gone", [gone.id]), ("all", None)):
-            invitation = Invitation(workspace_id=gone.workspace_id, email=email, role="guest", profile_ids=listed)
+        for email, listed in (("both", [gone.id, kept.id]), ("gone", [gone.id]), ("all", None), ("far", [far.id])):
+            of = far.workspace_id if email == "far" else gone.workspace_id
+            invitation = Invitation(workspace_id=of, email=email, role="guest", profile_ids=listed)
             invitation.invited_by_kind, invitation.digest = "system", email
             invitation.expires_at = db.now() + timedelta(days=1)
             session.add(invitation)
-    for archived, expected in ((gone, {"both", "all"}), (kept, {"all"})):
+    for archived, expected in ((gone, {"both", "all", "far"}), (kept, {"all", "far"})):
         with db.transaction(database_url) as session:
             assert purge.retire(session, [archived.id], at=db.now()).invitations_revoked == 1
             open_ = session.scalars(sa.select(Invitation.email).where(Invitation.status == "pending"))
@@ -157,10 +217,12 @@ def test_a_guest_without_another_profile_is_no_member_any_more(database_url: str
         for on in places
     ]
     owner = people.member(database_url, people.user(database_url), gone.workspace_id)
+    # one whose invitation named no profile yet, and one of elsewhere
+    waiting = people.member(database_url, people.user(database_url), gone.workspace_id, Role.GUEST)
     with db.transaction(database_url) as session:
         purge.retire(session, [gone.id], at=db.now())
     with db.transaction(database_url) as session:
-        assert set(session.scalars(sa.select(Membership.id))) == {guests[1].id, guests[2].id, owner.id}
+        assert set(session.scalars(sa.select(Membership.id))) == {guests[1].id, guests[2].id, owner.id, waiting.id}
 
 
 def test_what_is_archived_already_is_left_as_it_is(sqlite_url: str) -> None:

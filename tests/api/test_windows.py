@@ -31,8 +31,10 @@ def test_the_window_refuses_under_its_own_code() -> None:
     assert DateRangeQuery.error_code is errors.INVALID_DATE_RANGE
 
 
-@pytest.mark.parametrize("value", [20260101, None, True, ["2026-01-01"]])
-def test_a_date_that_is_no_text_is_refused_as_one(value: object) -> None:
+@pytest.mark.parametrize(
+    "value", [20260101, None, True, ["2026-01-01"], "20260101", "2026-W01-4", "2026-01-01T00:00", "2025-02-29", ""]
+)
+def test_what_is_no_date_written_so_is_refused_as_one(value: object) -> None:
     with pytest.raises(ValidationError):
         DateRangeQuery().load({"date_from": value, "date_to": "2026-01-31"})
 
@@ -51,6 +53,7 @@ def test_months_follow_each_other_clipped_to_the_window_up_to_the_last_day_there
         DateRange(date(2024, 4, 1), date(2024, 4, 30)),
     ]
     assert [month.is_whole_months() for month in window.months()] == [False, True, True]
+    assert not _load("2024-02-01", "2024-02-28").is_whole_months()
     assert list(_load("9999-12-02", "9999-12-31").months()) == [DateRange(date(9999, 12, 2), date(9999, 12, 31))]
     assert list(_load("2024-02-29", "2024-02-29").months()) == [DateRange(date(2024, 2, 29), date(2024, 2, 29))]
 

@@ -110,7 +110,7 @@ def test_what_differs_in_silence_is_caught(sql: str) -> None:
 NEVER_NULL = set(
     re.findall(
         r"\S+",
-        """anonymous_id answer_key arm_id cents channel_no claim_key conversion_key custom_type day day_from
+        """anonymous_id arm_id cents channel_no claim_key consent_marketing conversion_key custom_type day day_from
         denominator dimension doubt event_id format_no geo_no is_shared kind lag_days layer name_key numerator
         objective_no occurred_s outcome payment_ref pos_l profile_id profile_key
         rank record_no referral_id route score_window source source_rank tie told_by touch_key ts value

@@ -37,10 +37,14 @@ AREAS = {
     "identity": ("int_identity_statements", "int_stated_members", "int_declared_members", "int_identity_nodes",
                  "int_identity_links", "int_identity_components", "int_identity_keys",
                  "int_person_identifiers"),
+    "entities": ("int_entity_sightings", "int_entities", "int_account_days", "entity_reach"),
+    "people": ("int_consent_answers", "int_visitors", "visitors", "int_person_days", "int_first_ad_touches",
+               "customers", "person_names", "match_keys", "conversion_clicks"),
 }  # fmt: skip
 BUILT = [f"+{mart}" for mart in ("credit_daily", "unattributed_daily", "outcomes_daily", "delivery_daily", "entities",
                                 "profiles", "person_identifiers", "payments", "conversions",
-                                "customers")]  # fmt: skip
+                                "customers", "entity_reach", "visitors", "person_names", "match_keys",
+                                "conversion_clicks")]  # fmt: skip
 
 
 @click.command()

@@ -94,6 +94,17 @@ def test_a_file_that_cannot_be_read_fails_no_erasure_and_goes_if_it_names_the_pe
     assert path.exists() == (address != ADA)
 
 
+@pytest.mark.parametrize("address", [ADA, "bob@example.com"])
+def test_a_parquet_file_goes_whose_columns_are_named_after_the_person(
+    settings: Settings, lake: Lake, address: str
+) -> None:
+    content = io.BytesIO()
+    pq.write_table(pa.table({"person_key": ["p1"], address: ["yes"]}), content)
+    path = drop(settings, "answers.parquet", content.getvalue())
+    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == (address == ADA)
+    assert path.exists() == (address != ADA)
+
+
 @pytest.mark.parametrize("name", ["cut.parquet", "book.xlsx", "book.csv"])
 def test_a_file_that_cannot_be_read_and_does_not_tell_whom_it_names_goes(
     settings: Settings, lake: Lake, name: str

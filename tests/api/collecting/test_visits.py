@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from api import db
-from api.models import CollectedEvent
+from api.models import CollectedEvent, Profile, TrackerSettings
 from data_contracts.contract import inbound, internal
 from data_contracts.judge import judge
 from tests.factories import tracked
@@ -158,6 +158,26 @@ def test_what_is_not_consented_to_is_counted_and_marked(
     tell(headers, **changes)
     (touch,) = became("touches")
     assert touch.get("consent_marketing") is expected
+
+
+def test_a_site_goes_by_the_settings_of_its_tracker(
+    client: FlaskClient, tell: Tell, became: Became, settings: Settings, profile: Profile, key: str
+) -> None:
+    with db.transaction(settings.operational_url) as session:
+        session.add(TrackerSettings(profile_id=profile.id, session_idle_minutes=5, respect_gpc=False))
+    signal = {"Sec-GPC": "1"}
+    for ago, consent in ((900, None), (540, {"marketing": True}), (240, {"marketing": False})):
+        tell(signal, ago=ago, consent=consent)
+    tell(signal, ago=10)
+    assert [touch.get("consent_marketing") for touch in became("touches")] == [None, True, False]
+    typed = {"trackingKey": key, "anonymousId": "b", "idType": "email", "idValue": "ann@example.com", "pageUrl": SHOP}
+    body = {**typed, "capturedAt": int(db.now().timestamp() * 1000)}
+    assert tracked.send(client, body, "identity-signal", headers=signal).status_code == 202
+    assert [row["value_b"] for row in became("identities")] == ["ann@example.com"]
+    with db.transaction(settings.operational_url) as session:
+        session.get_one(TrackerSettings, profile.id).capture_typed_identity = False
+    assert tracked.send(client, {**body, "idValue": "bob@example.com"}, "identity-signal").status_code == 202
+    assert len(became("identities")) == 1
 
 
 def test_of_an_address_only_its_host_and_its_labels_are_kept(tell: Tell, became: Became, settings: Settings) -> None:

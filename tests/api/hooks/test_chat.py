@@ -61,8 +61,11 @@ def client(assembled: Application, settings: Settings, monkeypatch: pytest.Monke
 
 @pytest.fixture
 def deliver(client: FlaskClient, connection: Connection) -> Deliver:
-    def sent(*messages: dict[str, Any], to: str | None = None, body: bytes | None = None, **options: Any) -> int:
+    def sent(
+        *messages: dict[str, Any], to: str | None = None, body: bytes | None = None, signature: str = "", **options: Any
+    ) -> int:
         content, headers = delivery(list(messages), **{"secret": SECRET, **options})
+        headers |= {"X-Hub-Signature-256": signature} if signature else {}
         address = f"/hooks/chat/{to or connection.id}"
         return client.post(address, data=content if body is None else body, headers=headers).status_code
 
@@ -101,6 +104,16 @@ def test_what_comes_again_changes_nothing_and_another_click_is_another_conversat
     outcomes = kept(settings, "conversions")
     assert [one["occurred_at"][11:19] for one in outcomes] == ["00:00:00", "00:01:30"]
     assert len({one["conversation_id"] for one in kept(settings, "ad_referrals")}) == 2
+
+
+def test_messages_of_ads_that_tell_no_click_are_a_conversation_each(deliver: Deliver, settings: Settings) -> None:
+    first, second = (message(number, f"1415555012{number}", AT, ad_id="120") for number in "12")
+    del first["referral"]["ctwa_clid"], second["referral"]["ctwa_clid"]
+    for _ in range(2):
+        assert deliver(first, second) == 200
+    assert len({one["conversation_id"] for one in kept(settings, "ad_referrals")}) == 2
+    assert ["click_id" in one for one in kept(settings, "ad_referrals")] == [False] * 2
+    assert len(kept(settings, "conversions")) == 2
 
 
 @pytest.mark.parametrize("torn", ["Kerry \ud83e", "Ker\x00ry", "\udde5"])
@@ -163,6 +176,28 @@ def test_a_number_that_is_not_known_to_be_possible_goes_to_quarantine_and_is_not
     assert bad == {"row": 1, "field": "phone", "reason": "not a phone number with its country code"}
 
 
+def test_what_is_wrong_about_somebody_who_hides_their_number_is_not_lost_either(
+    deliver: Deliver, settings: Settings, home: Path
+) -> None:
+    # it was answered as kept, and lay nowhere
+    assert deliver(message("1", "US.13491208655302741918", 5, ad_id="120")) == 200
+    lake = Lake(home / "lake")
+    lake.prepare()
+    landings = land_ingested(settings.operational_url, lake)
+    assert [(one.dataset, one.rows_quarantined, one.bad_rows(1)[0]["field"]) for one in landings] == [
+        ("ad_referrals", 1, "occurred_at"), ("conversions", 1, "occurred_at"),
+    ]  # fmt: skip
+
+
+def test_a_delivery_as_large_as_the_chat_app_makes_them_is_kept_whole(deliver: Deliver, settings: Settings) -> None:
+    # above a mebibyte it was refused each time it came, and of more than 500 conversations the rest were left out
+    written = [message(str(one), f"1415555{one:04}", AT, ad_id="120") for one in range(600)]
+    written += [{**message(f"more-{one}", "14155550123", AT), "text": {"body": "x" * 4_000}} for one in range(400)]
+    assert len(delivery(written, secret=SECRET)[0]) > 3 * 600_000
+    assert deliver(*written) == 200
+    assert len(kept(settings, "ad_referrals")) == len(kept(settings, "conversions")) == 600
+
+
 def test_a_message_of_an_erased_number_is_nobodys_and_in_no_quarantine(
     deliver: Deliver, settings: Settings, profile: Profile
 ) -> None:
@@ -179,11 +214,27 @@ def test_other_messages_and_other_news_are_answered_and_not_kept(deliver: Delive
     assert kept(settings, "ad_referrals") == kept(settings, "conversions") == []
 
 
+def test_of_a_delivery_only_what_is_a_message_to_the_connections_own_account_is_kept(
+    deliver: Deliver, settings: Settings
+) -> None:
+    ours, others = message("1", "14155550123", AT, ad_id="120"), message("2", "14155550124", AT, ad_id="121")
+    body = json.loads(delivery([ours], secret=SECRET)[0])
+    echoed, foreign = (
+        json.loads(delivery([others], secret=SECRET, account=of)[0])["entry"][0] for of in (ACCOUNT, "9")
+    )
+    echoed["changes"][0]["field"] = "history"
+    told = [foreign, echoed, {"id": ACCOUNT, "changes": [{"field": "messages", "value": None}]}, *body["entry"]]
+    content = json.dumps({**body, "entry": told}).encode()
+    signature = "sha256=" + hmac.new(SECRET.encode(), content, hashlib.sha256).hexdigest()
+    assert deliver(body=content, signature=signature) == 200
+    assert [one["phone"] for one in kept(settings, "ad_referrals")] == ["+14155550123"]
+
+
 def test_a_clock_ahead_of_ours_makes_no_visit_of_tomorrow(deliver: Deliver, settings: Settings) -> None:
     with time_machine.travel("2026-03-02T00:00:00Z", tick=False):
-        for number, at in (("1", AT + 36 * 3_600), ("2", 10**30)):
-            assert deliver(message(number, "14155550123", at, ad_id="120")) == 200
-    assert [one["occurred_at"] for one in kept(settings, "ad_referrals")] == ["2026-03-02T00:00:00+00:00"] * 2
+        for number, at in (("1", AT + 36 * 3_600), ("2", 10**30), ("3", "soon")):
+            assert deliver({**message(number, "14155550123", AT, ad_id="120"), "timestamp": str(at)}) == 200
+    assert [one["occurred_at"] for one in kept(settings, "ad_referrals")] == ["2026-03-02T00:00:00+00:00"] * 3
 
 
 def test_only_signed_deliveries_of_the_connections_own_account_are_taken(

@@ -63,6 +63,22 @@ def now_on(url: str, workspace: Workspace) -> tuple[str, str]:
         return found.plan, found.status
 
 
+def test_what_one_workspace_pays_is_no_other_workspaces_plan(
+    post: Callable[..., TestResponse], selling: Settings
+) -> None:
+    url = selling.operational_url
+    with time_machine.travel(START, tick=False):
+        payer, other = trialing(url), trialing(url)
+        before = now_on(url, other)
+        told = (
+            changed("evt_1", START, marks(payer, "agency"), "active", price="price_agency_month"),
+            invoice("evt_2", START, marks(payer, "agency"), is_paid=True),
+            checkout("evt_3", START, marks(other), sub="sub_2", kind="checkout.session.expired"),
+        )
+        assert [post(one).status_code for one in told] == [200] * 3
+        assert (now_on(url, payer), now_on(url, other)) == (("agency", "active"), before)
+
+
 @pytest.mark.parametrize(
     ("secret", "late", "status"),
     [

@@ -111,6 +111,9 @@ def test_the_signature_is_judged_before_the_body_and_the_connection(deliver: Cal
     assert deliver("products/update", to=UNKNOWN).status_code == 404
     assert deliver("products/update", to="no-id").status_code == 404
     assert deliver("products/update", shop="other.myshopify.com").status_code == 404
+    lines = [{"id": one, "name": "x" * 2_500} for one in range(500)]  # refused, an order cost the store's webhook
+    for times, status in ((1, 200), (4, 413)):
+        assert deliver("orders/updated", {"id": 5, "line_items": lines * times}).status_code == status
 
 
 def test_a_deployment_without_an_app_takes_nothing(

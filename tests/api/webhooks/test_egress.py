@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import socket
 from typing import Any
 
 import pytest
 
 from api.webhooks import egress
-from api.webhooks.egress import Egress, NotPublicError, Outcome, check
+from api.webhooks.egress import Egress, FetchError, NotPublicError, Outcome, check
 from tests.factories.receivers import PUBLIC, Receiver, names
 
 FORMS = (
@@ -17,6 +18,8 @@ FORMS = (
     *("[::1]", "[::]", "[::ffff:127.0.0.1]", "[64:ff9b::7f00:1]", "[fe80::1]", "[fc00::1]", "[2002:7f00:1::]"),
     # the platform of Azure's machines, and inner addresses within public ones
     *("168.63.129.16", "[2606:4700::5efe:a00:1]", "[2606:4700::200:5efe:a00:1]"),
+    # inner ones in spellings that were given up
+    *("[::a00:1]", "[::ffff:0:a00:1]", "[fec0::1]"),
 )
 BROKEN = (
     *("http://receiver.example/", "https://receiver.example:8443/", "https://receiver.example:80/", "ftp://a.example/"),
@@ -89,8 +92,19 @@ def test_the_address_that_was_checked_is_the_one_connected_to(
 
 
 def test_a_proxy_of_the_environment_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    dialled: list[Any] = []
+
+    def dial(address: Any, *_: Any, **__: Any) -> socket.socket:
+        dialled.append(address)
+        raise OSError
+
+    monkeypatch.setattr("urllib3.util.connection.create_connection", dial)
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     assert Egress().post("https://inside.example/", b"{}", {}) == Outcome(error="address_not_public")
+    assert Egress().post("https://receiver.example/", b"{}", {}) == Outcome(error="connection")
+    with pytest.raises(FetchError):
+        Egress().fetch("https://receiver.example/", io.BytesIO(), most_bytes=9)
+    assert dialled == [(PUBLIC, 443)] * 2
 
 
 def test_a_redirect_is_not_followed_and_an_answer_not_read(receiver: Receiver) -> None:

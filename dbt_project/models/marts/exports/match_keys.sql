@@ -24,11 +24,12 @@ named as (
     group by profile_key, person_key
 ),
 
+-- Seconds are as fine as answers are known: of two in one a refusal may be the last that somebody ever told.
 consents as (
     select
         person_key,
         consent_marketing,
-        row_number() over (partition by person_key order by occurred_s desc, answer_key asc) as recency
+        row_number() over (partition by person_key order by occurred_s desc, consent_marketing asc) as recency
     from {{ changed_rows('int_consent_answers', 'int_changed_customers', since=none) }}
 ),
 

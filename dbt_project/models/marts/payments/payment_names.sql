@@ -11,6 +11,6 @@ left join {{ ref('int_payments') }} as payments
     on
         names.profile_key = payments.profile_key
         and names.ref = payments.payment_ref
--- what is a payment itself is no name of another
-where names.ref <> names.payment_ref and payments.payment_ref is null
+-- what is a payment itself is no name of another, nor of its own
+where payments.payment_ref is null
 order by names.profile_key, names.payment_ref, names.ref

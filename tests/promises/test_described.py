@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from api.terms import TERMS
 from tests.factories.deployments import application, settings_of
 
 
-@pytest.fixture
-def document(home: Path) -> Any:
-    return application(settings_of(home)).test_client().get("/openapi.json").get_json()
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    settings = settings_of(tmp_path_factory.mktemp("described"))
+    return application(settings).test_client().get("/openapi.json").get_json()
 
 
 def test_only_what_has_no_shape_of_its_own_is_described_without_members(document: Any) -> None:
@@ -47,6 +48,12 @@ def test_every_member_of_a_body_and_of_an_answer_says_what_it_is(document: Any) 
         if not {"description", "$ref"} & told.keys()
     ]
     assert silent == []
+
+
+def test_every_term_is_what_some_member_says(document: Any) -> None:
+    schemas = document["components"]["schemas"].values()
+    said = {(name, one.get("description")) for schema in schemas for name, one in schema.get("properties", {}).items()}
+    assert [name for name, meaning in TERMS.items() if (name, meaning) not in said] == []
 
 
 def test_every_answer_says_of_its_freshness_that_it_is_news_that_came_and_not_a_look(document: Any) -> None:

@@ -46,6 +46,8 @@ GUIDES = {
 }
 # where files of the repository stand on the site
 PLACES = {guide.file: f"/docs/{guide.name}" for guide in GUIDES.values()} | {"errors.md": "/docs/errors"}
+# a page that goes by the name of its file in the repository has a name for readers here
+LABELS = {guide.file: guide.label for guide in GUIDES.values()} | {"errors.md": "Errors"}
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ def _linked(words: list[Token]) -> list[Token]:
             address = _address(str(word.attrs["href"]))
             shown = address is not None
             word.attrs["href"] = address or ""
+        elif word.type == "text" and word.content in LABELS:
+            word.content = LABELS[word.content]
         if shown or word.type not in {"link_open", "link_close"}:
             kept.append(word)
     return kept

@@ -61,6 +61,13 @@ def test_a_link_to_a_file_that_the_site_does_not_show_is_its_text() -> None:
     assert told.body == '<p>a test, <em>a</em> seed and <a href="/docs/errors#c">b</a></p>\n'
 
 
+def test_a_page_that_goes_by_its_file_has_its_name_on_the_site() -> None:
+    told = rendered("# T\n\nsee [routes.md](routes.md), [errors.md](errors.md) and [runbook.md](runbook.md)\n")
+    assert told.body == (
+        '<p>see <a href="/docs/routes">Routes and scopes</a>, <a href="/docs/errors">Errors</a> and runbook.md</p>\n'
+    )
+
+
 def test_headings_of_the_same_words_have_places_of_their_own() -> None:
     told = rendered("# T\n\n## ad_sets\n\n## More\n\n## ad_sets\n")
     assert [anchor for anchor, _ in told.sections] == ["ad_sets", "more", "ad_sets-1"]

@@ -111,13 +111,14 @@ def again(home: Path, database_url: str) -> Iterator[FlaskClient]:
 
 
 def test_what_idles_longer_than_an_operator_lets_it_is_told_to_come_again(
-    again: FlaskClient, capsys: pytest.CaptureFixture[str]
+    again: FlaskClient, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     # it was 500, as if it were a fault of ours
     response = again.get("/api/v1/idle/1")
     assert (response.status_code, response.get_json()["error"]["code"]) == (503, "database_unavailable")
     # the log named only the class of the error, which is the same for a wrong password and a full disk
-    assert "terminating connection due to idle-in-transaction timeout" in capsys.readouterr().out
+    said = capsys.readouterr().out + caplog.text
+    assert "terminating connection due to idle-in-transaction timeout" in said
     assert again.get("/api/v1/idle/0").status_code == 200
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import shutil
 import tempfile
@@ -210,3 +211,8 @@ def figures(served: Path, without: Mapping[str, tuple[str, ...]]) -> dict[str, l
             listed = ", ".join(f'"{column}"' for column in kept) or "1"
             found[name] = sorted(connection.execute(f"select {listed} from {name}").fetchall(), key=repr)
     return found
+
+
+def unfinished(path: Path) -> Path:
+    """Where a file of the inbox is written anew without somebody."""
+    return path.with_name(f".{hashlib.sha256(path.name.encode()).hexdigest()}.tmp")

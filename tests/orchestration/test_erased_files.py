@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import io
 import tracemalloc
 import zipfile
@@ -27,6 +26,7 @@ from orchestration.importer import digest_of, import_file, lost_imports
 from orchestration.inbox import scan_inbox, waiting_files
 from orchestration.lake import Lake
 from orchestration.readers import read_records
+from tests.factories import forgotten
 from tests.orchestration.test_importer import PROFILE
 from tests.orchestration.test_inbox import lake
 from touchledger.settings import Settings
@@ -292,7 +292,7 @@ def test_a_person_is_found_where_pieces_of_a_large_file_meet(
 
 def test_a_file_that_the_disk_does_not_let_be_written_anew_stays(settings: Settings) -> None:
     path = drop(settings, "people.csv", f"person_key,email\np1,{ADA}\n".encode())
-    path.with_name(f".{hashlib.sha256(b'people.csv').hexdigest()}.tmp").mkdir()
+    forgotten.unfinished(path).mkdir()
     with pytest.raises(IsADirectoryError):
         rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada())
     assert path.exists()

@@ -30,7 +30,6 @@ from tests.factories import accounts, forgotten
 from tests.factories.deployments import migrate
 from tests.fixtures.processes import PROCESSES
 from tests.fixtures.waiting_dbt import waiting_dbt
-from tests.orchestration.test_erased_files import unfinished
 from touchledger import settings as settings_module
 from touchledger.accounts import create_profile
 from touchledger.settings import Settings
@@ -98,7 +97,7 @@ def erase(asked: Asked) -> None:
 def in_the_way(asked: Asked, place: str) -> Path:
     """A folder where a file is to be written: a fault of the disk at that place."""
     if place == "inbox":
-        return unfinished(asked.settings.inbox / asked.profile_id / "conversions" / "crm.csv")
+        return forgotten.unfinished(asked.settings.inbox / asked.profile_id / "conversions" / "crm.csv")
     (landed,) = [one.path for one in asked.lake.batches("touches") if one.rows_in == 4]
     return landed.with_name(f".{landed.name}.tmp")
 
@@ -166,7 +165,7 @@ def killed_at_the_import(settings: Settings, person: Person) -> None:
 
     def kill(event: str, arguments: tuple[object, ...]) -> None:
         # it waits for the disk: no more under the name that it had while it was written
-        if event == "open" and str(arguments[0]) == str(told.parent) and not unfinished(told).exists():
+        if event == "open" and str(arguments[0]) == str(told.parent) and not forgotten.unfinished(told).exists():
             os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(kill)

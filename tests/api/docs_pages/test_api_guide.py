@@ -53,7 +53,7 @@ def test_its_figures_are_those_of_the_code() -> None:
     }
     assert f"{IDLE.days} days after its last use, {sign_in.LIFE.days} at the most" in FLAT
     assert f"works for {keys.GRACE // timedelta(hours=1)} hours" in FLAT
-    assert f"{MOST_DAYS} at most" in FLAT
+    assert f"at most {MOST_DAYS} days after the first" in FLAT
     assert f"A cursor holds for {pagination.LIFE_SECONDS // 3600} hours" in FLAT
     assert f"within {idempotency.KEPT // timedelta(hours=1)} hours" in FLAT
     assert f"1 to {idempotency.LONGEST} printable ASCII" in FLAT

@@ -54,6 +54,7 @@ def landing() -> Response:
         dagster_url=f"http://127.0.0.1:{settings.dagster_port}",
         snapshot_id=health.snapshot_id,
         codes=len(errors.CATALOGUE),
+        guides=[GUIDES[name] for name in ("api", "models")],
     )
     return _page(page, PLAIN)
 

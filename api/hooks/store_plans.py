@@ -88,7 +88,8 @@ def _is_outdated(session: Session, delivery: StoreDelivery, ref: str) -> bool:
 def _end_handoff(session: Session, workspace_id: str, plan: str, state: str, at: datetime) -> None:
     for one in billing.open_handoffs(session, workspace_id, at, kind="plan_selection"):
         ends = ("completed", None) if state == "ACTIVE" else _ENDED.get(state) if state != "CANCELLED" else None
-        if one.plan == plan and ends is not None:
+        # what was told of before somebody was sent to the page says nothing of it
+        if one.plan == plan and ends is not None and one.created_at <= at:
             one.status, one.reason = ends
-            one.ended_at = max(at, one.created_at)
+            one.ended_at = at
             one.result = {"plan": plan} if state == "ACTIVE" else None

@@ -98,6 +98,14 @@ def test_what_the_merchant_did_not_confirm_gives_nothing(
         assert session.get(Subscription, profile.workspace_id) is None
 
 
+def test_what_was_told_late_of_an_earlier_plan_completes_no_newer_hand_off(
+    settings: Settings, profile: Profile, store: Connection
+) -> None:
+    page = chosen(settings, profile, "growth")
+    tell(settings, store, body(1, "ACTIVE", begun=AT - 5 * HOUR), AT - 5 * HOUR)
+    assert ended(settings, page) == ("pending", None, None)
+
+
 def test_another_plan_replaces_the_first_in_whatever_order_it_is_told(
     settings: Settings, profile: Profile, store: Connection
 ) -> None:

@@ -16,7 +16,7 @@ from api.guard import public
 from api.http import Blueprint
 from api.models import OutgoingMail, Profile, WebhookDelivery, WebhookSubscription
 from api.snapshot import snapshots
-from api.webhooks.delivering import OPEN
+from api.webhooks.waiting import OPEN
 
 SPARE_BYTES = 200 * 1024 * 1024
 # a worker that runs takes what is due within seconds

@@ -36,13 +36,14 @@ from api.hooks import store_effects
 from api.one_by_one import Round, is_everybodys, never
 from api.recommendations import raising
 from api.reports import making, scheduling
-from api.webhooks import delivering
+from api.webhooks import delivering, waiting
 from touchledger.settings import Settings, load
 
 log = structlog.get_logger("api.worker")
 
 LOOK_EVERY_SECONDS = 2.0
 SCHEDULES_EVERY = 30.0
+MINUTELY = 60.0
 HOURLY = 3600.0
 DAILY = 86400.0
 
@@ -115,6 +116,7 @@ def chores(settings: Settings, ended: Callable[[], bool] = never) -> list[Chore]
         Chore("send_conversions", beside(partial(sending.send_due, ended=ended))),
         Chore("give_up_exports", sending.give_up, every=HOURLY),
         Chore("deliver_webhooks", delivering.sending()),
+        Chore("put_webhooks_right", waiting.put_right, every=MINUTELY),
         Chore("forget_old_webhooks", delivering.forget_old, every=DAILY),
         Chore("note_newcomers", newcomers.noting()),
         Chore("lapse_plans", lapses.lapse, every=HOURLY),

@@ -83,5 +83,19 @@ class WebhookDelivery(Base):
     __table_args__ = (
         sa.CheckConstraint("status in ('pending', 'retrying', 'delivered', 'dead')", name="status"),
         sa.Index("ix_webhook_deliveries_due", "status", "next_attempt_at"),
+        sa.Index(
+            "ix_webhook_deliveries_waiting",
+            "subscription_id",
+            "next_attempt_at",
+            "id",
+            sqlite_where=sa.text("next_attempt_at is not null"),
+            postgresql_where=sa.text("next_attempt_at is not null"),
+        ),
+        sa.Index(
+            "ix_webhook_deliveries_claimed",
+            "claimed_until",
+            sqlite_where=sa.text("claimed_until is not null"),
+            postgresql_where=sa.text("claimed_until is not null"),
+        ),
         sa.Index("ix_webhook_deliveries_listed", "subscription_id", "created_at", "id", "status"),
     )

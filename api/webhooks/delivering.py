@@ -15,32 +15,20 @@ from sqlalchemy.orm import Session
 
 from api import db
 from api.models import WebhookDelivery, WebhookEvent, WebhookSubscription
-from api.postponed import SLACK, is_due
-from api.webhooks import signing
+from api.webhooks import signing, waiting
 from api.webhooks.egress import Egress, Outcome
 from api.webhooks.emitting import content
+from api.webhooks.waiting import CLAIMED_FOR, JITTER, WAITS
 from touchledger.settings import Settings
 
 log = structlog.get_logger("api.webhooks")
 
 AT_ONCE = 16
-# of one receiver at once: a slow one does not keep the others waiting
-OF_ONE = 2
 # seconds that a round waits for its attempts; slower ones go on beside whatever else there is to do
 PATIENCE = 2.0
-WAITS = (
-    timedelta(seconds=5),
-    timedelta(minutes=5),
-    timedelta(minutes=30),
-    *(timedelta(hours=hours) for hours in (2, 5, 10, 14, 20, 24)),
-)
-JITTER = 0.2
-# longer than any attempt can take: whoever claimed it is gone
-CLAIMED_FOR = timedelta(minutes=2)
 FAILED_AFTER = timedelta(hours=72)
 KEPT_FOR = timedelta(days=30)
 GONE = 410
-OPEN = ("pending", "retrying")
 
 
 @dataclass(frozen=True)
@@ -55,6 +43,7 @@ class Attempt:
 
 def deliver(settings: Settings, egress: Egress | None = None) -> int:
     """Try what is due, to the end; the number of deliveries that were taken. Safe in several processes at once."""
+    waiting.put_right(settings)
     with ThreadPoolExecutor(max_workers=AT_ONCE) as pool:
         return sum(one.result() for one in _begun(settings, pool, egress or Egress(), AT_ONCE))
 
@@ -77,7 +66,7 @@ def sending(egress: Egress | None = None) -> Callable[[Settings], int]:
 
 
 def _begun(settings: Settings, pool: ThreadPoolExecutor, egress: Egress, most: int) -> list[Future[bool]]:
-    attempts = [_claimed(settings, one) for one in _due(settings, most)] if most else []
+    attempts = [_claimed(settings, one) for one in waiting.due(settings, most)] if most else []
     return [pool.submit(_delivered, settings, egress, one) for one in attempts if one is not None]
 
 
@@ -107,55 +96,11 @@ def wait_before(attempts: int, chance: float) -> timedelta | None:
     return WAITS[attempts - 1] * (1 - JITTER + 2 * JITTER * chance)
 
 
-def _due(settings: Settings, most: int) -> list[str]:
-    """Ids of what is due, a few of each receiver, less those on their way to it; workspaces take turns, oldest first.
-
-    Who has more on its way, or more that waits, comes after who has less.
-    """
-    at = db.now()
-    oldest = WebhookDelivery.next_attempt_at, WebhookDelivery.id
-    of_receiver = sa.func.row_number().over(partition_by=WebhookDelivery.subscription_id, order_by=oldest)
-    ripe = (
-        sa.select(
-            *oldest, WebhookDelivery.subscription_id, WebhookSubscription.workspace_id, of_receiver.label("place")
-        )
-        .join(WebhookSubscription, WebhookSubscription.id == WebhookDelivery.subscription_id)
-        .where(_is_due(at), WebhookSubscription.status == "active")
-        .subquery()
-    )
-    # counted once: asked for each of thousands that wait, it takes as many times as long
-    under_way = sa.func.count().label("under_way")
-    claimed = WebhookDelivery.status.in_(OPEN), WebhookDelivery.claimed_until >= at
-    held = sa.select(WebhookDelivery.subscription_id, under_way).where(*claimed)
-    to_receiver = held.group_by(WebhookDelivery.subscription_id).cte("to_receiver")
-    owned = sa.select(WebhookSubscription.workspace_id, sa.func.sum(to_receiver.c.under_way).label("under_way"))
-    owned = owned.join(to_receiver, to_receiver.c.subscription_id == WebhookSubscription.id)
-    of_workspace = owned.group_by(WebhookSubscription.workspace_id).cte("of_workspace")
-    age = ripe.c.next_attempt_at, ripe.c.id
-    place = sa.func.row_number().over(partition_by=ripe.c.workspace_id, order_by=age)
-    turn = place + sa.func.coalesce(of_workspace.c.under_way, 0)
-    chosen = (
-        sa.select(ripe.c.id)
-        .outerjoin(to_receiver, to_receiver.c.subscription_id == ripe.c.subscription_id)
-        .outerjoin(of_workspace, of_workspace.c.workspace_id == ripe.c.workspace_id)
-        .where(ripe.c.place + sa.func.coalesce(to_receiver.c.under_way, 0) <= OF_ONE)
-    )
-    with db.transaction(settings.operational_url, durable=False) as session:
-        return list(session.scalars(chosen.order_by(turn, *age).limit(most)))
-
-
-def _is_due(at: datetime) -> sa.ColumnElement[bool]:
-    until = WebhookDelivery.claimed_until
-    free = sa.or_(until.is_(None), until < at, until > at + CLAIMED_FOR + SLACK)
-    longest = [wait * (1 + JITTER) for wait in WAITS]
-    return sa.and_(WebhookDelivery.status.in_(OPEN), is_due(at, WebhookDelivery, longest), free)
-
-
 def _claimed(settings: Settings, delivery_id: str) -> Attempt | None:
     """Take hold of a delivery before a byte of it leaves; None when another process has it."""
     at = db.now()
     until = at + CLAIMED_FOR
-    hold = sa.update(WebhookDelivery).where(WebhookDelivery.id == delivery_id, _is_due(at))
+    hold = sa.update(WebhookDelivery).where(WebhookDelivery.id == delivery_id, waiting.is_due(at))
     with db.transaction(settings.operational_url) as session:
         held = session.execute(hold.values(claimed_until=until))
         if not held.rowcount:  # type: ignore[attr-defined]

@@ -14,8 +14,8 @@ from api import errors, plans
 from api.db import now
 from api.models import WebhookDelivery, WebhookEvent, WebhookSubscription, Workspace
 from api.webhooks import signing
-from api.webhooks.delivering import OPEN
 from api.webhooks.egress import one_spelling
+from api.webhooks.waiting import OPEN
 from touchledger.settings import Settings
 
 

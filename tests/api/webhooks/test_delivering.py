@@ -17,8 +17,9 @@ from api import db
 from api.models import Profile, WebhookDelivery, WebhookEvent, WebhookSubscription
 from api.v1.webhooks import subscriptions
 from api.webhooks import delivering
-from api.webhooks.delivering import WAITS, deliver, forget_old, wait_before
+from api.webhooks.delivering import deliver, forget_old, wait_before
 from api.webhooks.emitting import emit_for_profile
+from api.webhooks.waiting import WAITS
 from tests.api.webhooks.conftest import SECRET, subscribed
 from tests.factories import accounts
 from tests.factories.receivers import Receiver

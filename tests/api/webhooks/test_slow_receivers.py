@@ -11,13 +11,13 @@ import pytest
 from api import db
 from api.models import Profile, WebhookSubscription
 from api.webhooks import delivering, egress
-from api.webhooks.delivering import OF_ONE, sending
+from api.webhooks.delivering import sending
 from api.webhooks.egress import Egress, Outcome
+from api.webhooks.waiting import OF_ONE
 from tests.api.webhooks.conftest import subscribed
 from tests.api.webhooks.test_delivering import deliveries, emitted
 from tests.factories import accounts
 from tests.factories.receivers import Receiver, receiving
-from tests.fixtures.statements import statements
 from touchledger.settings import Settings
 
 SLOW = "https://slow.example/hook"
@@ -101,17 +101,3 @@ def test_an_answer_without_end_is_taken_by_its_status(receiver: Receiver) -> Non
     begun = time.monotonic()
     assert receiver.egress.post("https://receiver.example/hook", b"{}", {}) == Outcome(200)
     assert time.monotonic() - begun < 3
-
-
-def test_what_waits_is_not_counted_anew_for_each_that_waits(
-    settings: Settings, subscription: WebhookSubscription, receiver: Receiver
-) -> None:
-    # 10,000 that waited for one receiver took the worker 70 seconds a round, and all its other chores waited
-    deliver, engine = sending(), db.engine_for(settings.operational_url, durable=False)
-    with statements(engine) as run:
-        deliver(settings)
-    (asked,) = (one for one in run if "FROM webhook_deliveries" in one[0])
-    with engine.connect() as connection:
-        plan = connection.exec_driver_sql(f"explain query plan {asked[0]}", asked[1]).all()
-    assert not [step.detail for step in plan if "CORRELATED" in step.detail]
-    assert not [step.detail for step in plan if step.detail.startswith("SCAN webhook_")]

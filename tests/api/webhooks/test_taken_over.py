@@ -10,12 +10,12 @@ import time_machine
 
 from api import db
 from api.models import Profile, WebhookDelivery, WebhookSubscription
-from api.webhooks import delivering
+from api.webhooks import delivering, waiting
 from api.webhooks.delivering import Attempt, Outcome
 from api.webhooks.emitting import emit_for_profile
 from touchledger.settings import Settings
 
-LATER = delivering.CLAIMED_FOR + timedelta(seconds=1)
+LATER = waiting.CLAIMED_FOR + timedelta(seconds=1)
 FAILURES = [Outcome(error="timeout"), Outcome(500), Outcome(410)]
 
 

@@ -117,7 +117,7 @@ def chores(settings: Settings, ended: Callable[[], bool] = never) -> list[Chore]
         Chore("give_up_exports", sending.give_up, every=HOURLY),
         Chore("deliver_webhooks", delivering.sending()),
         Chore("put_webhooks_right", waiting.put_right, every=MINUTELY),
-        Chore("forget_old_webhooks", delivering.forget_old, every=DAILY),
+        Chore("forget_old_webhooks", delivering.forgetting_old(), every=MINUTELY),
         Chore("note_newcomers", newcomers.noting()),
         Chore("lapse_plans", lapses.lapse, every=HOURLY),
         Chore("close_abandoned_changes", platform_changes.close_all_abandoned, every=SCHEDULES_EVERY),

@@ -14,6 +14,7 @@ from cryptography.fernet import InvalidToken
 from sqlalchemy.orm import Session
 
 from api import db
+from api.forgetting import forgetting
 from api.models import WebhookDelivery, WebhookEvent, WebhookSubscription
 from api.webhooks import signing, waiting
 from api.webhooks.egress import Egress, Outcome
@@ -77,16 +78,13 @@ def _delivered(settings: Settings, egress: Egress, attempt: Attempt) -> bool:
     return _is_taken(outcome)
 
 
-def forget_old(settings: Settings) -> None:
-    """Drop deliveries that ended long ago, and events that no delivery is left of."""
-    before = db.now() - KEPT_FOR
-    ended = sa.delete(WebhookDelivery).where(
-        WebhookDelivery.status.in_(("delivered", "dead")), WebhookDelivery.created_at < before
-    )
+def forgetting_old() -> Callable[[Settings], int]:
+    """Drops deliveries that ended long ago, and events that no delivery is left of, a part of them in each round."""
+    ended = WebhookDelivery.status.in_(("delivered", "dead"))
     told = sa.exists().where(WebhookDelivery.event_id == WebhookEvent.id)
-    with db.transaction(settings.operational_url) as session:
-        session.execute(ended)
-        session.execute(sa.delete(WebhookEvent).where(WebhookEvent.occurred_at < before, ~told))
+    deliveries = forgetting(WebhookDelivery.created_at, KEPT_FOR, ended)
+    events = forgetting(WebhookEvent.occurred_at, KEPT_FOR, ~told)
+    return lambda settings: deliveries(settings) + events(settings)
 
 
 def wait_before(attempts: int, chance: float) -> timedelta | None:

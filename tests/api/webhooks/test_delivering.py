@@ -17,7 +17,7 @@ from api import db
 from api.models import Profile, WebhookDelivery, WebhookEvent, WebhookSubscription
 from api.v1.webhooks import subscriptions
 from api.webhooks import delivering
-from api.webhooks.delivering import deliver, forget_old, wait_before
+from api.webhooks.delivering import deliver, forgetting_old, wait_before
 from api.webhooks.emitting import emit_for_profile
 from api.webhooks.waiting import WAITS
 from tests.api.webhooks.conftest import SECRET, subscribed
@@ -291,7 +291,7 @@ def test_what_ended_is_forgotten_after_thirty_days_and_what_waits_is_not(
     deliver(settings, receiver.egress)
     emitted(settings, subscription)
     clock.shift(timedelta(days=31))
-    forget_old(settings)
+    assert forgetting_old()(settings) == 2
     with db.transaction(settings.operational_url) as session:
         assert [row.status for row in deliveries(settings)] == ["pending"]
         assert len(session.scalars(sa.select(WebhookEvent)).all()) == 1

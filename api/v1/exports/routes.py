@@ -49,7 +49,9 @@ def destination_list(query: dict[str, Any]) -> list[dict[str, Any]]:
             owner=profile_id,
             filters={},
         )
-        return [told(row, reading.get_one(Connection, row.connection_id)) for row in rows]
+        named = sa.select(Connection).where(Connection.id.in_([row.connection_id for row in rows]))
+        found = {one.id: one for one in reading.scalars(named)}
+        return [told(row, found[row.connection_id]) for row in rows]
 
 
 @bp.route("/exports/destinations", methods=["POST"])

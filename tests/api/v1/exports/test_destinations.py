@@ -16,6 +16,7 @@ from tests.api.conftest import Caller
 from tests.api.v1.profiles.conftest import refusal
 from tests.factories import accounts, connected, exports, people
 from tests.fixtures.sandbox import RunningSandbox
+from tests.fixtures.statements import statements
 
 PATH = "/exports/destinations"
 
@@ -209,3 +210,15 @@ def test_a_test_event_tells_a_refusal_and_a_dead_token(
     answer = key.post(path, json={"test_event_code": "TEST1"})
     assert refusal(answer) == (409, "connection_revoked", None)
     assert connected.reload(url, via).status == "reconnect_required"
+
+
+def test_connections_of_a_page_are_read_together(key: Caller, url: str, profile: Profile) -> None:
+    # one by one, a page of 50 destinations took 55 statements
+    asked = []
+    for targets, count in (("1", 1), ("234", 4)):
+        for target in targets:
+            exports.destination(url, profile, target=target)
+        with statements(db.engine_for(url, durable=False)) as run:
+            assert len(data(key.get(PATH))) == count
+        asked.append(sum("FROM connections" in text for text, _ in run))
+    assert asked == [1, 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -160,6 +161,7 @@ def _told(reading: Session, workspace: Workspace) -> dict[str, Any]:
     profiles = list(reading.scalars(opened.order_by(Profile.name, Profile.id)))
     ids = [profile.id for profile in profiles]
     keys, apps = _keys(reading, ids), _apps(reading, ids)
+    with_pii = Counter(key.profile_id for key in keys if not PII.isdisjoint(key.scopes))
     for key in keys:
         if key.app_id:
             apps[key.profile_id].add(key.app_id)
@@ -180,7 +182,7 @@ def _told(reading: Session, workspace: Workspace) -> dict[str, Any]:
             "allowed_conversion_types": [rule.type for rule in rules[profile.id].values() if rule.enabled],
             "enabled_destinations": enabled.get(profile.id, 0),
             "partner_apps": len(apps[profile.id]),
-            "keys_with_pii_scopes": sum(key.profile_id == profile.id and bool(PII & set(key.scopes)) for key in keys),
+            "keys_with_pii_scopes": with_pii[profile.id],
             "last_pii_access_at": read_at.get(profile.id),
             "open_erasures": erasures.get(profile.id, 0),
             "dpa_state": _worst(states[app] for app in apps[profile.id]),
@@ -194,10 +196,10 @@ def _worst(states: Iterable[str]) -> str | None:
     return min(states, key=WORST_FIRST.index, default=None)
 
 
-def _keys(reading: Session, ids: Sequence[str]) -> list[ApiKey]:
+def _keys(reading: Session, ids: Sequence[str]) -> Sequence[sa.Row[str, str | None, list[str]]]:
     alive = sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > db.now())
-    live = sa.select(ApiKey).where(ApiKey.profile_id.in_(ids), ApiKey.revoked_at.is_(None), alive)
-    return list(reading.scalars(live))
+    live = sa.select(ApiKey.profile_id, ApiKey.app_id, ApiKey.scopes)
+    return reading.execute(live.where(ApiKey.profile_id.in_(ids), ApiKey.revoked_at.is_(None), alive)).all()
 
 
 def _apps(reading: Session, ids: Sequence[str]) -> dict[str, set[str]]:

@@ -134,3 +134,19 @@ def test_when_people_were_last_read_about_is_looked_up_and_not_counted_through(
     (step,) = (one.detail for one in plan if "pii_accesses" in one.detail)
     assert step == "SEARCH pii_accesses USING COVERING INDEX ix_pii_accesses_profile (workspace_id=? AND profile_id=?)"
     assert not [one.detail for one in plan if "TEMP B-TREE" in one.detail]
+
+
+def test_of_keys_only_what_is_counted_is_read(
+    ask: Ask, url: str, w: str, profile: Profile, as_role: Callable[..., str]
+) -> None:
+    # each profile went through the keys of all: 25,000 keys of 100 profiles took two seconds
+    for scopes in ([Scope.CUSTOMERS_READ], list(DEFAULT_SCOPES), [Scope.CUSTOMERS_READ]):
+        accounts.secret(url, profile, scopes=scopes)
+    session = as_role(Role.ADMIN)
+    with statements(db.engine_for(url, durable=False)) as run:
+        (row,) = data(ask("GET", f"{w}/compliance-overview", session))["profiles"]
+    assert row["keys_with_pii_scopes"] == 2
+    (text,) = (text for text, _ in run if "FROM api_keys" in text)
+    assert text.split("FROM")[0].replace("\n", "").split() == [
+        "SELECT", "api_keys.profile_id,", "api_keys.app_id,", "api_keys.scopes",
+    ]  # fmt: skip

@@ -73,14 +73,15 @@ def disconnect_app(workspace_id: str, authorization_id: str) -> dict[str, Any]:
 
 
 def _of_workspace(workspace_id: str) -> sa.Select[OAuthAuthorization]:
-    is_member = sa.exists().where(
-        Membership.workspace_id == workspace_id, Membership.user_id == OAuthAuthorization.user_id
-    )
-    of_agent = sa.and_(OAuthAuthorization.kind == "agent", is_member)
+    id_ = OAuthAuthorization.id
+    of_members = sa.select(id_).join(Membership, Membership.user_id == OAuthAuthorization.user_id)
+    of_members = of_members.where(Membership.workspace_id == workspace_id, OAuthAuthorization.kind == "agent")
+    own = sa.select(id_).where(OAuthAuthorization.workspace_id == workspace_id)
     return sa.select(OAuthAuthorization).where(
         OAuthAuthorization.granted_at.is_not(None),
         OAuthAuthorization.status.in_(CONSENTED),
-        sa.or_(OAuthAuthorization.workspace_id == workspace_id, of_agent),
+        # each found by an index: one condition of both reads the consents of everybody
+        id_.in_(own.union_all(of_members)),
     )
 
 

@@ -16,6 +16,7 @@ from tests.api.oauth.walk import Walker, query_of, sign_in
 from tests.api.v1.members.conftest import Ask, data, refusal
 from tests.factories import accounts, people
 from tests.factories.receivers import PUBLIC
+from tests.fixtures.statements import statements
 
 BACK = "https://app.example/back"
 ASKED = {"code_challenge": None, "code_challenge_method": None, "scope": "analytics"}
@@ -199,3 +200,15 @@ def test_what_was_never_consented_to_is_not_listed(
         session.add(second)
     assert data(ask("GET", f"{w}/connected-apps?profile_id={second.id}", as_owner)) == []
     assert len(data(ask("GET", f"{w}/connected-apps?profile_id={profile.id}", as_owner))) == 1
+
+
+def test_consents_to_a_workspace_are_found_off_indexes(ask: Ask, url: str, w: str, as_owner: str) -> None:
+    # those of all workspaces were read for a page of one
+    engine = db.engine_for(url, durable=False)
+    with statements(engine) as run:
+        assert data(ask("GET", f"{w}/connected-apps", as_owner)) == []
+    (asked,) = (one for one in run if "FROM oauth_authorizations" in one[0])
+    with engine.connect() as connection:
+        plan = connection.exec_driver_sql(f"explain query plan {asked[0]}", asked[1]).all()
+    assert not [step.detail for step in plan if step.detail.startswith("SCAN oauth_")]
+    assert [step.detail for step in plan if "ix_oauth_authorizations_user_id" in step.detail]

@@ -137,7 +137,8 @@ def kept(session: Session, profile: Profile, seen: dict[str, Seen], at: datetime
     server.only_tests = 0 < server.week == tests
     loaded = sa.select(Import).where(Import.profile_id == profile.id, Import.status == "loaded")
     files = seen.setdefault("file_import", Seen())
-    files.last = session.scalar(loaded.with_only_columns(sa.func.max(Import.created_at)))
+    newest = loaded.with_only_columns(Import.created_at).order_by(Import.created_at.desc()).limit(1)
+    files.last = session.scalar(newest)
     recent = session.scalars(loaded.where(Import.created_at >= at - WEEK)).all()
     files.week = sum(one.rows_loaded for one in recent)
     files.day = sum(one.rows_loaded for one in recent if one.created_at >= at - DAY)

@@ -68,7 +68,7 @@ class Import(Base):
     __tablename__ = "imports"
 
     id: Mapped[str] = mapped_column(sa.String(36), primary_key=True, default=new_id)
-    profile_id: Mapped[str | None] = mapped_column(sa.ForeignKey("profiles.id"), index=True)
+    profile_id: Mapped[str | None] = mapped_column(sa.ForeignKey("profiles.id"))
     scope: Mapped[str] = mapped_column(sa.String(36))
     dataset: Mapped[str] = mapped_column(sa.String(40))
     file_name: Mapped[str] = mapped_column(sa.String(255))
@@ -82,4 +82,7 @@ class Import(Base):
     created_at: Mapped[datetime] = mapped_column(default=now)
 
     # scope is the profile's id, or "_shared" for deployment-wide sets: a null profile would not be unique
-    __table_args__ = (sa.UniqueConstraint("scope", "dataset", "sha256"),)
+    __table_args__ = (
+        sa.UniqueConstraint("scope", "dataset", "sha256"),
+        sa.Index("ix_imports_listed", "profile_id", "created_at", "id"),
+    )

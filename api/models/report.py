@@ -20,8 +20,8 @@ class Report(Base):
     __tablename__ = "reports"
 
     id: Mapped[str] = mapped_column(sa.String(36), primary_key=True, default=new_id)
-    workspace_id: Mapped[str] = mapped_column(sa.ForeignKey("workspaces.id"), index=True)
-    profile_id: Mapped[str] = mapped_column(sa.ForeignKey("profiles.id"), index=True)
+    workspace_id: Mapped[str] = mapped_column(sa.ForeignKey("workspaces.id"))
+    profile_id: Mapped[str] = mapped_column(sa.ForeignKey("profiles.id"))
     template: Mapped[str] = mapped_column(sa.String(24))
     date_from: Mapped[date]
     date_to: Mapped[date]
@@ -44,6 +44,8 @@ class Report(Base):
 
     __table_args__ = (
         sa.CheckConstraint("status in ('queued', 'rendering', 'ready', 'sending', 'sent', 'failed')", name="status"),
+        sa.Index("ix_reports_listed", "workspace_id", "created_at", "id"),
+        sa.Index("ix_reports_profile", "profile_id", "created_at", "id"),
     )
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""indexes of what waits."""
+"""indexes of what waits and is listed."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ depends_on = None
 
 WAITING = sa.text('next_attempt_at is not null')
 CLAIMED = sa.text('claimed_until is not null')
+# each of what was an index of its first column alone
+LISTED = {
+    'ix_imports_listed': ('imports', ['profile_id', 'created_at', 'id']),
+    'ix_reports_listed': ('reports', ['workspace_id', 'created_at', 'id']),
+    'ix_reports_profile': ('reports', ['profile_id', 'created_at', 'id']),
+}
 
 
 def upgrade() -> None:
@@ -24,8 +30,14 @@ def upgrade() -> None:
     op.create_index(
         'ix_webhook_deliveries_claimed', 'webhook_deliveries', claimed, sqlite_where=CLAIMED, postgresql_where=CLAIMED
     )
+    for name, (table, listed) in LISTED.items():
+        op.create_index(name, table, listed)
+        op.drop_index(f'ix_{table}_{listed[0]}', table)
 
 
 def downgrade() -> None:
+    for name, (table, listed) in LISTED.items():
+        op.create_index(f'ix_{table}_{listed[0]}', table, listed[:1])
+        op.drop_index(name, table)
     op.drop_index('ix_webhook_deliveries_claimed', 'webhook_deliveries')
     op.drop_index('ix_webhook_deliveries_waiting', 'webhook_deliveries')

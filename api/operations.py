@@ -16,7 +16,6 @@ from api.guard import public
 from api.http import Blueprint
 from api.models import OutgoingMail, Profile, WebhookDelivery, WebhookSubscription
 from api.snapshot import snapshots
-from api.webhooks.waiting import OPEN
 
 SPARE_BYTES = 200 * 1024 * 1024
 # a worker that runs takes what is due within seconds
@@ -135,11 +134,9 @@ def _snapshot() -> str:
 def _outbox() -> str:
     since = db.now() - LATE_AFTER
     mail = sa.exists().where(OutgoingMail.status == "queued", OutgoingMail.next_attempt_at < since)
-    told = (
-        sa.exists()
-        .where(WebhookDelivery.status.in_(OPEN), WebhookDelivery.next_attempt_at < since)
-        .where(WebhookSubscription.id == WebhookDelivery.subscription_id, WebhookSubscription.status == "active")
-    )
+    # what waits for those that are paused is passed over whole; what has ended has no next attempt
+    waits = WebhookDelivery.subscription_id == WebhookSubscription.id, WebhookDelivery.next_attempt_at < since
+    told = sa.exists().where(WebhookSubscription.status == "active", sa.exists().where(*waits))
     try:
         with db.transaction(context.settings().operational_url, durable=False) as session:
             return "late" if session.scalar(sa.select(sa.or_(mail, told))) else "ok"

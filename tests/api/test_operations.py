@@ -23,6 +23,7 @@ from api.webhooks.emitting import emit_for_profile
 from tests.api.webhooks.conftest import subscribed
 from tests.factories import accounts, served
 from tests.factories.deployments import application, settings_of
+from tests.fixtures.statements import statements
 from touchledger.settings import Settings
 
 
@@ -76,6 +77,18 @@ def test_webhooks_that_nobody_delivers_are_told_and_requests_served(
         session.get_one(WebhookSubscription, subscription.id).status = status
     response = client.get("/readyz")
     assert (response.status_code, response.get_json()["checks"]["outbox"]) == (200, told)
+
+
+def test_what_waits_for_those_that_are_paused_is_not_gone_through(settings: Settings, client: FlaskClient) -> None:
+    # 100,000 of them took each probe half a second
+    engine = db.engine_for(settings.operational_url, durable=False)
+    with statements(engine) as run:
+        assert client.get("/readyz").status_code == 200
+    (asked,) = (one for one in run if "webhook_deliveries" in one[0])
+    with engine.connect() as connection:
+        plan = [one.detail for one in connection.exec_driver_sql(f"explain query plan {asked[0]}", asked[1])]
+    (step,) = (one for one in plan if "webhook_deliveries" in one)
+    assert step.endswith("ix_webhook_deliveries_waiting (subscription_id=? AND next_attempt_at<?)")
 
 
 @pytest.mark.parametrize(("status", "told"), [("queued", "late"), ("sent", "ok")])

@@ -156,10 +156,10 @@ def test_subscription(_: dict[str, Any], subscription_id: str) -> dict[str, Any]
 def delivery_list(query: dict[str, Any]) -> list[dict[str, Any]]:
     """What was told to whom and how that went, newest first; kept for 30 days"""
     place = _place()
-    chosen = subscriptions.instants_of(place)
     filters = {name: query[name] for name in ("subscription_id", "status") if query[name] is not None}
-    chosen = chosen.where(*(getattr(WebhookDelivery, name) == value for name, value in filters.items()))
+    narrowed = [getattr(WebhookDelivery, name) == value for name, value in filters.items()]
     with db.transaction(context.settings().operational_url, durable=False) as reading:
+        chosen = subscriptions.instants_of(reading, place).where(*narrowed)
         rows = op_lists.page(
             reading, chosen, NEWEST, query, route="/webhooks/deliveries", owner=place.owner, filters=filters
         )  # fmt: skip

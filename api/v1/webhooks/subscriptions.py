@@ -44,9 +44,12 @@ def deliveries_of(place: Place) -> sa.Select[WebhookDelivery, str]:
     return told.join(WebhookEvent, WebhookEvent.id == WebhookDelivery.event_id).where(_is_seen(place))
 
 
-def instants_of(place: Place) -> sa.Select[str, datetime]:
+def instants_of(session: Session, place: Place) -> sa.Select[str, datetime]:
     """Ids of the same deliveries and when they were made: what a page is chosen by, and all of it in one index."""
-    return sa.select(WebhookDelivery.id, WebhookDelivery.created_at).where(_is_seen(place))
+    instants = sa.select(WebhookDelivery.id, WebhookDelivery.created_at)
+    ids = session.scalars(of(place).with_only_columns(WebhookSubscription.id).limit(2)).all()
+    # of one alone they lie in the order of the page, and the page is all that is read
+    return instants.where(WebhookDelivery.subscription_id == ids[0] if len(ids) == 1 else _is_seen(place))
 
 
 def _is_seen(place: Place) -> sa.ColumnElement[bool]:

@@ -130,10 +130,8 @@ def just_sent(session: Session, profile_id: str, external_ids: Collection[str]) 
     if not external_ids:
         return set()
     reference = IngestedRecord.record["external_id"].as_string()
-    chosen = sa.select(reference).where(
-        IngestedRecord.profile_id == profile_id, _unpublished(session), reference.in_(list(external_ids))
-    )
-    return set(session.scalars(chosen))
+    named = sa.select(reference).where(reference.in_(list(external_ids)))
+    return set(session.scalars(sa.union_all(*(named.where(*part) for part in _unpublished(session, profile_id)))))
 
 
 def of_nobody(session: Session, references: Collection[str], *, published: Collection[str]) -> set[str]:
@@ -147,11 +145,16 @@ def of_nobody(session: Session, references: Collection[str], *, published: Colle
     return (set(references) - known) | {ids[one] for one in erased_identifiers(session, list(ids))}
 
 
-def _unpublished(session: Session) -> sa.ColumnElement[bool]:
-    begun = session.scalar(sa.select(sa.func.max(Run.started_at)).where(Run.published_at.is_not(None)))
+def _unpublished(session: Session, profile_id: str) -> list[tuple[sa.ColumnElement[bool], ...]]:
+    """What tells the profile's records that no snapshot holds yet, in parts that have none in common."""
+    of_profile, batch = IngestedRecord.profile_id == profile_id, IngestedRecord.landed_batch
+    published = sa.select(Run.started_at).where(Run.published_at.is_not(None)).order_by(Run.id.desc()).limit(1)
+    begun = session.scalar(published)
     if begun is None:
-        return sa.true()
+        return [(of_profile,)]
     # batches are named by UUIDv7, which sort by the time they were made
     milliseconds = f"{int(begun.timestamp() * 1000):012x}"
     name = f"{milliseconds[:8]}-{milliseconds[8:]}"
-    return sa.or_(IngestedRecord.landed_batch.is_(None), IngestedRecord.landed_batch >= name)
+    # as it stands, the profile would have SQLite read all its records of all time, within the sender's transaction
+    later = batch >= name, IngestedRecord.profile_id.concat("") == profile_id
+    return [(of_profile, batch.is_(None)), later]

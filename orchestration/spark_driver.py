@@ -27,7 +27,7 @@ def main() -> None:
     try:
         is_good = _built(json.load(sys.stdin))
     except Exception as error:
-        _tell(f"Spark: {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}")
+        _tell(f"Spark: {_reason(error)}")
         raise
     sys.exit(0 if is_good else 1)
 
@@ -108,6 +108,13 @@ def _is_alone(application: Any) -> bool:
     """Whether jobs wait while nobody but the driver holds blocks; on a `local` master the driver runs them itself."""
     waiting = len(application.statusTracker().getActiveJobIds())
     return bool(waiting and not application.isLocal() and application.getExecutorMemoryStatus().size() <= 1)
+
+
+def _reason(error: Exception) -> str:
+    """What refused, in a line: Java's own where it was Java, whose call alone is named in Python's first line."""
+    first, *others = str(error).strip().split("\n")
+    of_java = (line.removeprefix(": ") for line in others if line.startswith(": "))
+    return next(of_java, f"{type(error).__name__}: {first}")
 
 
 def _tell(text: str) -> None:

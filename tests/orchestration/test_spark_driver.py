@@ -76,13 +76,27 @@ class Asked:
         return 0
 
 
+class Refusing:
+    """Stands where a Spark would that does not begin, with an error of Java's as Python words it."""
+
+    def __getattr__(self, name: str) -> Refusing:
+        return self
+
+    def __call__(self, *told: Any) -> None:
+        calls = "\tat org.apache.spark.SparkContext.<init>(SparkContext.scala)\nCaused by: java.lang.Error"
+        raise RuntimeError(
+            "An error occurred while calling None.org.apache.spark.api.java.JavaSparkContext.\n"
+            f": java.lang.IllegalArgumentException: Executor memory 314572800 must be at least 471859200.\n{calls}\n"
+        )
+
+
 def asked_of_spark(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, tables: list[dict[str, Any]]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, tables: list[dict[str, Any]], spark_is: Any = None
 ) -> list[tuple[Any, ...]]:
     """What the driver asked for with a plan of these tables, in its order."""
     log: list[tuple[Any, ...]] = []
     done = SimpleNamespace(success=True, exception=None)
-    given = {"pyspark.sql": {"SparkSession": Asked(log)}}
+    given = {"pyspark.sql": {"SparkSession": spark_is or Asked(log)}}
     given["dbt.cli.main"] = {"dbtRunner": lambda: SimpleNamespace(invoke=lambda _: done)}
     for name, members in given.items():
         monkeypatch.setitem(sys.modules, name, module := ModuleType(name))
@@ -165,3 +179,13 @@ def test_what_spark_refuses_is_told_where_errors_of_dbt_are(
         asked_of_spark(tmp_path, monkeypatch, tables=[{"name": "ads", "folders": ["/lake/raw/ads"]}])
     told = json.loads(capsys.readouterr().out)["info"]
     assert (told["level"], told["msg"]) == ("error", "Spark: KeyError: 'columns'")
+
+
+def test_what_java_refuses_is_told_in_its_words_and_not_by_the_call_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # of too little memory, or of an address that is none of this machine's, only that a call had failed was told
+    with pytest.raises(RuntimeError):
+        asked_of_spark(tmp_path, monkeypatch, tables=[], spark_is=Refusing())
+    words = "java.lang.IllegalArgumentException: Executor memory 314572800 must be at least 471859200."
+    assert capsys.readouterr().out == f"Spark: {words}\n"

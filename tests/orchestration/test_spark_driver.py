@@ -22,20 +22,20 @@ ENDED = """
 import io, json, runpy, subprocess, sys, time, types
 driver, ending, log = sys.argv[1:]
 java = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-stopped = []
+stopped, is_alone = [], ending == "alone" or "Disconnected" in ending
 class Spark:
     def __getattr__(self, name): return java if name == "proc" else self
     def __call__(self, *_): return self
     def isStopped(self): return bool(stopped)
     def isLocal(self): return False
     def getActiveJobIds(self): return [7]
-    def size(self): return 1 if ending == "alone" else 2
+    def size(self): return 1 if is_alone else 2
 def invoke(_):
     if ending == "killed":
         java.kill()
-    elif ending != "alone":
+    else:
         print(ending, file=open(log, "a"), flush=True)
-        stopped.append(True)
+        stopped.extend([] if is_alone else [True])
     time.sleep(60)
 for name, members in {"pyspark.sql": {"SparkSession": Spark()}, "dbt.cli.main": {"dbtRunner": Spark}}.items():
     sys.modules[name] = types.ModuleType(name)
@@ -117,9 +117,12 @@ def test_spark_may_say_that_no_worker_takes_its_tasks_before_it_is_given_any(
 ) -> None:
     # it waits for ever then, and told to speak of errors only, it had said nothing anywhere
     log = asked_of_spark(tmp_path, monkeypatch, tables=[])
-    (level,) = (one for one in log if one[0].endswith("Configurator.setLevel"))
-    assert (level[1], level[2].rpartition(".")[2]) == ("org.apache.spark.scheduler.TaskSchedulerImpl", "WARN")
-    assert log.index(level) < min(place for place, one in enumerate(log) if one[0].endswith(".sql"))
+    levels = [one for one in log if one[0].endswith("Configurator.setLevel")]
+    assert [(one[1].rpartition(".")[2], one[2].rpartition(".")[2]) for one in levels] == [
+        ("TaskSchedulerImpl", "WARN"),
+        ("StandaloneSchedulerBackend", "WARN"),
+    ]
+    assert log.index(levels[-1]) < min(place for place, one in enumerate(log) if one[0].endswith(".sql"))
 
 
 def test_a_state_folder_may_have_an_apostrophe_in_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,6 +170,16 @@ def test_an_application_whose_jobs_no_worker_runs_ends_the_build_and_names_what_
     assert told_of_its_end(tmp_path / "log", "alone") == (
         "Spark: its jobs had no executor for TOUCHLEDGER_SPARK_WAIT_MINUTES=0.02: start a worker of"
         " spark://cluster:7077 that has 4g of memory free, or ask for less by TOUCHLEDGER_SPARK_EXECUTOR_MEMORY"
+    )
+
+
+def test_an_application_whose_master_was_started_anew_is_told_to_be_built_again(tmp_path: Path) -> None:
+    # a worker with that much memory was to be started, and there was one, of a master that no longer knew it
+    lost = "WARN StandaloneSchedulerBackend: Disconnected from Spark cluster! Waiting for reconnection..."
+    assert told_of_its_end(tmp_path / "log", lost) == (
+        "Spark: its jobs had no executor for TOUCHLEDGER_SPARK_WAIT_MINUTES=0.02: it had lost its master at"
+        " spark://cluster:7077, and one that is started anew runs no executors for applications of before:"
+        " build again once it answers"
     )
 
 

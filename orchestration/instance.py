@@ -39,7 +39,6 @@ CONFIG: dict[str, Any] = {
     "telemetry": {"enabled": False},
     "nux": {"enabled": False},
     "run_retries": {"enabled": True, "max_retries": 0},
-    "run_monitoring": {"enabled": True, "poll_interval_seconds": 15, "max_runtime_seconds": 4 * 3600},
     "concurrency": {"pools": {"default_limit": 1, "granularity": "run"}},
 }
 
@@ -58,7 +57,9 @@ def prepare_instance(settings: Settings) -> None:
     Raises SharedHistoryError where the books are another deployment's.
     """
     settings.dagster_home.mkdir(parents=True, exist_ok=True)
-    config = dict(CONFIG)
+    # no job has a maximum of its own, which would count instead of this one
+    longest = {"max_runtime_seconds": settings.run_hours * 3600}
+    config = {**CONFIG, "run_monitoring": {"enabled": True, "poll_interval_seconds": 15, **longest}}
     if settings.operational_url.startswith("sqlite"):
         config["event_log_storage"] = _event_log(settings)
     else:

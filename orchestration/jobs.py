@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dagster as dg
 
-MAX_RUNTIME_SECONDS = 4 * 3600
-
 LANDINGS = dg.AssetSelection.groups("landing")
 PULLED = dg.AssetSelection.assets(["landing", "ad_platform"], ["landing", "store"], ["landing", "payments"])
 DELIVERY = dg.AssetSelection.assets(["landing", "ad_platform"])
@@ -19,7 +17,7 @@ def _job(name: str, selection: dg.AssetSelection, description: str, *, retries: 
         name,
         selection=selection,
         description=description,
-        tags={"dagster/max_runtime": str(MAX_RUNTIME_SECONDS), "dagster/max_retries": str(retries)},
+        tags={"dagster/max_retries": str(retries)},
     )
 
 

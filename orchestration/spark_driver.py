@@ -20,6 +20,9 @@ LAKE = "lake"
 LOOK_EVERY_SECONDS = 0.3
 # as Spark logs it of an application that was killed at its master's page, or whose masters or executors are lost
 REASON = re.compile(r"Application has been killed\. Reason: (.+)")
+# as Spark warns, and goes on by itself where its master comes back with what it knew
+WARNING = ("scheduler.TaskSchedulerImpl", "scheduler.cluster.StandaloneSchedulerBackend")
+LOST_MASTER = "Disconnected from Spark cluster"
 
 
 def main() -> None:
@@ -27,7 +30,7 @@ def main() -> None:
     try:
         is_good = _built(json.load(sys.stdin))
     except Exception as error:
-        _tell(f"Spark: {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}")
+        _tell(f"Spark: {_reason(error)}")
         raise
     sys.exit(0 if is_good else 1)
 
@@ -42,8 +45,9 @@ def _built(plan: dict[str, Any]) -> bool:
     over = Event()
     Thread(target=_end_with, args=(spark.sparkContext._gateway.proc, over), daemon=True).start()
     log = Path(plan["log"])
-    Thread(target=_end_once_stopped, args=(spark, log, log.stat().st_size, over), daemon=True).start()
-    Thread(target=_end_once_left_alone, args=(spark, plan, over), daemon=True).start()
+    before = log.stat().st_size
+    Thread(target=_end_once_stopped, args=(spark, log, before, over), daemon=True).start()
+    Thread(target=_end_once_left_alone, args=(spark, plan, before, over), daemon=True).start()
     try:
         spark.sql(f"create database if not exists {LAKE}")
         for table in plan["tables"]:
@@ -79,12 +83,12 @@ def _end_once_stopped(spark: SparkSession, log: Path, before: int, over: Event) 
             # its Java ended, which is told elsewhere
             return
         if is_stopped and not over.is_set():
-            reasons = REASON.findall(log.read_bytes()[before:].decode(errors="replace"))
+            reasons = REASON.findall(_said(log, before))
             _tell(f"Spark: its application was stopped: {reasons[-1] if reasons else f'{log} says why'}")
             os._exit(1)
 
 
-def _end_once_left_alone(spark: SparkSession, plan: dict[str, Any], over: Event) -> None:
+def _end_once_left_alone(spark: SparkSession, plan: dict[str, Any], before: int, over: Event) -> None:
     """End this process when its jobs have had no executor for `wait_minutes` on end: Spark waits for one for ever."""
     application = spark.sparkContext._jsc.sc()
     since: float | None = None
@@ -96,18 +100,34 @@ def _end_once_left_alone(spark: SparkSession, plan: dict[str, Any], over: Event)
             return
         since = (since or time.monotonic()) if is_alone else None
         if since and time.monotonic() - since >= plan["wait_minutes"] * 60 and not over.is_set():
-            _tell(
-                f"Spark: its jobs had no executor for TOUCHLEDGER_SPARK_WAIT_MINUTES={plan['wait_minutes']}: start a"
-                f" worker of {plan['master']} that has {plan['conf']['spark.executor.memory']} of memory free,"
-                " or ask for less by TOUCHLEDGER_SPARK_EXECUTOR_MEMORY"
+            way_out = (
+                f"it had lost its master at {plan['master']}, and one that is started anew runs no executors for"
+                " applications of before: build again once it answers"
+                if LOST_MASTER in _said(Path(plan["log"]), before)
+                else f"start a worker of {plan['master']} that has {plan['conf']['spark.executor.memory']} of memory"
+                " free, or ask for less by TOUCHLEDGER_SPARK_EXECUTOR_MEMORY"
             )
+            waited = f"TOUCHLEDGER_SPARK_WAIT_MINUTES={plan['wait_minutes']}"
+            _tell(f"Spark: its jobs had no executor for {waited}: {way_out}")
             os._exit(1)
+
+
+def _said(log: Path, before: int) -> str:
+    """What the log holds of this application alone, whose first byte is at `before`."""
+    return log.read_bytes()[before:].decode(errors="replace")
 
 
 def _is_alone(application: Any) -> bool:
     """Whether jobs wait while nobody but the driver holds blocks; on a `local` master the driver runs them itself."""
     waiting = len(application.statusTracker().getActiveJobIds())
     return bool(waiting and not application.isLocal() and application.getExecutorMemoryStatus().size() <= 1)
+
+
+def _reason(error: Exception) -> str:
+    """What refused, in a line: Java's own where it was Java, whose call alone is named in Python's first line."""
+    first, *others = str(error).strip().split("\n")
+    of_java = (line.removeprefix(": ") for line in others if line.startswith(": "))
+    return next(of_java, f"{type(error).__name__}: {first}")
 
 
 def _tell(text: str) -> None:
@@ -119,9 +139,10 @@ def _tell(text: str) -> None:
 
 
 def _let_it_say_what_it_waits_for(spark: SparkSession) -> None:
-    """Where no worker has the memory asked for, Spark waits for ever; its level of a log keeps back that it warns."""
+    """Without a worker that has the memory, or a master, Spark waits for ever; its level of a log keeps that back."""
     log4j = spark._jvm.org.apache.logging.log4j
-    log4j.core.config.Configurator.setLevel("org.apache.spark.scheduler.TaskSchedulerImpl", log4j.Level.WARN)
+    for name in WARNING:
+        log4j.core.config.Configurator.setLevel(f"org.apache.spark.{name}", log4j.Level.WARN)
 
 
 def _name(spark: SparkSession, table: dict[str, Any]) -> None:

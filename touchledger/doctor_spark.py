@@ -17,6 +17,7 @@ from touchledger.settings import REPOSITORY, Settings
 
 LOCK = REPOSITORY / "requirements-spark.lock"
 ENOUGH_BYTES = 2 * 1024**3
+MUCH_TO_COPY_BYTES = 1024**3
 
 
 def cluster(settings: Settings) -> Iterator[Finding]:
@@ -32,6 +33,7 @@ def cluster(settings: Settings) -> Iterator[Finding]:
         yield Finding("Spark", "ok", f"{settings.spark_master} with Java of {spark.java()}")
     yield from _packages(REPOSITORY / settings.spark_environment)
     yield from _folder(settings.spark_run.parent)
+    yield from _copied(settings)
 
 
 def _packages(environment: Path) -> Iterator[Finding]:
@@ -60,3 +62,17 @@ def _folder(folder: Path) -> Iterator[Finding]:
         yield Finding("Spark's folder", "ok", found)
     else:
         yield Finding("Spark's folder", "warn", found, "make room: 2 GiB or more")
+
+
+def _copied(settings: Settings) -> Iterator[Finding]:
+    """What a run copies where the lake's files can have no second names, whatever else is wrong with its folder."""
+    folder, raw = nearest(settings.spark_run.parent), settings.lake / "raw"
+    if not is_there(raw) or raw.stat().st_dev == folder.stat().st_dev:
+        return
+    size = sum(file.stat().st_size for file in raw.rglob("*.parquet"))
+    found = f"{folder} is on another disk than the lake, so each build first copies {size / 1024**3:.1f} GiB into it"
+    if size < MUCH_TO_COPY_BYTES:
+        yield Finding("Spark's copy of the lake", "ok", found)
+    else:
+        way_out = "set TOUCHLEDGER_SPARK_FOLDER to one on the lake's disk"
+        yield Finding("Spark's copy of the lake", "warn", found, way_out)

@@ -16,6 +16,8 @@ from touchledger.progress import STAGES, showing, stage_of
 from touchledger.settings import Settings
 
 OUT_OF_MEMORY = re.compile("Out of Memory Error|(could not|failed to) (allocate|pin) (block|data) of size")
+# 52 is what an executor ends with for want of memory, 137 that it was killed, as the kernel does
+OUT_OF_MEMORY_ON_SPARK = re.compile(r"OutOfMemoryError|Command exited with code (52|137)\b")
 
 
 class RunFailedError(click.ClickException):
@@ -40,7 +42,7 @@ def run_shown(
         problems = "\n".join(f"  {problem}" for problem in outcome.problems)
         raise RunFailedError(
             f"the run did not end well; what was served before still is.\n{problems}\n"
-            f"{_more_memory(settings, problems)}{logs_of(settings, on_spark=on_spark)}"
+            f"{more_memory(settings, problems)}{logs_of(settings, on_spark=on_spark)}"
         )
     for connection, reason in failed_connections(outcome).items():
         output.warn(f"{connection} was not pulled: {reason}")
@@ -50,8 +52,17 @@ def run_shown(
     return outcome
 
 
-def _more_memory(settings: Settings, problems: str) -> str:
-    """DuckDB names settings of its own, which nobody can set here."""
+def more_memory(settings: Settings, problems: str) -> str:
+    """The settings that give a build more memory, where that was what it lacked; empty where it was not.
+
+    DuckDB names settings of its own, which nobody can set here, and Spark the number that an executor ended with.
+    """
+    if OUT_OF_MEMORY_ON_SPARK.search(problems):
+        return (
+            f"An executor of Spark has TOUCHLEDGER_SPARK_EXECUTOR_MEMORY, here {settings.spark_executor_memory}, and "
+            f"its application TOUCHLEDGER_SPARK_DRIVER_MEMORY, here {settings.spark_driver_memory}: give more to the "
+            "one that ended for want of it, or raise TOUCHLEDGER_SPARK_PARTITIONS.\n"
+        )
     if not OUT_OF_MEMORY.search(problems):
         return ""
     return (

@@ -79,6 +79,7 @@ class Settings(BaseSettings):
     served_cache_mb: int = Field(256, ge=0)
     served_keep: int = Field(7, ge=2)
     run_history_days: int = Field(30, ge=0, le=36_500)
+    run_hours: int = Field(4, ge=1, le=168)
     warehouse_memory_limit: str = Field("50%", pattern=MEMORY)
     warehouse_threads: int | None = Field(None, ge=1, le=MOST_THREADS)
 

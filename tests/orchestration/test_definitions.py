@@ -169,9 +169,9 @@ def test_a_launched_build_names_an_engine_that_there_is(defs: dg.Definitions) ->
             dg.validate_run_config(build, named(engine))
 
 
-def test_every_job_ends_within_its_maximum(defs: dg.Definitions) -> None:
+def test_no_job_has_a_maximum_of_its_own_instead_of_the_deployments(defs: dg.Definitions) -> None:
     for name in ("nightly", "hourly_delivery", "sync", "build", "ranking"):
-        assert int(defs.resolve_job_def(name).tags["dagster/max_runtime"]) <= 4 * 3600
+        assert [tag for tag in defs.resolve_job_def(name).tags if tag.startswith("dagster/max_runtime")] == []
 
 
 def test_the_ranker_reads_only_what_is_made_here(defs: dg.Definitions) -> None:

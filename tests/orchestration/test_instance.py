@@ -43,6 +43,15 @@ def test_runs_are_kept_beside_either_database(deployment: Settings) -> None:
     assert sa.inspect(engine_for(deployment.operational_url)).has_table("api_keys")
 
 
+def test_a_run_may_take_as_long_as_the_deployment_says(settings: Settings) -> None:
+    # four hours were the end of every run, also of a build on Spark that needs more and then could never end
+    for given, hours in ((settings, 4), (settings.model_copy(update={"run_hours": 12}), 12)):
+        prepare_instance(given)
+        with dg.DagsterInstance.get() as instance:
+            assert instance.run_monitoring_enabled
+            assert instance.run_monitoring_max_runtime_seconds == hours * 3600
+
+
 @pytest.mark.parametrize("database_url", ["postgres"], indirect=True)
 def test_a_user_who_may_make_no_schema_keeps_runs_in_the_one_that_was_made_for_it(deployment: Settings) -> None:
     # each command asked to have it made, which Postgres refuses such a user also where it is there already

@@ -22,20 +22,20 @@ ENDED = """
 import io, json, runpy, subprocess, sys, time, types
 driver, ending, log = sys.argv[1:]
 java = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-stopped = []
+stopped, is_alone = [], ending == "alone" or "Disconnected" in ending
 class Spark:
     def __getattr__(self, name): return java if name == "proc" else self
     def __call__(self, *_): return self
     def isStopped(self): return bool(stopped)
     def isLocal(self): return False
     def getActiveJobIds(self): return [7]
-    def size(self): return 1 if ending == "alone" else 2
+    def size(self): return 1 if is_alone else 2
 def invoke(_):
     if ending == "killed":
         java.kill()
-    elif ending != "alone":
+    else:
         print(ending, file=open(log, "a"), flush=True)
-        stopped.append(True)
+        stopped.extend([] if is_alone else [True])
     time.sleep(60)
 for name, members in {"pyspark.sql": {"SparkSession": Spark()}, "dbt.cli.main": {"dbtRunner": Spark}}.items():
     sys.modules[name] = types.ModuleType(name)
@@ -76,13 +76,27 @@ class Asked:
         return 0
 
 
+class Refusing:
+    """Stands where a Spark would that does not begin, with an error of Java's as Python words it."""
+
+    def __getattr__(self, name: str) -> Refusing:
+        return self
+
+    def __call__(self, *told: Any) -> None:
+        calls = "\tat org.apache.spark.SparkContext.<init>(SparkContext.scala)\nCaused by: java.lang.Error"
+        raise RuntimeError(
+            "An error occurred while calling None.org.apache.spark.api.java.JavaSparkContext.\n"
+            f": java.lang.IllegalArgumentException: Executor memory 314572800 must be at least 471859200.\n{calls}\n"
+        )
+
+
 def asked_of_spark(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, tables: list[dict[str, Any]]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, tables: list[dict[str, Any]], spark_is: Any = None
 ) -> list[tuple[Any, ...]]:
     """What the driver asked for with a plan of these tables, in its order."""
     log: list[tuple[Any, ...]] = []
     done = SimpleNamespace(success=True, exception=None)
-    given = {"pyspark.sql": {"SparkSession": Asked(log)}}
+    given = {"pyspark.sql": {"SparkSession": spark_is or Asked(log)}}
     given["dbt.cli.main"] = {"dbtRunner": lambda: SimpleNamespace(invoke=lambda _: done)}
     for name, members in given.items():
         monkeypatch.setitem(sys.modules, name, module := ModuleType(name))
@@ -103,9 +117,12 @@ def test_spark_may_say_that_no_worker_takes_its_tasks_before_it_is_given_any(
 ) -> None:
     # it waits for ever then, and told to speak of errors only, it had said nothing anywhere
     log = asked_of_spark(tmp_path, monkeypatch, tables=[])
-    (level,) = (one for one in log if one[0].endswith("Configurator.setLevel"))
-    assert (level[1], level[2].rpartition(".")[2]) == ("org.apache.spark.scheduler.TaskSchedulerImpl", "WARN")
-    assert log.index(level) < min(place for place, one in enumerate(log) if one[0].endswith(".sql"))
+    levels = [one for one in log if one[0].endswith("Configurator.setLevel")]
+    assert [(one[1].rpartition(".")[2], one[2].rpartition(".")[2]) for one in levels] == [
+        ("TaskSchedulerImpl", "WARN"),
+        ("StandaloneSchedulerBackend", "WARN"),
+    ]
+    assert log.index(levels[-1]) < min(place for place, one in enumerate(log) if one[0].endswith(".sql"))
 
 
 def test_a_state_folder_may_have_an_apostrophe_in_its_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -156,6 +173,16 @@ def test_an_application_whose_jobs_no_worker_runs_ends_the_build_and_names_what_
     )
 
 
+def test_an_application_whose_master_was_started_anew_is_told_to_be_built_again(tmp_path: Path) -> None:
+    # a worker with that much memory was to be started, and there was one, of a master that no longer knew it
+    lost = "WARN StandaloneSchedulerBackend: Disconnected from Spark cluster! Waiting for reconnection..."
+    assert told_of_its_end(tmp_path / "log", lost) == (
+        "Spark: its jobs had no executor for TOUCHLEDGER_SPARK_WAIT_MINUTES=0.02: it had lost its master at"
+        " spark://cluster:7077, and one that is started anew runs no executors for applications of before:"
+        " build again once it answers"
+    )
+
+
 def test_what_spark_refuses_is_told_where_errors_of_dbt_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -165,3 +192,13 @@ def test_what_spark_refuses_is_told_where_errors_of_dbt_are(
         asked_of_spark(tmp_path, monkeypatch, tables=[{"name": "ads", "folders": ["/lake/raw/ads"]}])
     told = json.loads(capsys.readouterr().out)["info"]
     assert (told["level"], told["msg"]) == ("error", "Spark: KeyError: 'columns'")
+
+
+def test_what_java_refuses_is_told_in_its_words_and_not_by_the_call_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # of too little memory, or of an address that is none of this machine's, only that a call had failed was told
+    with pytest.raises(RuntimeError):
+        asked_of_spark(tmp_path, monkeypatch, tables=[], spark_is=Refusing())
+    words = "java.lang.IllegalArgumentException: Executor memory 314572800 must be at least 471859200."
+    assert capsys.readouterr().out == f"Spark: {words}\n"

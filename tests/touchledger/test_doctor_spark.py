@@ -98,3 +98,17 @@ def test_a_folder_of_runs_that_cannot_be_written_fails(meant: Settings) -> None:
 def test_a_folder_of_runs_without_room_warns(meant: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=ENOUGH_BYTES - 1))
     assert told(meant)["Spark's folder"][0] == "warn"
+
+
+def test_a_folder_on_another_disk_than_the_lake_is_told_with_what_each_build_copies(meant: Settings) -> None:
+    landed = meant.lake / "raw" / "touches" / "profile" / "app" / "batch.parquet"
+    landed.parent.mkdir(parents=True)
+    with landed.open("wb") as file:
+        file.truncate(3 * 2**30)
+    assert "Spark's copy of the lake" not in told(meant)
+    # no disk of ours is the kernel's
+    elsewhere = meant.model_copy(update={"spark_folder": Path("/proc/self")})
+    found = "/proc/self is on another disk than the lake, so each build first copies 3.0 GiB into it"
+    assert told(elsewhere)["Spark's copy of the lake"] == ("warn", found)
+    landed.write_bytes(b"")
+    assert told(elsewhere)["Spark's copy of the lake"][0] == "ok"

@@ -15,7 +15,7 @@ from tests.fixtures.processor import Processor, charge
 from tests.fixtures.sandbox import served
 from tests.touchledger.test_cli import run
 from touchledger.cli import main
-from touchledger.pipeline_commands import logs_of
+from touchledger.pipeline_commands import logs_of, more_memory
 from touchledger.settings import Settings, load
 
 
@@ -47,6 +47,23 @@ def test_a_build_that_ran_out_of_memory_names_the_settings_that_give_it_more(
     way_out = "TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT, here 1KB: give it more, or lower TOUCHLEDGER_WAREHOUSE_THREADS.\n"
     assert way_out in result.stderr
     assert not list(settings.published.glob("served-*"))
+
+
+@pytest.mark.parametrize(
+    "ended",
+    [
+        "(executor 3 exited caused by one of the running tasks) Reason: Command exited with code 52",
+        "(executor 3 exited caused by one of the running tasks) Reason: Command exited with code 137",
+        "(127.0.0.1 executor 3): java.lang.OutOfMemoryError: Java heap space",
+    ],
+)
+def test_executors_that_ran_out_of_memory_are_told_with_the_settings_that_give_them_more(
+    settings: Settings, ended: str
+) -> None:
+    # the number that an executor ended with was all that was told
+    way_out = more_memory(settings, f"Job aborted due to stage failure: ExecutorLostFailure {ended}")
+    assert "TOUCHLEDGER_SPARK_EXECUTOR_MEMORY, here 2g" in way_out
+    assert more_memory(settings, "Lost executor 3: Command exited with code 1") == ""
 
 
 def test_a_build_that_failed_on_spark_names_the_log_that_spark_writes_too(settings: Settings) -> None:

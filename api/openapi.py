@@ -72,7 +72,10 @@ IF_NONE_MATCH: dict[str, Any] = {
     "name": "If-None-Match",
     "required": False,
     "schema": {"type": "string"},
-    "description": "The ETag of an answer that the caller holds: while it is the newest there is, 304 without a body.",
+    "description": (
+        "The ETag of an answer that the caller holds, or several with commas: while one is of the newest answer there "
+        "is, 304 without a body. `*` is any answer."
+    ),
 }
 REFUSED = {"$ref": "#/components/schemas/ErrorEnvelope"}
 PYTHON_END = r"\Z"

@@ -136,6 +136,7 @@ def refund_payment(body: dict[str, Any], payment_ref: str) -> dict[str, Any]:
     if refunds.standing(session(), _profile_id(), payment["names"]):
         raise errors.MANUAL_REFUND_EXISTS()
     amount = refunds.possible(body, payment)
+    refunds.refuse_earlier(body["refunded_at"], payment)
     takes = refunds.taken(amount, payment)
     refund = refunds.enter(session(), _profile_id(), payment_ref, amount, body, takes=takes)
     entered = {"amount": body["amount"], "currency": body["currency"]}

@@ -97,7 +97,7 @@ class ListRow(Named):
         metadata={
             "description": "Key of the record that tells of it: the sender's own, `event:` and an id for an event "
             "sent to POST /events without one, `web:` and its eventId for one of the tracker; null where only a "
-            "processor or a store tells of it. DELETE /events takes that of an event sent to POST /events."
+            "processor or a store tells of it. DELETE /events/{idempotency_key} takes that of an event of POST /events."
         },
     )
     credited = fields.Boolean(required=True, metadata={"description": "Whether a campaign has credit on it."})

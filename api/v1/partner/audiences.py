@@ -92,7 +92,8 @@ class CustomerListAnswer(Schema):
         required=True,
         metadata={
             "enum": ["queued", "ready", "failed"],
-            "description": "ready: it is done. failed: nobody was left to replace the list by, and it stays as it was.",
+            "description": "ready: it is done. failed: nobody was left to replace the list by, and it stays as it was."
+            " queued does not occur: the list is filled before the answer.",
         },
     )
     received = fields.Integer(required=True, metadata={"description": "Customers of the request."})

@@ -107,3 +107,26 @@ def test_no_finger_meets_two_entries_of_an_index_at_once(browser: Browser, addre
     # WCAG 2.2, 2.5.8
     assert heights and min(heights) >= 24
     page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("guide", ["collector", "likelihood", "models", "routes"])
+def test_a_name_in_a_table_breaks_between_its_words_alone(
+    browser: Browser, address: str, guide: str, width: int
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(f"{address}/docs/{guide}", wait_until="networkidle")
+    # a word that stands on two lines has two boxes; it broke anywhere, in the middle of `eventTimeClient`
+    broken = page.evaluate("""() => {
+        const words = []
+        for (const cell of document.querySelectorAll(".scroll code")) for (const piece of cell.childNodes) {
+            if (piece.nodeType !== Node.TEXT_NODE || /[\\s?-]/.test(piece.data)) continue
+            const range = document.createRange()
+            range.selectNode(piece)
+            if (range.getClientRects().length > 1) words.push(piece.data)
+        }
+        return words
+    }""")
+    assert broken == []
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    page.close()

@@ -77,8 +77,8 @@ def import_upload() -> dict[str, Any]:
 def imports_of_profile(query: dict[str, Any]) -> list[dict[str, Any]]:
     """The profile's imports, newest first
 
-    Those sent by POST /imports and those of the drop folder, rejected ones too. Exchange rates are the deployment's,
-    belong to no profile and are not listed.
+    Those sent here, dropped into the folder or given to the command, rejected ones too. Exchange rates are the
+    deployment's, belong to no profile and are not listed.
     """
     profile_id, key = auth.current().profile.id, context.settings().signing_key()
     listing = pagination.Listing("/imports", profile_id, {})

@@ -86,7 +86,9 @@ class CustomerListAnswer(Schema):
         required=True, metadata={"description": "The list, by our id: send it to change the list."}
     )
     platform_audience_id = fields.String(
-        required=True, allow_none=True, metadata={"description": "The list, by its platform's id."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "The list, by its platform's id; null while the platform has given none."},
     )
     status = fields.String(
         required=True,

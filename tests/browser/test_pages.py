@@ -64,6 +64,16 @@ def test_the_reference_shows_the_operations_of_the_document(visit: Visit) -> Non
     assert visit.complaints == []
 
 
+@pytest.mark.parametrize("width", [320, 390])
+def test_an_operation_that_is_opened_fits_a_phone(browser: Browser, address: str, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(f"{address}/docs#/campaigns/campaign_trend")
+    expect(page.locator(".opblock.is-open .responses-table").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    expect(page.locator(".opblock.is-open .response-col_links").first).to_be_hidden()
+    page.close()
+
+
 def test_docs_url_opens_at_its_code(visit: Visit) -> None:
     page = visit.go("/docs/errors#rate_limit_exceeded")
     expect(page.locator("#rate_limit_exceeded")).to_be_in_viewport()

@@ -15,7 +15,7 @@ DATA_AS_OF = {
 
 DELIVERY_THROUGH = {
     "description": "Last full day that every ad account has delivered; one over four weeks behind another has ended,"
-    " and does not hold it."
+    " and does not hold it. Null before there is one."
 }
 
 

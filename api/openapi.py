@@ -72,7 +72,10 @@ IF_NONE_MATCH: dict[str, Any] = {
     "name": "If-None-Match",
     "required": False,
     "schema": {"type": "string"},
-    "description": "The ETag of an answer that the caller holds: while it is the newest there is, 304 without a body.",
+    "description": (
+        "The ETag of an answer that the caller holds, or several with commas: while one is of the newest answer there "
+        "is, 304 without a body. `*` is any answer."
+    ),
 }
 REFUSED = {"$ref": "#/components/schemas/ErrorEnvelope"}
 PYTHON_END = r"\Z"
@@ -145,10 +148,18 @@ def build(spec: Any, *, server: str) -> dict[str, Any]:
         for name, member in schema.get("properties", {}).items():
             # an object says itself what it is
             if name in TERMS and not {"description", "$ref"} & member.keys():
-                member["description"] = TERMS[name]
+                member["description"] = _term(name, member)
     _in_the_dialect_of_json_schema(document)
     examples.show(document, server)
     return document
+
+
+def _term(name: str, member: dict[str, Any]) -> str:
+    """What the name means, and of a member that may be null also when it is."""
+    kinds = member.get("type", ())
+    is_never_null = "null" not in ([kinds] if isinstance(kinds, str) else kinds)
+    meaning, null, _ = TERMS[name].partition("; null")
+    return f"{meaning}." if null and is_never_null else TERMS[name]
 
 
 def _described(parameter: dict[str, Any]) -> dict[str, Any]:

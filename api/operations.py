@@ -71,7 +71,11 @@ def readiness() -> Response:
 @bp.doc(responses=DOCUMENT)
 @responses.tagged
 def description_at_the_root() -> Response:
-    """The OpenAPI document"""
+    """The OpenAPI document
+
+    Of every operation that this deployment serves, in OpenAPI 3.1. Needs no credential and takes no allowance. It
+    changes with an upgrade only: ask again with its ETag.
+    """
     return _description()
 
 
@@ -80,7 +84,10 @@ def description_at_the_root() -> Response:
 @bp.doc(responses=DOCUMENT)
 @responses.tagged
 def description_of_the_version() -> Response:
-    """The OpenAPI document"""
+    """The OpenAPI document
+
+    The same document as at `/openapi.json`, under the version that it describes.
+    """
     return _description()
 
 

@@ -54,7 +54,7 @@ def conditional(
     # a browser puts the headers of a 304 in place of those it kept, so the policy stands there too
     g.caching = {name: value for name, value in told.items() if value}
     known = request.if_none_match
-    # * means any answer there is, and whether there is one is not known yet
+    # * means any answer there is, and whether there is one is not known yet: `finish` sees
     if not known.star_tag and known.contains_weak(tag):
         raise NotModified()
 
@@ -72,6 +72,8 @@ def finish(response: Response) -> Response:
         stamped |= g.allowance.headers
     if response.status_code in {200, 304}:
         stamped |= g.get("caching", {})
+        if "ETag" in stamped and request.if_none_match.star_tag:
+            response.status_code = 304
     headers = response.headers
     is_compressible = response.mimetype in COMPRESSIBLE and not response.direct_passthrough
     if is_compressible and "Vary" in stamped:

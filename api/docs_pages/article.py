@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePosixPath
+from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 
 from touchledger.settings import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
+# between the words of a name or the parts of a path
+BREAKS = re.compile(r"(?<=[\w};][_/])(?=[^\s_/])")
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,7 @@ def rendered(text: str) -> Article:
     """An article of Markdown whose first line is its title."""
     first, _, rest = text.partition("\n")
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    markdown.add_render_rule("code_inline", _name)
     tokens = markdown.parse(rest)
     sections = _give_anchors(tokens)
     for token in tokens:
@@ -80,6 +87,11 @@ def rendered(text: str) -> Article:
     body = body.replace("<table>", '<div class="scroll" tabindex="0"><table>').replace("</table>", "</table></div>")
     body = body.replace("<pre>", '<pre class="code" tabindex="0">')
     return Article(first.lstrip("# "), tuple(sections), body)
+
+
+def _name(_self: RendererHTML, tokens: Sequence[Token], at: int, *_: Any) -> str:
+    """A name as code, which a narrow cell may break behind an underscore or a slash, and nowhere else."""
+    return f"<code>{BREAKS.sub('<wbr>', escapeHtml(tokens[at].content))}</code>"
 
 
 def _give_anchors(tokens: list[Token]) -> list[tuple[str, str]]:

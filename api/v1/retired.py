@@ -35,7 +35,11 @@ def _gone() -> errors.ApiError:
 @retired(_gone)
 @idempotent(keyed=False)
 def dashboard_chat() -> None:
-    """Retired: the chat of the dashboard"""
+    """Retired: the chat of the dashboard
+
+    Answers every caller with a credential 410 `feature_retired`, whatever is sent, until the day that `Sunset` tells;
+    after it the path is unknown, 404. The message names what takes its place.
+    """
 
 
 # the part of the path is no `workspace_id`: nothing is looked up, so the answer tells nobody whether it exists
@@ -43,4 +47,9 @@ def dashboard_chat() -> None:
 @retired(_gone)
 @idempotent(keyed=False)
 def leaders_chat(workspace: str) -> None:
-    """Retired: the chat of the leaderboard"""
+    """Retired: the chat of the leaderboard
+
+    Answers every caller with a credential 410 `feature_retired`, whatever is sent, until the day that `Sunset` tells;
+    after it the path is unknown, 404. The message names what takes its place: the leaders as a bundle, for an agent of
+    your own.
+    """

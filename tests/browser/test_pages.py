@@ -64,6 +64,16 @@ def test_the_reference_shows_the_operations_of_the_document(visit: Visit) -> Non
     assert visit.complaints == []
 
 
+@pytest.mark.parametrize("width", [320, 390])
+def test_an_operation_that_is_opened_fits_a_phone(browser: Browser, address: str, width: int) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 800})
+    page.goto(f"{address}/docs#/campaigns/campaign_trend")
+    expect(page.locator(".opblock.is-open .responses-table").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    expect(page.locator(".opblock.is-open .response-col_links").first).to_be_hidden()
+    page.close()
+
+
 def test_docs_url_opens_at_its_code(visit: Visit) -> None:
     page = visit.go("/docs/errors#rate_limit_exceeded")
     expect(page.locator("#rate_limit_exceeded")).to_be_in_viewport()
@@ -106,4 +116,27 @@ def test_no_finger_meets_two_entries_of_an_index_at_once(browser: Browser, addre
     heights = page.eval_on_selector_all(".index a", "all => all.map(one => one.getBoundingClientRect().height)")
     # WCAG 2.2, 2.5.8
     assert heights and min(heights) >= 24
+    page.close()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("guide", ["collector", "likelihood", "models", "routes"])
+def test_a_name_in_a_table_breaks_between_its_words_alone(
+    browser: Browser, address: str, guide: str, width: int
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(f"{address}/docs/{guide}", wait_until="networkidle")
+    # a word that stands on two lines has two boxes; it broke anywhere, in the middle of `eventTimeClient`
+    broken = page.evaluate("""() => {
+        const words = []
+        for (const cell of document.querySelectorAll(".scroll code")) for (const piece of cell.childNodes) {
+            if (piece.nodeType !== Node.TEXT_NODE || /[\\s?-]/.test(piece.data)) continue
+            const range = document.createRange()
+            range.selectNode(piece)
+            if (range.getClientRects().length > 1) words.push(piece.data)
+        }
+        return words
+    }""")
+    assert broken == []
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     page.close()

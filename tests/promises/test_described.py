@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -48,6 +49,38 @@ def test_every_member_of_a_body_and_of_an_answer_says_what_it_is(document: Any) 
         if not {"description", "$ref"} & told.keys()
     ]
     assert silent == []
+
+
+def test_what_may_be_null_in_an_answer_says_when(document: Any) -> None:
+    schemas = document["components"]["schemas"]
+
+    def used(part: Any) -> set[str]:
+        return set(re.findall(r"#/components/schemas/([\w-]+)", json.dumps(part)))
+
+    told = used([one["responses"] for of in document["paths"].values() for one in of.values()])
+    while more := used([schemas[name] for name in told]) - told:
+        told |= more
+    silent = [
+        f"{name}.{member}"
+        for name in sorted(told)
+        for member, one in schemas[name].get("properties", {}).items()
+        if may_be_null(one) and not re.search(r"\bnull\b", one.get("description", ""), re.IGNORECASE)
+    ]
+    assert silent == []
+    # a general word for the name had it null where it never is
+    wrong = [
+        f"{name}.{member}"
+        for name in sorted(told)
+        for member, one in schemas[name].get("properties", {}).items()
+        if not may_be_null(one) and "; null" in one.get("description", "")
+    ]
+    assert wrong == []
+
+
+def may_be_null(member: dict[str, Any]) -> bool:
+    """Whether one of the forms that a member may have is null."""
+    forms = [member, *member.get("anyOf", ()), *member.get("oneOf", ())]
+    return any("null" in ([kind] if isinstance(kind := one.get("type", ()), str) else kind) for one in forms)
 
 
 def test_every_term_is_what_some_member_says(document: Any) -> None:

@@ -13,6 +13,8 @@ from api import context, responses
 from api.models import Profile
 from tests.api.conftest import Caller
 
+ANY = {"If-None-Match": "*"}
+
 
 def test_a_success_has_data_and_meta(caller: Caller, profile: Profile) -> None:
     response = caller.get("/notes?limit=1")
@@ -102,3 +104,29 @@ def test_a_known_etag_ends_in_304_with_its_caching_headers() -> None:
     assert again.headers["Cache-Control"] == "private, no-cache"
     assert "Authorization" in again.headers["Vary"]
     assert client.get("/figures", headers={"If-None-Match": 'W/"abc.2"'}).status_code == 200
+
+
+@pytest.mark.parametrize("known", ["*", 'W/"abc.1"', '"abc.1"', '"other" , W/"abc.1"'])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_every_way_to_say_what_is_known_ends_in_the_same_304(client: FlaskClient, method: str, known: str) -> None:
+    path = "/openapi.json"
+    tag = client.get(path).headers["ETag"]
+    sent = {"If-None-Match": known.replace('W/"abc.1"', tag).replace('"abc.1"', tag.removeprefix("W/"))}
+    again = client.open(path, method=method, headers={**sent, "Accept-Encoding": "gzip"})
+    assert (again.status_code, again.data) == (304, b"")
+    assert not {"Content-Type", "Content-Length", "Content-Encoding"} & set(dict(again.headers))
+    whole = client.open(path, method=method, headers={"Accept-Encoding": "gzip"})
+    for name in ("ETag", "Cache-Control", "Vary"):
+        assert again.headers[name] == whole.headers[name]
+
+
+def test_an_answer_without_a_tag_is_always_whole(client: FlaskClient, caller: Caller) -> None:
+    for response in (client.get("/docs", headers=ANY), caller.get("/notes", headers=ANY)):
+        assert response.status_code == 200
+        assert response.data
+
+
+def test_a_tag_on_a_second_line_is_seen_too(client: FlaskClient) -> None:
+    tag = client.get("/openapi.json").headers["ETag"]
+    lines = [("If-None-Match", '"other"'), ("If-None-Match", tag)]
+    assert client.get("/openapi.json", headers=lines).status_code == 304

@@ -7,7 +7,18 @@ from marshmallow import Schema, fields
 from api.fields import Choice, OpaqueIdList
 from api.served import MODELS
 from api.v1.ads.queries import MOST_ADS
-from api.v1.campaigns.schemas import DatedMeta, ModelMeta, Outcomes
+from api.v1.campaigns.schemas import (
+    CPC,
+    CPM,
+    CTR,
+    OBJECTIVE,
+    REACH,
+    REACH_BASIS,
+    STATUS,
+    DatedMeta,
+    ModelMeta,
+    Outcomes,
+)
 from api.v1.top_performers.schemas import AdScore
 
 
@@ -25,32 +36,58 @@ class AdTrendQuery(Schema):
     )
 
 
+def _of_parent(what: str, how: str, **metadata: str) -> fields.String:
+    about = f"The ad's {what}, {how}; null where none is known."
+    return fields.String(required=True, allow_none=True, metadata={"description": about, **metadata})
+
+
 class Creative(Schema):
     """What the ad shows; what the platform or an analysis did not tell is null."""
 
     creative_id = fields.String(
-        required=True, allow_none=True, metadata={"description": "The platform's id of the creative."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "The platform's id of the creative; null where the ad names none."},
     )
-    format = fields.String(required=True, allow_none=True, metadata={"description": "video, image and others."})
+    format = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "video, image, carousel or collection; null where the creative is not synced."},
+    )
     thumbnail_url = fields.String(
-        required=True, allow_none=True, metadata={"description": "A small picture of it, at the platform."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "A small picture of it, at the platform; null where none is told."},
     )
     video_id = fields.String(required=True, allow_none=True)
-    title = fields.String(required=True, allow_none=True, metadata={"description": "Its headline."})
-    body = fields.String(required=True, allow_none=True, metadata={"description": "Its text."})
-    landing_host = fields.String(required=True, allow_none=True, metadata={"description": "Where it leads."})
+    title = fields.String(
+        required=True, allow_none=True, metadata={"description": "Its headline; null where none is told."}
+    )
+    body = fields.String(required=True, allow_none=True, metadata={"description": "Its text; null where none is told."})
+    landing_host = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Host that it leads to; null where neither ad nor creative tells one."},
+    )
     url_tags = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "URL parameters that the platform adds to the ad's links."},
+        metadata={"description": "URL parameters that the platform adds to the ad's links; null without any."},
     )
     hook_type = fields.String(required=True, allow_none=True)
     creative_format = fields.String(required=True, allow_none=True)
     cta_type = fields.String(required=True, allow_none=True)
     primary_angle = fields.String(required=True, allow_none=True)
-    offers = fields.List(fields.String(), required=True, allow_none=True)
+    offers = fields.List(
+        fields.String(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "What it offers, words of docs/creatives.md; null where nobody tells."},
+    )
     analysed_at = fields.DateTime(
-        required=True, allow_none=True, metadata={"description": "When its attributes were read from it by us."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "When an analysis of ours read it; null where none read what is shown now."},
     )
 
 
@@ -59,18 +96,18 @@ class Identity(Schema):
     platform = fields.String(required=True)
     ad_external_id = fields.String(required=True, metadata={"description": "The platform's id."})
     ad_name = fields.String(required=True)
-    status = fields.String(required=True, allow_none=True, metadata={"description": "As the platform spells it."})
-    objective = fields.String(required=True, allow_none=True, metadata={"description": "As the platform spells it."})
-    campaign_id = fields.String(required=True, allow_none=True, metadata={"format": "uuid"})
-    campaign_name = fields.String(required=True, allow_none=True)
-    campaign_external_id = fields.String(required=True, allow_none=True)
-    ad_set_id = fields.String(required=True, allow_none=True, metadata={"format": "uuid"})
-    ad_set_name = fields.String(required=True, allow_none=True)
-    ad_set_external_id = fields.String(required=True, allow_none=True)
+    status = fields.String(required=True, allow_none=True, metadata={"description": STATUS})
+    objective = fields.String(required=True, allow_none=True, metadata={"description": OBJECTIVE})
+    campaign_id = _of_parent("campaign", "by our id", format="uuid")
+    campaign_name = _of_parent("campaign", "by its name at the platform")
+    campaign_external_id = _of_parent("campaign", "by its platform's id")
+    ad_set_id = _of_parent("ad set", "by our id", format="uuid")
+    ad_set_name = _of_parent("ad set", "by its name at the platform")
+    ad_set_external_id = _of_parent("ad set", "by its platform's id")
     created_at = fields.String(
         required=True,
         allow_none=True,
-        metadata={"format": "date-time", "description": "When the platform made it."},
+        metadata={"format": "date-time", "description": "When the platform made it; null where it does not tell."},
     )
 
 
@@ -81,20 +118,18 @@ class Delivery(Schema):
     link_clicks = fields.Integer(
         required=True, allow_none=True, metadata={"description": "Null when the ad delivered and none were measured."}
     )
-    reach = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "Accounts reached, as measured; never a sum."}
-    )
+    reach = fields.Integer(required=True, allow_none=True, metadata={"description": REACH})
     reach_basis = fields.String(
         required=True,
         allow_none=True,
         metadata={
             "enum": ["exact", "at_least", None],
-            "description": "exact: measured for this very window; at_least: the largest figure measured inside it.",
+            "description": REACH_BASIS,
         },
     )
-    ctr = fields.Float(required=True, allow_none=True, metadata={"description": "Clicks per 100 impressions."})
-    avg_cpm = fields.Float(required=True, allow_none=True, metadata={"description": "Spend per 1,000 impressions."})
-    avg_cpc = fields.Float(required=True, allow_none=True, metadata={"description": "Spend per click."})
+    ctr = fields.Float(required=True, allow_none=True, metadata={"description": CTR})
+    avg_cpm = fields.Float(required=True, allow_none=True, metadata={"description": CPM})
+    avg_cpc = fields.Float(required=True, allow_none=True, metadata={"description": CPC})
     video_3s_views = fields.Integer(
         required=True, allow_none=True, metadata={"description": "Views of at least 3 seconds; null if unmeasured."}
     )
@@ -122,7 +157,7 @@ class AdDetail(Identity, Delivery, Outcomes):
         required=True, allow_none=True, metadata={"description": "The platform's own claim; null when it made none."}
     )
     platform_reported_conversion_value = fields.Float(
-        required=True, allow_none=True, metadata={"description": "The platform's own value of them."}
+        required=True, allow_none=True, metadata={"description": "Its own value of them; null when it told none."}
     )
     score = fields.Nested(
         AdScore,
@@ -137,7 +172,11 @@ class AdTrendRow(Schema):
 
     entity_id = fields.String(required=True, metadata={"format": "uuid"})
     ad_external_id = fields.String(required=True, metadata={"description": "The platform's id."})
-    ad_name = fields.String(required=True, allow_none=True)
+    ad_name = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The ad's name at its platform, or its id there where no name was read; never null."},
+    )
     date = fields.Date(required=True)
     spend = fields.Float(required=True, metadata={"description": "In the reporting currency."})
     impressions = fields.Integer(required=True)

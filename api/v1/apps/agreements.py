@@ -20,7 +20,12 @@ from api.writing import actor, idempotent, session
 @workspace_guarded(role=Role.ADMIN, uuids=["app_id"])
 @bp.response(200, DpaText)
 def dpa_text(workspace_id: str, app_id: str) -> dict[str, Any]:
-    """The data processing agreement as it is to be accepted now"""
+    """The data processing agreement as it is to be accepted now
+
+    An acceptance quotes its `version` and `text_hash`, so read it anew before each. Where the app stands with it is in
+    `dpa` of GET /workspaces/{workspace_id}/oauth-apps. Once there is a newer version, exports under the one before go
+    on for 30 days.
+    """
     with db.transaction(context.settings().operational_url, durable=False) as unit:
         registration.find(unit, workspace_id, app_id)
     return {"version": dpa.VERSION, "texts": dpa.TEXTS, "text_hash": dpa.TEXT_HASH}
@@ -32,7 +37,12 @@ def dpa_text(workspace_id: str, app_id: str) -> dict[str, Any]:
 @idempotent()
 @bp.response(200, DpaAccepted)
 def accept_dpa(body: dict[str, Any], workspace_id: str, app_id: str) -> dict[str, Any]:
-    """Accept the agreement for every profile that an app provisions"""
+    """Accept the agreement for every profile that an app provisions
+
+    `version` and `text_hash` must be those of the current text: else 409 `invalid_state`/`dpa_version_outdated`, and it
+    is to be read again. Until it is accepted nothing is exported of profiles that the app provisioned: what converts
+    there is skipped, and stays so. Accepted twice, the first signature stands.
+    """
     app = registration.find(session(), workspace_id, app_id)
     if (body["version"], body["text_hash"].lower()) != (dpa.VERSION, dpa.TEXT_HASH):
         raise errors.INVALID_STATE("This is not the current text; read it again.", reason="dpa_version_outdated")
@@ -52,7 +62,12 @@ def accept_dpa(body: dict[str, Any], workspace_id: str, app_id: str) -> dict[str
 @idempotent()
 @bp.response(200, DpaWithdrawn)
 def withdraw_dpa(body: dict[str, Any], workspace_id: str, app_id: str) -> dict[str, Any]:
-    """Withdraw the acceptance: exports of the app's profiles stop at once"""
+    """Withdraw the acceptance: exports of the app's profiles stop at once
+
+    What converts from then on, and what waits to be exported, is skipped with the reason `legal_gate_blocked`; nothing
+    that left comes back, and profiles, keys and figures stay. Accepting again lets out what converts from then on.
+    Withdrawn twice it tells the first withdrawal.
+    """
     app = registration.find(session(), workspace_id, app_id)
     signature = dpa.standing(session(), app_id).signature
     if signature is not None and signature.withdrawn_at is None:

@@ -34,7 +34,11 @@ _ORDER = (
 @bp.arguments(ListQuery, location="query")
 @bp.response(200, ConnectedApp(many=True))
 def connected_app_list(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
-    """Apps that people connected to profiles of a workspace, and agents of its members, newest first"""
+    """Apps that people connected to profiles of a workspace, and agents of its members, newest first
+
+    Consents that stand and those that were ended. An agent is listed in every workspace of its person, since it reaches
+    what they do. DELETE on the id ends one.
+    """
     profile, chosen = auth.current().reach.profile, _of_workspace(workspace_id)
     if profile is not None:
         chosen = chosen.where(OAuthAuthorization.profile_id == profile.id)

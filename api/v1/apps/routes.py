@@ -25,7 +25,11 @@ bp = Blueprint("apps", __name__, description="Apps that a workspace registered, 
 @bp.arguments(ListQuery, location="query")
 @bp.response(200, AppShape(many=True))
 def app_list(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
-    """The apps that a workspace registered"""
+    """The apps that a workspace registered
+
+    In the order they were registered, suspended ones too, without secrets. With `profile_id` those that are tied to
+    that profile.
+    """
     profile = auth.current().reach.profile
     with db.transaction(context.settings().operational_url, durable=False) as unit:
         return rows.page(unit, workspace_id, query, profile_id=profile.id if profile else None)
@@ -69,7 +73,12 @@ def change_app(body: dict[str, Any], workspace_id: str, app_id: str) -> dict[str
 @idempotent(once_shown=["client_secret"])
 @bp.response(201, NewSecret)
 def rotate_app_secret(body: dict[str, Any], workspace_id: str, app_id: str) -> dict[str, Any]:
-    """Give an app a new secret, beside which the old one works for some days"""
+    """Give an app a new secret, beside which the old one works for some days
+
+    The answer is the only one that holds the new secret. The ones so far end after `grace_days`, or when they would
+    have ended anyway; with 0 they end at once, so put the new one in place first. The app's id, its keys and what
+    people let it do stay.
+    """
     app = registration.find(session(), workspace_id, app_id)
     secret, ends = registration.rotate_secret(session(), app=app, grace_days=body["grace_days"])
     _record("app.secret_rotated", app)

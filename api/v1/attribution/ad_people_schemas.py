@@ -59,7 +59,9 @@ class Bucket(Figures):
     start = fields.Date(required=True, metadata={"description": "First day, inside the window."})
     end = fields.Date(required=True, metadata={"description": "Last day, included, inside the window."})
     ad_id = fields.String(
-        required=True, allow_none=True, metadata={"description": "The platform's id, as the touch carried it."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "The platform's id, as the touch carried it; null unless group_by is ad."},
     )
     ad_name = fields.String(
         required=True, allow_none=True, metadata={"description": "Null unless exactly one synced ad has the id."}

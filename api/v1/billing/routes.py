@@ -40,7 +40,12 @@ PORTAL_LASTS = timedelta(minutes=5)
 @workspace_guarded(role=Role.VIEWER)
 @bp.response(200, SubscriptionShape)
 def subscription_state(workspace_id: str) -> dict[str, Any]:
-    """The plan, what it rests on, what it allows and what is in use"""
+    """The plan, what it rests on, what it allows and what is in use
+
+    Read from what the payment processor or the storefront told last, not asked of them now. A checkout that was just
+    paid shows after the processor's call, mostly within seconds: ask the hand-off. Allowances are told whether or not
+    they are in use; null is no limit.
+    """
     workspace = auth.current().workspace
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         now = standing(subscription_of(reading, workspace_id), db.now())
@@ -131,7 +136,9 @@ def billing_portal_session(body: dict[str, Any], workspace_id: str) -> dict[str,
 def shopify_plan_selection(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     """Choose the plan of a workspace that came from the storefront's marketplace
 
-    starter takes effect at once; the others when the merchant confirms them on the storefront's page.
+    starter takes effect at once; the others when the merchant confirms them on the storefront's page. Any other
+    workspace is 409 `invalid_state`/`not_marketplace_workspace`, and no route here makes one that came from there: its
+    `acquisition_source` is storefront.
     """
     workspace = session().get_one(Workspace, workspace_id, with_for_update={"key_share": True})
     if workspace.acquisition_source != "storefront":

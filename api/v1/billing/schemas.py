@@ -137,7 +137,9 @@ class SubscriptionShape(Schema):
         allow_none=True,
         metadata={"description": "Of what is paid for, else of the trial; null without either."},
     )
-    current_period_end = fields.DateTime(required=True, allow_none=True, metadata={"description": "Its end, likewise."})
+    current_period_end = fields.DateTime(
+        required=True, allow_none=True, metadata={"description": "Its end; null without either."}
+    )
     trial_end = fields.DateTime(
         required=True, allow_none=True, metadata={"description": "When the trial ends, or ended; null without one."}
     )

@@ -60,7 +60,11 @@ FRAME = 16 * 1024
 @workspace_guarded(role=Role.VIEWER)
 @bp.response(200, BrandingRow)
 def branding(workspace_id: str) -> dict[str, Any]:
-    """How the workspace looks in reports and mail"""
+    """How the workspace looks in reports and mail
+
+    Before anybody set it every member is null, `locale` is `en`, and the workspace's name and the service's colours
+    stand in.
+    """
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         return shape(reading.get(Branding, workspace_id))
 
@@ -110,7 +114,11 @@ def upload_logo(workspace_id: str) -> dict[str, Any]:
 @idempotent()
 @bp.response(200, Deleted)
 def delete_logo(workspace_id: str) -> dict[str, Any]:
-    """Remove the logo; its address answers 404 at once"""
+    """Remove the logo; its address answers 404 at once
+
+    Reports made from now on have none; those that are made keep it, since it is inside their file. Without one
+    `deleted` is false.
+    """
     row = _locked(session(), workspace_id)
     had_one = row.logo_name is not None
     if had_one:

@@ -104,7 +104,12 @@ class DomainRow(Schema):
 @workspace_guarded(role=Role.VIEWER)
 @bp.response(200, DomainRow)
 def sender_domain(workspace_id: str) -> dict[str, Any]:
-    """The sending domain and the DNS record it needs"""
+    """The sending domain and the DNS record it needs
+
+    Told as the last look at its DNS found it; nothing is looked up here. POST
+    /workspaces/{workspace_id}/sender-domain/verify looks now, and a verified one is looked at daily. Without a domain
+    `status` is none and the rest is null.
+    """
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         return shape(of(reading, workspace_id))
 
@@ -135,7 +140,11 @@ def register_sender_domain(body: dict[str, Any], workspace_id: str) -> dict[str,
 @idempotent()
 @bp.response(200, Deleted)
 def remove_sender_domain(workspace_id: str) -> dict[str, Any]:
-    """Remove the sending domain and its key"""
+    """Remove the sending domain and its key
+
+    Reports are sent under the deployment's own address from the next one on. The key is gone for good: the same domain,
+    registered again, needs another DNS record. Without one `deleted` is false.
+    """
     _hold(workspace_id)
     row = of(session(), workspace_id)
     if row is not None:

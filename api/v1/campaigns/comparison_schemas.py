@@ -7,7 +7,7 @@ from marshmallow import Schema, fields
 from api.fields import Choice, Int
 from api.pagination import CursorQuery
 from api.served import BASES, LEVELS, MODELS
-from api.v1.campaigns.schemas import ModelMeta
+from api.v1.campaigns.schemas import PARENT, ModelMeta
 
 _EXACT = {"pattern": r"^-?\d+(\.\d+)?$"}
 
@@ -33,7 +33,9 @@ class Sides(Schema):
         required=True, allow_none=True, metadata={"description": "The platform's own count; null if it reported none."}
     )
     platform_conversion_value = fields.String(
-        required=True, allow_none=True, metadata={**_EXACT, "description": "The platform's own value of them."}
+        required=True,
+        allow_none=True,
+        metadata={**_EXACT, "description": "Its own value of them; null if it told none."},
     )
     service_conversions = fields.Integer(
         required=True, metadata={"description": "Conversions of every kind credited here, each counted once."}
@@ -45,16 +47,24 @@ class Sides(Schema):
     conversion_gap = fields.Float(
         required=True,
         allow_none=True,
-        metadata={"description": "Service minus platform; negative when the platform claims more."},
+        metadata={
+            "description": "Service minus platform; negative when the platform claims more, null if it reported none."
+        },
     )
     conversion_gap_pct = fields.Float(
-        required=True, allow_none=True, metadata={"description": "conversion_gap per hundred of the platform's count."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "conversion_gap per hundred of the platform's count; null where that is 0 or null."},
     )
     value_gap = fields.String(
-        required=True, allow_none=True, metadata={**_EXACT, "description": "Service cash minus platform value."}
+        required=True,
+        allow_none=True,
+        metadata={**_EXACT, "description": "Service cash minus platform value; null where that is null."},
     )
     platform_roas = fields.Float(
-        required=True, allow_none=True, metadata={"description": "platform_conversion_value / spend."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "platform_conversion_value / spend; null without spend or that value."},
     )
     service_roas = fields.Float(
         required=True, allow_none=True, metadata={"description": "service_cash_revenue / spend; null without spend."}
@@ -77,7 +87,7 @@ class PlatformTotal(Sides):
     delivery_through = fields.Date(
         required=True,
         allow_none=True,
-        metadata={"description": "Last full day that all its accounts have delivered, those aside that have ended."},
+        metadata={"description": "Last full day that all its accounts but ended ones have delivered; null before one."},
     )
     unassigned_conversions = fields.Integer(
         required=True,
@@ -95,12 +105,10 @@ class EntityComparison(Sides):
     entity_name = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "Its name at the platform; its id there while it was never synced."},
+        metadata={"description": "Its name at the platform; its id there while it was never synced, so never null."},
     )
     entity_level = fields.String(required=True, metadata={"enum": list(LEVELS)})
-    parent_name = fields.String(
-        required=True, allow_none=True, metadata={"description": "Campaign of an ad set, ad set of an ad."}
-    )
+    parent_name = fields.String(required=True, allow_none=True, metadata={"description": PARENT})
 
 
 class PlatformComparison(Schema):

@@ -63,6 +63,18 @@ class Outcomes(Schema):
     )
 
 
+PARENT = "Campaign of an ad set, ad set of an ad; null at campaign level."
+REACH = "Accounts reached, as the platform measured; never a sum. Null where nothing within the window was measured."
+REACH_BASIS = (
+    "exact: measured for this very window; at_least: the largest figure measured inside it; null where reach is."
+)
+CTR = "Clicks per 100 impressions; null without impressions."
+CPM = "Spend per 1,000 impressions; null without impressions."
+CPC = "Spend per click; null without clicks."
+STATUS = "As the platform spells it; null where it was never synced."
+OBJECTIVE = "The campaign's, as the platform spells it; null where none was synced."
+
+
 class DatedMeta(Meta):
     """What every dated read of the published figures tells about itself."""
 
@@ -103,32 +115,36 @@ class CampaignRow(Outcomes, Entity):
         required=True, allow_none=True, metadata={"description": "outcome_value / spend; null without spend."}
     )
     entity_level = fields.String(metadata={"enum": list(LEVELS)})
-    parent_name = fields.String(allow_none=True, metadata={"description": "Campaign of an ad set, ad set of an ad."})
+    parent_name = fields.String(allow_none=True, metadata={"description": PARENT})
     impressions = fields.Integer(metadata={"description": "Impressions served."})
     clicks = fields.Integer(metadata={"description": "Clicks."})
-    reach = fields.Integer(
-        allow_none=True, metadata={"description": "Accounts reached, as the platform measured; never a sum."}
-    )
+    reach = fields.Integer(allow_none=True, metadata={"description": REACH})
     reach_basis = fields.String(
         allow_none=True,
         metadata={
             "enum": ["exact", "at_least", None],
-            "description": "exact: measured for this very window; at_least: the largest figure measured inside it.",
+            "description": REACH_BASIS,
         },
     )
-    ctr = fields.Float(allow_none=True, metadata={"description": "Clicks per 100 impressions."})
-    avg_cpm = fields.Float(allow_none=True, metadata={"description": "Spend per 1,000 impressions."})
-    avg_cpc = fields.Float(allow_none=True, metadata={"description": "Spend per click."})
+    ctr = fields.Float(allow_none=True, metadata={"description": CTR})
+    avg_cpm = fields.Float(allow_none=True, metadata={"description": CPM})
+    avg_cpc = fields.Float(allow_none=True, metadata={"description": CPC})
     cac = fields.Float(allow_none=True, metadata={"description": "spend / outcome_count; null without payments."})
-    status = fields.String(allow_none=True, metadata={"description": "As the platform spells it."})
-    objective = fields.String(allow_none=True, metadata={"description": "As the platform spells it."})
+    status = fields.String(allow_none=True, metadata={"description": STATUS})
+    objective = fields.String(allow_none=True, metadata={"description": OBJECTIVE})
     daily_budget = fields.Float(
         allow_none=True,
         metadata={"description": "In budget_currency; null when none is set, and while its ad account is not synced."},
     )
-    budget_currency = fields.String(allow_none=True, metadata={"description": "Currency of the ad account."})
-    campaign_external_id = fields.String(allow_none=True, metadata={"description": "Platform id of its campaign."})
-    ad_set_external_id = fields.String(allow_none=True, metadata={"description": "Platform id of its ad set."})
+    budget_currency = fields.String(
+        allow_none=True, metadata={"description": "Currency of the ad account; null where daily_budget is."}
+    )
+    campaign_external_id = fields.String(
+        allow_none=True, metadata={"description": "Platform id of its campaign; null at campaign level."}
+    )
+    ad_set_external_id = fields.String(
+        allow_none=True, metadata={"description": "Platform id of its ad set; null above ad level."}
+    )
     messaging_conversations_started_7d = fields.Integer(
         allow_none=True, metadata={"description": "As the platform reports; null when it reported none."}
     )

@@ -29,7 +29,9 @@ class CampaignStatus(Schema):
     name = fields.String(required=True, metadata={"description": "Its name at the platform."})
     status = fields.String(required=True, metadata=_STATUS)
     effective_status = fields.String(
-        required=True, allow_none=True, metadata={"description": "What comes of it, as the platform spells it."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "What comes of it, as the platform spells it; null where it tells none."},
     )
     status_source = fields.String(
         required=True,
@@ -43,7 +45,9 @@ class CampaignStatus(Schema):
         required=True, allow_none=True, metadata={"description": "In the published figures; null if never synced."}
     )
     last_synced_at = fields.DateTime(
-        required=True, allow_none=True, metadata={"description": "When its account was last read whole."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "When its account was last read whole; null before the first time."},
     )
     can_pause = fields.Boolean(required=True, metadata={"description": "Whether its status lets it be paused."})
     can_resume = fields.Boolean(required=True, metadata={"description": "Whether its status lets it be resumed."})

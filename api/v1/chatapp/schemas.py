@@ -151,10 +151,14 @@ class SyncBody(Schema):
 class Template(Schema):
     """A template as the platform last showed it; one that is gone there is DELETED."""
 
-    id = fields.String(required=True, allow_none=True, metadata={"description": "The platform's id."})
+    id = fields.String(
+        required=True, allow_none=True, metadata={"description": "The platform's id; null where it tells none."}
+    )
     name = fields.String(required=True, metadata={"description": _TEMPLATE_NAME})
     language = fields.String(required=True, metadata={"description": _LANGUAGE})
-    category = fields.String(required=True, allow_none=True, metadata={"description": _CATEGORY})
+    category = fields.String(
+        required=True, allow_none=True, metadata={"description": f"{_CATEGORY[:-1]}; null where it tells none."}
+    )
     status = fields.String(
         required=True,
         metadata={
@@ -166,7 +170,8 @@ class Template(Schema):
         allow_none=True,
         metadata={
             "enum": [*QUALITIES, None],
-            "description": "How people take it, by the platform's own rating; UNKNOWN before it has one.",
+            "description": "How people take it, by the platform's own rating; UNKNOWN before it has one; null where it"
+            " tells none.",
         },
     )
     components = fields.List(

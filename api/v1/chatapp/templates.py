@@ -85,7 +85,13 @@ def create_template(body: dict[str, Any]) -> dict[str, Any]:
 @idempotent()
 @bp.response(200, SyncedTemplate(many=True))
 def sync_templates(body: dict[str, Any]) -> list[dict[str, Any]]:
-    """Read every template from the platform; those that are gone there become DELETED"""
+    """Read every template from the platform; those that are gone there become DELETED
+
+    Answers when all are read, with the templates as they now are and in `meta.summary` how many changed;
+    `template.updated` tells each status that is another. Safe to repeat. 409 `chatapp_connection_required`,
+    `connection_not_ready` or `connection_revoked` where the account cannot be asked, 502 `provider_error` where the
+    platform fails: then nothing is changed.
+    """
     connection = _connection(body["connection_id"])
     with chat_apps.asking(context.settings(), connection) as account:
         found = account.templates()
@@ -99,7 +105,11 @@ def sync_templates(body: dict[str, Any]) -> list[dict[str, Any]]:
 @bp.arguments(ConnectionQuery, location="query")
 @bp.response(200, Template(many=True))
 def cached_templates(query: dict[str, Any]) -> list[dict[str, Any]]:
-    """The templates as they were last synced, by name and language"""
+    """The templates as they were last synced, by name and language
+
+    No platform is asked: POST /chatapp/templates/sync reads them anew. All come at once, without pages; those that are
+    gone at the platform are among them as DELETED. A connection that is not the profile's, or no chat account, is 404.
+    """
     with _reading(query["connection_id"]) as reading:
         return cache.listed(reading, query["connection_id"])
 
@@ -109,7 +119,11 @@ def cached_templates(query: dict[str, Any]) -> list[dict[str, Any]]:
 @bp.arguments(TemplateQuery, location="query")
 @bp.response(200, Template(many=True))
 def cached_template(query: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    """One template as it was last synced, in every language or in the one asked for"""
+    """One template as it was last synced, in every language or in the one asked for
+
+    As the last sync read it, with its parts. A name that no language has, or not the one asked for, is 404
+    `template_not_found`: one that was just made elsewhere appears with the next sync.
+    """
     with _reading(query["connection_id"]) as reading:
         found = cache.listed(reading, query["connection_id"], name=name, language=query["language"])
     if not found:

@@ -88,12 +88,23 @@ class Variant(Schema):
         metadata={**_MONEY, "description": "The price before, in the product's currency; null without one."},
     )
     inventory_quantity = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "Negative when oversold."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Units in stock, negative when oversold; null where the store does not tell."},
     )
     inventory_policy = fields.String(
-        required=True, allow_none=True, metadata={"enum": list(POLICIES), "description": "What happens without stock."}
+        required=True,
+        allow_none=True,
+        metadata={
+            "enum": list(POLICIES),
+            "description": "Whether it sells without stock; null where the store does not tell.",
+        },
     )
-    tracked = fields.Boolean(required=True, allow_none=True, metadata={"description": "Whether stock is counted."})
+    tracked = fields.Boolean(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Whether stock is counted; null where the store does not tell."},
+    )
     options = fields.List(
         fields.Nested(Option), required=True, metadata={"description": "What tells it from the other variants."}
     )
@@ -143,8 +154,16 @@ class Product(Schema):
 
 class OrderLine(Schema):
     line_id = fields.String(required=True, metadata={"description": "The line, by the store's id."})
-    product_id = fields.String(required=True, allow_none=True)
-    variant_id = fields.String(required=True, allow_none=True)
+    product_id = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The product, by the store's id; null where the store names none."},
+    )
+    variant_id = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The variant, by the store's id; null where the store names none."},
+    )
     sku = fields.String(required=True, allow_none=True)
     title = fields.String(required=True, metadata={"description": "What was bought, named as it was then."})
     quantity = fields.Integer(required=True)

@@ -44,7 +44,11 @@ def connection_list(query: dict[str, Any]) -> list[dict[str, Any]]:
 @guarded(scope=Scope.CONNECTIONS_READ, uuids=["connection_id"])
 @bp.response(200, ConnectionShape)
 def connection_state(connection_id: str) -> dict[str, Any]:
-    """One connection, and how its newest sync stands"""
+    """One connection, and how its newest sync stands
+
+    Poll it while a sync is queued or running. What became of its grant is told by `channel.health.updated` and
+    `connection.reconnect_required`, so there is no need to ask for that. The token is told nowhere.
+    """
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         return told(reading, [own(reading, connection_id)])[0]
 

@@ -37,9 +37,13 @@ class SyncShape(Schema):
     started_at = fields.DateTime(required=True, allow_none=True)
     finished_at = fields.DateTime(required=True, allow_none=True)
     delivery_through = fields.Date(
-        required=True, allow_none=True, metadata={"description": "Last account day that is here whole."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Last account day that is here whole; null before one, and of what has no ads."},
     )
-    error = fields.String(required=True, allow_none=True, metadata={"description": "Why it failed, as a slug."})
+    error = fields.String(
+        required=True, allow_none=True, metadata={"description": "Why it failed, as a slug; null unless it did."}
+    )
 
 
 class ConnectionShape(Schema):
@@ -65,7 +69,9 @@ class ConnectionShape(Schema):
     )
     scopes_granted = fields.List(fields.String(), required=True, metadata={"description": "As the provider told."})
     login_kind = fields.String(
-        required=True, allow_none=True, metadata={"enum": ["page_linked", "direct", None], "description": "Of social."}
+        required=True,
+        allow_none=True,
+        metadata={"enum": ["page_linked", "direct", None], "description": "Of social; null for all else."},
     )
     currency = fields.String(required=True, allow_none=True, metadata={"description": _CURRENCY})
     timezone = fields.String(required=True, allow_none=True, metadata={"description": _TIMEZONE})
@@ -131,7 +137,10 @@ class CandidateShape(Schema):
     reason = fields.String(
         required=True,
         allow_none=True,
-        metadata={"enum": ["account_connected_elsewhere", "account_disabled", None], "description": "Why not."},
+        metadata={
+            "enum": ["account_connected_elsewhere", "account_disabled", None],
+            "description": "Why it cannot be chosen; null where it can.",
+        },
     )
 
 

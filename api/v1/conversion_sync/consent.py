@@ -25,5 +25,11 @@ class ConsentAnswer(ConsentNeeded):
 @guarded(scope=Scope.EXPORTS_READ)
 @bp.response(200, ConsentAnswer)
 def platform_safe_consent() -> dict[str, Any]:
-    """The consent text for copying ad sets"""
+    """The consent text for copying ad sets
+
+    Whoever asks POST /conversion-sync/platform-safe/target to copy ad sets sends back the version, the hash of the
+    language that the person read, who accepted and when. Read it anew each time: an acceptance of another text, or of
+    more than 24 hours ago, is 409 `consent_required`. This deployment copies none: what follows the consent is 501
+    `not_implemented`.
+    """
     return {**consent.current(), "texts": consent.TEXTS}

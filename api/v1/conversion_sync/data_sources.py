@@ -29,7 +29,9 @@ class MatchKeys(Schema):
     phone_pct = fields.Float(required=True, allow_none=True, metadata={"description": _PERCENT})
     click_id_pct = fields.Float(required=True, allow_none=True, metadata={"description": _PERCENT})
     ad_id_pct = fields.Float(
-        required=True, allow_none=True, metadata={"description": "Those whose last touch names an ad that is synced."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Those whose last touch names an ad that is synced; null without conversions."},
     )
 
 
@@ -56,7 +58,9 @@ class DataSource(Schema):
         metadata={"enum": [*sources.REASONS, None], "description": "What stands in the way; null where it is ready."},
     )
     connection_id = fields.UUID(
-        required=True, allow_none=True, metadata={"description": "Of several the one that waits for somebody."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of several the one that waits for somebody; null without any."},
     )
     last_event_at = fields.DateTime(
         required=True,

@@ -29,7 +29,12 @@ MOST_CHARACTERS = 255
 @responses.tagged
 @bp.response(200, ConversionCountRow(many=True))
 def conversion_counts(window: DateRange) -> list[dict[str, Any]]:
-    """Conversions and net cash per type, most frequent first"""
+    """Conversions and net cash per type, most frequent first
+
+    Of the days of the window in the profile's time zone, whoever gets the credit: no model is asked. Refunds are not
+    counted; they lower the value of the payment that they belong to, on its day. A type without any conversion in the
+    window is left out.
+    """
     with published("/conversions", {"window": window}) as source:
         _describe(window)
         return rows.counts(_daily(source, window), source.profile.digits) if source else []

@@ -97,12 +97,14 @@ class ListRow(Named):
         metadata={
             "description": "Key of the record that tells of it: the sender's own, `event:` and an id for an event "
             "sent to POST /events without one, `web:` and its eventId for one of the tracker; null where only a "
-            "processor or a store tells of it. DELETE /events takes that of an event sent to POST /events."
+            "processor or a store tells of it. DELETE /events/{idempotency_key} takes that of an event of POST /events."
         },
     )
     credited = fields.Boolean(required=True, metadata={"description": "Whether a campaign has credit on it."})
     campaign_id = fields.String(
-        required=True, allow_none=True, metadata={**_UUID, "description": "Campaign with the largest share."}
+        required=True,
+        allow_none=True,
+        metadata={**_UUID, "description": "Campaign with the largest share; null where none has credit."},
     )
     touches = fields.Integer(required=True, metadata={"description": "Touches of its path."})
 
@@ -113,7 +115,9 @@ class Conversion(Named):
         required=True, allow_none=True, metadata={"description": "Pipeline, never cash; null on payments."}
     )
     inherited_from = fields.String(
-        required=True, allow_none=True, metadata={**_UUID, "description": "First payment whose path a renewal takes."}
+        required=True,
+        allow_none=True,
+        metadata={**_UUID, "description": "First payment whose path a renewal takes; null for all else."},
     )
 
 
@@ -137,9 +141,15 @@ class Touch(Schema):
     platform = fields.String(
         required=True, allow_none=True, metadata={"description": "The ad platform; null where none is known."}
     )
-    source = fields.String(required=True, allow_none=True, metadata={"description": "utm_source, a label only."})
-    medium = fields.String(required=True, allow_none=True, metadata={"description": "utm_medium, a label only."})
-    campaign_label = fields.String(required=True, allow_none=True, metadata={"description": "utm_campaign."})
+    source = fields.String(
+        required=True, allow_none=True, metadata={"description": "utm_source, a label only; null without one."}
+    )
+    medium = fields.String(
+        required=True, allow_none=True, metadata={"description": "utm_medium, a label only; null without one."}
+    )
+    campaign_label = fields.String(
+        required=True, allow_none=True, metadata={"description": "utm_campaign, a label only; null without one."}
+    )
     campaign_id = fields.String(
         required=True,
         allow_none=True,
@@ -161,7 +171,9 @@ class Touch(Schema):
         metadata={**_UUID, "description": "The ad, by our id; null where it led to none that is known."},
     )
     ad_external_id = fields.String(
-        required=True, allow_none=True, metadata={"description": "Platform ad id as the touch carried it."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Platform ad id as the touch carried it, known or not; null where it carried none."},
     )
     ad_name = fields.String(
         required=True, allow_none=True, metadata={"description": "The ad's name at its platform; null without ad_id."}

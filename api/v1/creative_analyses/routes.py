@@ -57,7 +57,13 @@ def request_creative_analysis(_body: dict[str, Any], ad_id: str) -> tuple[dict[s
 @guarded(scope=Scope.CREATIVES_WRITE, uuids=["job_id"])
 @bp.response(200, Analysis)
 def creative_analysis(job_id: str) -> dict[str, Any]:
-    """How an analysis stands, and what it found"""
+    """How an analysis stands, and what it found
+
+    A job goes from queued to running and ends as succeeded, with `result`, or as failed, with `failure_reason`; it is
+    tried up to four times, 1, 5 and 15 minutes apart. Ask every few seconds, or have `creative_analysis.completed`
+    told. What was found stands in `creative` of GET /ads/{ad_id} from the next build on. A job of another profile is
+    404.
+    """
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         job = reading.get(CreativeAnalysis, job_id)
     if job is None or job.profile_id != auth.current().profile.id:

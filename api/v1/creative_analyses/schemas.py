@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from marshmallow import Schema, fields
 
 from api.bodies import Nothing
@@ -14,13 +16,18 @@ class AnalysisBody(Nothing):
     """Nothing can be chosen: all that the ad shows is read."""
 
 
+def _word(words: Iterable[str], about: str) -> fields.String:
+    told = {"enum": [*words, None], "description": f"{about}; null where the creative does not tell."}
+    return fields.String(required=True, allow_none=True, metadata=told)
+
+
 class Result(Schema):
     """Words of the catalogue; null where the creative does not tell."""
 
-    hook_type = fields.String(required=True, allow_none=True, metadata={"enum": [*HOOK_TYPES, None]})
-    creative_format = fields.String(required=True, allow_none=True, metadata={"enum": [*CREATIVE_FORMATS, None]})
-    cta_type = fields.String(required=True, allow_none=True, metadata={"enum": [*CTA_TYPES, None]})
-    primary_angle = fields.String(required=True, allow_none=True, metadata={"enum": [*PRIMARY_ANGLES, None]})
+    hook_type = _word(HOOK_TYPES, "How it opens")
+    creative_format = _word(CREATIVE_FORMATS, "What kind of picture or video it is")
+    cta_type = _word(CTA_TYPES, "What its call to action asks for")
+    primary_angle = _word(PRIMARY_ANGLES, "What it argues by")
     offers = fields.List(fields.String(metadata={"enum": list(OFFERS)}), required=True)
     language = fields.String(
         required=True,

@@ -34,16 +34,20 @@ class Rates(Schema):
     win_rate = fields.Float(
         required=True, metadata={"description": "Share of wins, drawn to the baseline as by twenty ads of that rate."}
     )
-    raw_win_rate = fields.Float(**_RATE_OR_NULL, metadata={"description": "Wins / ads."})
+    raw_win_rate = fields.Float(
+        **_RATE_OR_NULL, metadata={"description": "Wins / ads; never null, since a row has ads."}
+    )
     workspace_baseline_win_rate = fields.Float(
         **_RATE_OR_NULL,
-        metadata={"description": "Wins its ads would have at the shares of the very profiles they ran in, per ad."},
+        metadata={
+            "description": "Wins its ads would have at the shares of the very profiles they ran in, per ad; never null."
+        },
     )
     lift_vs_workspace = fields.Float(
         **_RATE_OR_NULL, metadata={"description": "win_rate / workspace_baseline_win_rate - 1; null without any win."}
     )
-    confidence_interval_low = fields.Float(**_RATE_OR_NULL, metadata={"description": "Of win_rate, 90 %."})
-    confidence_interval_high = fields.Float(**_RATE_OR_NULL, metadata={"description": "Of win_rate, 90 %."})
+    confidence_interval_low = fields.Float(**_RATE_OR_NULL, metadata={"description": "Of win_rate, 90 %; never null."})
+    confidence_interval_high = fields.Float(**_RATE_OR_NULL, metadata={"description": "Of win_rate, 90 %; never null."})
     verdict = fields.String(
         required=True,
         metadata={
@@ -59,9 +63,9 @@ class Rates(Schema):
 
 class Archetype(Rates):
     archetype_key = fields.String(required=True, metadata={"description": "hook|format|angle"})
-    hook_type = fields.String(required=True)
-    creative_format = fields.String(required=True)
-    primary_angle = fields.String(required=True)
+    hook_type = fields.String(required=True, metadata={"description": "How its ads open."})
+    creative_format = fields.String(required=True, metadata={"description": "What kind of picture or video they are."})
+    primary_angle = fields.String(required=True, metadata={"description": "What they argue by."})
     label = fields.String(required=True, metadata={"description": "The three words for people, with commas between."})
     n_ads = fields.Integer(required=True, metadata={"description": "Ads with a mature or calibrated score."})
     n_winners = fields.Integer(required=True, metadata={"description": "Those of 75 or more."})

@@ -42,7 +42,11 @@ ORDER = [
 @bp.arguments(KeyQuery, location="query")
 @bp.response(200, ApiKeyRow(many=True))
 def api_key_list(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
-    """The keys of all profiles, newest first, without their secrets"""
+    """The keys of all profiles, newest first, without their secrets
+
+    Of the profiles of the workspace, or of the one named by `profile_id`, which a guest needs. A key that was rotated
+    is expiring for 48 hours beside the one in its place. To know whether one is still used look at `last_used_at`.
+    """
     reached, at = auth.current().reach, now()
     chosen = keys.of(reached).where(*keys.in_status(query["status"], at))
     filters = {"status": query["status"], "profile_id": reached.profile and reached.profile.id}

@@ -61,7 +61,8 @@ def sign_up(body: dict[str, Any]) -> dict[str, Any]:
 def begin_session(body: dict[str, Any]) -> dict[str, Any]:
     """Begin a session
 
-    Ten tries in fifteen minutes for an address, fifty for a network.
+    The answer is the only one that holds the token. A wrong password and an unknown address are one answer, 401. Ten
+    tries in fifteen minutes for an address, fifty for a network, right or wrong: then 429 with `Retry-After`.
     """
     verified = sign_in.verify(_url(), email=body["email"], password=body["password"], caller=request.remote_addr)
     opened, token = sign_in.begin(session(), verified=verified, user_agent=request.user_agent.string)
@@ -79,7 +80,11 @@ def begin_session(body: dict[str, Any]) -> dict[str, Any]:
 @idempotent()
 @bp.response(200, SignedOut)
 def end_session(_: dict[str, Any]) -> dict[str, Any]:
-    """End this session"""
+    """End this session
+
+    The token of this request opens nothing from now on; other sessions and user tokens of the person stay. To end all
+    others change the password.
+    """
     row = session().get_one(UserSession, auth.current().id)
     row.revoked_at = row.revoked_at or now()
     return {"ended": True, "ended_at": row.revoked_at}

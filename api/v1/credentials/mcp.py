@@ -31,7 +31,11 @@ bp = Blueprint("agents", __name__, description="What agents may do in a workspac
 @workspace_guarded(role=Role.VIEWER)
 @bp.response(200, AgentSettings)
 def agent_settings(workspace_id: str) -> dict[str, Any]:
-    """What agents may do with this workspace's data"""
+    """What agents may do with this workspace's data
+
+    They hold for every user token, whoever's it is, beside what its grants and the person's role give. Before anybody
+    changed them personal data is masked and nothing is written back.
+    """
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         return _told(reading, reading.get_one(Workspace, workspace_id))
 
@@ -69,7 +73,8 @@ def change_agent_settings(body: dict[str, Any], workspace_id: str) -> dict[str, 
 def writeback_list(window: DateRange | None, query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
     """What agents asked ad platforms to change, newest first
 
-    Dates are days of UTC, both included.
+    What was asked with a user token, with how it ended; changes by people and keys are in GET
+    /workspaces/{workspace_id}/audit. Dates are days of UTC, both included.
     """
     profile = auth.current().reach.profile
     chosen = sa.select(Writeback).where(Writeback.workspace_id == workspace_id)

@@ -52,7 +52,9 @@ class WritebackTarget(Schema):
     platform_id = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "Its id at the platform, of a recommendation that of its ad."},
+        metadata={
+            "description": "Its id at the platform, of a recommendation that of its ad; null of what has none there."
+        },
     )
     name = fields.String(
         required=True, allow_none=True, metadata={"description": "Its name at the platform; null where none was read."}
@@ -90,4 +92,8 @@ class WritebackRow(Schema):
         allow_none=True,
         metadata={"description": "The Idempotency-Key that came with it; null without one."},
     )
-    request_id = fields.String(required=True, allow_none=True)
+    request_id = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The request, as `X-Request-Id` told it; null where it was not kept."},
+    )

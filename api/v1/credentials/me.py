@@ -26,7 +26,11 @@ bp = Blueprint("me", __name__, description="The signed-in person, their sessions
 @caller_guarded(kinds={Kind.SESSION})
 @bp.response(200, Me)
 def signed_in_person() -> dict[str, Any]:
-    """Who is signed in, and where they belong"""
+    """Who is signed in, and where they belong
+
+    For sessions only. Archived workspaces are left out, and a guest's `profile_ids` hold live profiles only. What each
+    role and permission opens is listed in docs/routes.md.
+    """
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         return _told(reading, auth.current().person)
 
@@ -39,7 +43,7 @@ def signed_in_person() -> dict[str, Any]:
 def change_person(body: dict[str, Any]) -> dict[str, Any]:
     """Change the own name or language
 
-    Members left out keep their values.
+    Members left out keep their values, and null takes a name away. The language is that of the person's mail.
     """
     person = reach.person(session(), auth.current().person)
     for name, value in body.items():
@@ -53,7 +57,10 @@ def change_person(body: dict[str, Any]) -> dict[str, Any]:
 @bp.arguments(ListQuery, location="query")
 @bp.response(200, SessionRow(many=True))
 def session_list(query: dict[str, Any]) -> list[dict[str, Any]]:
-    """The own live sessions, newest first"""
+    """The own live sessions, newest first
+
+    Without tokens, and without sessions that ended or ran out. `current` is the one that asks.
+    """
     principal = auth.current()
     chosen = sa.select(UserSession).where(UserSession.user_id == principal.person, *sign_in.live_at(now()))
     order = [
@@ -81,7 +88,11 @@ def session_list(query: dict[str, Any]) -> list[dict[str, Any]]:
 @idempotent()
 @bp.response(200, EndedSession)
 def end_other_session(session_id: str) -> dict[str, Any]:
-    """End one of the own sessions"""
+    """End one of the own sessions
+
+    Its token opens nothing from the next request on. It may be the one that asks. Ended twice it tells the first end; a
+    session of somebody else is 404.
+    """
     row = session().get(UserSession, session_id, with_for_update=True)
     if row is None or row.user_id != auth.current().person:
         raise errors.NOT_FOUND()

@@ -37,8 +37,12 @@ class Me(Schema):
         required=True,
         metadata={"description": "Whether the person has shown by a mailed code that the address is theirs."},
     )
-    first_name = fields.String(required=True, allow_none=True)
-    last_name = fields.String(required=True, allow_none=True)
+    first_name = fields.String(
+        required=True, allow_none=True, metadata={"description": "First name; null until the person gives one."}
+    )
+    last_name = fields.String(
+        required=True, allow_none=True, metadata={"description": "Last name; null until the person gives one."}
+    )
     locale = fields.String(required=True, metadata={"enum": list(LOCALES)})
     memberships = fields.List(
         fields.Nested(Place), required=True, metadata={"description": "In the order in which the person joined them."}

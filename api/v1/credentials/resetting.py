@@ -30,7 +30,12 @@ bp = Blueprint("auth_by_mail", __name__, description="What a code from a mail op
 @idempotent()
 @bp.response(200, Verified)
 def verify_address(body: dict[str, Any]) -> dict[str, Any]:
-    """Confirm an address with the code of its mail"""
+    """Confirm an address with the code of its mail
+
+    Needs no credential: the code is one. It holds once and for an hour; an unknown, used or late one is 404. No second
+    mail is sent: who lost the code sets a new password by POST /auth/password-reset, which confirms the address too.
+    Work can begin without.
+    """
     by_code.confirm_address(session(), token=body["token"])
     return {"email_verified": True}
 

@@ -29,7 +29,11 @@ bp = Blueprint("mcp_tokens", __name__, description="What agents hold for a perso
 @bp.arguments(ListQuery, location="query")
 @bp.response(200, TokenRow(many=True))
 def token_list(query: dict[str, Any]) -> list[dict[str, Any]]:
-    """The own user tokens, newest first, ended ones too"""
+    """The own user tokens, newest first, ended ones too
+
+    Those minted here and those that agents got by the person's consent, `origin` says which. The token itself is told
+    by no list, only how it begins.
+    """
     person = auth.current().person
     order = [
         By(UserToken.created_at, lambda row: row.created_at, descending=True),

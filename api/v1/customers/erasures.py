@@ -43,7 +43,12 @@ def erase_customer(body: dict[str, Any]) -> dict[str, Any]:
 @partner_only(uuids=["erasure_id"], people=Role.ADMIN)
 @bp.response(200, Receipt)
 def erasure_receipt(erasure_id: str) -> dict[str, Any]:
-    """How far an erasure is"""
+    """How far an erasure is
+
+    Ends as completed with the first snapshot that is served without the person; `customer.erased` tells it. One that
+    failed goes on with the next build, so there is nothing to send again. Open to keys of apps and to people from the
+    role admin on; an unknown one, and one of another profile, is 404 `erasure_not_found`.
+    """
     chosen = sa.select(Erasure).where(Erasure.id == erasure_id, Erasure.profile_id == auth.current().profile.id)
     with db.transaction(context.settings().operational_url, durable=False) as unit:
         erasure = unit.scalars(chosen).one_or_none()

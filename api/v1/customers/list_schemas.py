@@ -63,12 +63,23 @@ class CustomerRow(Schema):
         required=True,
         allow_none=True,
         metadata={
-            "description": "As told last, by a tracker only where nobody else tells one. Masked: the first name."
+            "description": "As told last, by a tracker only where nobody else tells one; null where nobody does."
+            " Masked: the first name."
         },
     )
-    email = fields.String(required=True, allow_none=True, metadata={"description": "The one seen first."})
-    phone = fields.String(required=True, allow_none=True, metadata={"description": "Masked: the last four digits."})
-    external_ref = fields.String(required=True, allow_none=True, metadata={"description": "Your own id."})
+    email = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The one seen first; null without one that is this person's alone."},
+    )
+    phone = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "E.164, masked the last four digits; null without one that is this person's alone."},
+    )
+    external_ref = fields.String(
+        required=True, allow_none=True, metadata={"description": "Your own id; null where none was told."}
+    )
     first_seen_at = fields.String(
         required=True, metadata={**_TIME, "description": "First sign of the person in anything that came in."}
     )
@@ -84,5 +95,7 @@ class CustomerRow(Schema):
         metadata={"description": "Channels of these touches; empty without any."},
     )
     first_ad_external_id = fields.String(
-        required=True, allow_none=True, metadata={"description": "Platform id of the ad of the earliest ad touch."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Platform id of the ad of the earliest ad touch; null without such a touch."},
     )

@@ -37,7 +37,11 @@ _SET = ("name", "connection_id", "target", "test_event_code", "conversion_types"
 @bp.arguments(ListQuery, location="query")
 @bp.response(200, DestinationShape(many=True))
 def destination_list(query: dict[str, Any]) -> list[dict[str, Any]]:
-    """Where conversions go, oldest first"""
+    """Where conversions go, oldest first
+
+    Those that were switched off too, deleted ones not. `status` says whether anything can leave now, and
+    `status_reason` why not. What an agreement or a privacy mode keeps back is told row by row, by GET /exports.
+    """
     profile_id = auth.current().profile.id
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         rows = op_lists.page(

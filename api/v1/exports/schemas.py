@@ -127,7 +127,9 @@ class DestinationShape(Schema):
             " status of its connection, or no_token; failing: why the last event failed, as a slug. Null where ok."
         },
     )
-    connection_id = fields.UUID(required=True, allow_none=True, metadata={"description": _ACCOUNT})
+    connection_id = fields.UUID(
+        required=True, allow_none=True, metadata={"description": f"{_ACCOUNT} Never null: it stays when that ends."}
+    )
     meta_pixel_id = fields.String(metadata={"description": "Of meta_capi."})
     google_conversion_action = fields.String(metadata={"description": "Of google_conversions."})
     tiktok_pixel_code = fields.String(metadata={"description": "Of tiktok_events."})
@@ -163,7 +165,9 @@ class TestAnswer(Schema):
     """What the platform said to an event that counts for nothing."""
 
     accepted = fields.Boolean(required=True, metadata={"description": "Whether the platform took the event."})
-    provider_status = fields.Integer(required=True, allow_none=True, metadata={"description": "Its HTTP status."})
+    provider_status = fields.Integer(
+        required=True, allow_none=True, metadata={"description": "Its HTTP status; null where it told none."}
+    )
     message = fields.String(
         required=True, metadata={"description": "What came of it, for people; a refusal is told as a slug."}
     )
@@ -185,7 +189,9 @@ class LedgerRow(Schema):
     event_key = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "As GET /conversions/list tells it, of the published snapshot."},
+        metadata={
+            "description": "As GET /conversions/list tells it, of the published snapshot; null where that knows none."
+        },
     )
     conversion_type = fields.String(required=True, metadata={"description": _TYPE})
     status = fields.String(

@@ -75,7 +75,11 @@ def import_upload() -> dict[str, Any]:
 @bp.arguments(ImportsQuery, location="query")
 @bp.response(200, ImportRow(many=True))
 def imports_of_profile(query: dict[str, Any]) -> list[dict[str, Any]]:
-    """The profile's imports, newest first"""
+    """The profile's imports, newest first
+
+    Those sent here, dropped into the folder or given to the command, rejected ones too. Exchange rates are the
+    deployment's, belong to no profile and are not listed.
+    """
     profile_id, key = auth.current().profile.id, context.settings().signing_key()
     listing = pagination.Listing("/imports", profile_id, {})
     chosen = sa.select(Import).where(Import.profile_id == profile_id)
@@ -98,7 +102,12 @@ def imports_of_profile(query: dict[str, Any]) -> list[dict[str, Any]]:
 @guarded(scope=Scope.EVENTS_WRITE, kinds=SENDERS, uuids=("import_id",), role=Role.ADMIN)
 @bp.response(200, ImportRow)
 def import_state(import_id: str) -> dict[str, Any]:
-    """What became of an import"""
+    """What became of an import
+
+    Goes from queued over loading to loaded or rejected with the next build that runs; `import.finished` tells it. In
+    `errors` are the first bad rows with their field and reason; the good rows of the file are in all the same. One that
+    was rejected changed nothing: mend the file and send it again.
+    """
     with db.transaction(context.settings().operational_url) as reading:
         found = reading.get(Import, import_id)
     if found is None or found.profile_id != auth.current().profile.id:

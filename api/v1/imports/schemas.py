@@ -37,7 +37,9 @@ class ImportRow(Schema):
             " rejected: nothing is.",
         },
     )
-    reason = fields.String(required=True, allow_none=True, metadata={"description": "Why the file was rejected."})
+    reason = fields.String(
+        required=True, allow_none=True, metadata={"description": "Why the file was rejected; null unless it was."}
+    )
     rows_in = fields.Integer(required=True, metadata={"description": "Rows of the file; 0 until it was loaded."})
     rows_loaded = fields.Integer(required=True, metadata={"description": "Rows that were good and are in."})
     rows_quarantined = fields.Integer(

@@ -23,7 +23,11 @@ from api.writing import actor, idempotent, session
 @bp.arguments(ListQuery, location="query")
 @bp.response(200, Member(many=True))
 def member_list(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
-    """The people of a workspace that the app provisioned"""
+    """The people of a workspace that the app provisioned
+
+    For the app that provisioned the workspace; for any other it is 404. Names are told of people without an account of
+    their own, and of those who have come in. With `profile_id` only those who can open that profile.
+    """
     with db.transaction(context.settings().operational_url, durable=False) as unit:
         profile = auth.current().reach.profile
         return rows.page(unit, workspace_id, query, route="/members", profile=profile, to_app=True)
@@ -68,7 +72,12 @@ def put_member(body: dict[str, Any], workspace_id: str) -> tuple[dict[str, Any],
 @idempotent()
 @bp.response(200, RemovedMember)
 def remove_member(workspace_id: str, user_id: str) -> dict[str, Any]:
-    """Remove a person from a workspace that the app provisioned"""
+    """Remove a person from a workspace that the app provisioned
+
+    What they could open here is closed from the next request on. API keys belong to their profile and stay, which is
+    why `keys_revoked` is 0. The last owner cannot be removed: 409 `invalid_state`/`last_owner`. Removed twice it is
+    404.
+    """
     workspace = memberships.locked(session(), workspace_id)
     membership = memberships.of_user(session(), workspace.id, user_id)
     if membership is None:

@@ -41,7 +41,11 @@ _ORDER = (
 @bp.arguments(InvitationQuery, location="query")
 @bp.response(200, InvitationShape(many=True))
 def invitation_list(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
-    """Invitations to a workspace and its profiles, newest first"""
+    """Invitations to a workspace and its profiles, newest first
+
+    Without their links, which only the making of one tells. Those that nobody answered within 14 days count as revoked,
+    with the reason expired. `status` is pending when left out.
+    """
     profile = auth.current().reach.profile
     return _page(query, workspace_id, profile.id if profile else None, route="/invitations")
 
@@ -67,7 +71,11 @@ def create_invitation(body: dict[str, Any], workspace_id: str) -> dict[str, Any]
 @idempotent()
 @bp.response(200, InvitationShape)
 def revoke_invitation(workspace_id: str, invitation_id: str) -> dict[str, Any]:
-    """Take back an invitation to a workspace or to one of its profiles"""
+    """Take back an invitation to a workspace or to one of its profiles
+
+    Its link opens nothing from now on. One that was accepted, revoked or ran out is 409 `invalid_state`: whoever is a
+    member already is removed as one. Nobody takes back an invitation to a role above their own.
+    """
     return _revoke(workspace_id, None, invitation_id)
 
 
@@ -76,7 +84,10 @@ def revoke_invitation(workspace_id: str, invitation_id: str) -> dict[str, Any]:
 @bp.arguments(InvitationQuery, location="query")
 @bp.response(200, InvitationShape(many=True))
 def profile_invitation_list(query: dict[str, Any], workspace_id: str, profile_id: str) -> list[dict[str, Any]]:
-    """Invitations to a profile, newest first"""
+    """Invitations to a profile, newest first
+
+    As those of the workspace, of this profile alone; invitations to the whole workspace are not among them.
+    """
     return _page(query, workspace_id, profile_id, route="/profiles/invitations")
 
 
@@ -100,7 +111,10 @@ def create_profile_invitation(body: dict[str, Any], workspace_id: str, **_: str)
 @idempotent()
 @bp.response(200, InvitationShape)
 def revoke_profile_invitation(workspace_id: str, profile_id: str, invitation_id: str) -> dict[str, Any]:
-    """Take back an invitation to a profile"""
+    """Take back an invitation to a profile
+
+    As of the workspace's; one to the whole workspace or to another profile is 404 here.
+    """
     return _revoke(workspace_id, profile_id, invitation_id)
 
 

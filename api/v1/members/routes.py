@@ -24,7 +24,11 @@ bp = Blueprint("members", __name__, description="People of workspaces and profil
 @bp.arguments(ListQuery, location="query")
 @bp.response(200, Member(many=True))
 def membership_list(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
-    """The people of a workspace"""
+    """The people of a workspace
+
+    In the order they came, with addresses, so from the role admin on. Who is invited and has not accepted is in GET
+    /workspaces/{workspace_id}/invitations. With `profile_id` those who can open that profile.
+    """
     with db.transaction(context.settings().operational_url, durable=False) as unit:
         return rows.page(unit, workspace_id, query, route="/memberships", profile=auth.current().reach.profile)
 
@@ -73,7 +77,12 @@ def remove_membership(workspace_id: str, membership_id: str) -> dict[str, Any]:
 @bp.arguments(ListQuery, location="query")
 @bp.response(200, ProfileMember(many=True))
 def profile_member_list(query: dict[str, Any], **_: str) -> list[dict[str, Any]]:
-    """The people who can open a profile"""
+    """The people who can open a profile
+
+    Those whose role opens every profile of the workspace (`inherited`), and guests with a place on this one. Only the
+    place of a guest is changed here; a role of the workspace is changed by PATCH
+    /workspaces/{workspace_id}/memberships/{membership_id}.
+    """
     with db.transaction(context.settings().operational_url, durable=False) as unit:
         return rows.page_of_profile(unit, auth.current().profile, query, route="/profiles/members")
 
@@ -86,7 +95,12 @@ def profile_member_list(query: dict[str, Any], **_: str) -> list[dict[str, Any]]
 def change_profile_member(
     body: dict[str, Any], workspace_id: str, profile_id: str, membership_id: str
 ) -> dict[str, Any]:
-    """Change what a guest may do on one profile"""
+    """Change what a guest may do on one profile
+
+    In force from their next request on, for their tokens too. For anybody else it is 409
+    `invalid_state`/`inherited_membership`: their role of the workspace opens every profile. Members left out keep their
+    values.
+    """
     memberships.locked(session(), workspace_id)
     membership, place = _placed(workspace_id, profile_id, membership_id)
     before = {"role": place.role, "permissions": place.permissions}

@@ -61,7 +61,11 @@ class Member(Schema):
         allow_none=True,
         metadata={"description": "First name; null where none is known, or an app is not told it."},
     )
-    last_name = fields.String(required=True, allow_none=True, metadata={"description": "Last name, likewise."})
+    last_name = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Last name; null where none is known, or an app is not told it."},
+    )
     role = fields.String(required=True, metadata={"enum": list(ROLES)})
     permissions = fields.List(fields.String(), required=True, metadata={"description": _PERMISSIONS})
     profile_ids = fields.List(fields.UUID(), required=True, allow_none=True, metadata={"description": _PROFILES})

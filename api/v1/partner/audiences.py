@@ -86,13 +86,16 @@ class CustomerListAnswer(Schema):
         required=True, metadata={"description": "The list, by our id: send it to change the list."}
     )
     platform_audience_id = fields.String(
-        required=True, allow_none=True, metadata={"description": "The list, by its platform's id."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "The list, by its platform's id; null while the platform has given none."},
     )
     status = fields.String(
         required=True,
         metadata={
             "enum": ["queued", "ready", "failed"],
-            "description": "ready: it is done. failed: nobody was left to replace the list by, and it stays as it was.",
+            "description": "ready: it is done. failed: nobody was left to replace the list by, and it stays as it was."
+            " queued does not occur: the list is filled before the answer.",
         },
     )
     received = fields.Integer(required=True, metadata={"description": "Customers of the request."})

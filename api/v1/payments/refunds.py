@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from api import db, errors
 from api.models import IngestedRecord, ManualRefund
 from api.money import in_currency
+from api.reading import timestamp
 from data_contracts.formats import currency_digits
 from data_contracts.records import as_json
 
@@ -64,6 +65,13 @@ def possible(body: dict[str, Any], payment: dict[str, Any]) -> Decimal:
     if not 0 < wanted <= left:
         raise errors.AMOUNT_INVALID(f"The amount must be above 0 and at most {in_currency(left, payment['currency'])}.")
     return wanted
+
+
+def refuse_earlier(refunded_at: datetime | None, payment: dict[str, Any]) -> None:
+    """422 validation_error for a refund that would have been given back before the payment was made."""
+    paid_at = datetime.fromtimestamp(payment["ts"], UTC)
+    if refunded_at is not None and refunded_at < paid_at:
+        raise errors.VALIDATION_ERROR(f"refunded_at: is before the payment, which was made at {timestamp(paid_at)}")
 
 
 def enter(

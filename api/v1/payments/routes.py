@@ -47,7 +47,13 @@ REF = re.compile(r"[a-z0-9_]{1,32}:[^\x00-\x1f]{1,200}")
 @bp.arguments(PageQuery, location="query")
 @bp.response(200, PaymentRow(many=True))
 def payment_list(status: dict[str, Any], interval: dict[str, Any], query: dict[str, Any]) -> list[dict[str, Any]]:
-    """Payments, newest first, with a masked hint at who paid"""
+    """Payments, newest first, with a masked hint at who paid
+
+    As the last snapshot has them; a refund entered by hand since stands in `manual_refund` at once, and in the sums
+    from the next snapshot on. Payments of who was erased are told without a payer. Each call is noted in the log of
+    personal data. `from` and `to` go together: a wrong pair is 422 `range_invalid`, another `status` 422
+    `status_invalid`.
+    """
     asked = queries.Asked(status["status"] == "unidentified", interval["since"], interval["until"])
     listing = pagination.Listing("/payments", _profile_id(), {**status, "seconds": list(asked.seconds)})
     resume = pagination.read(_key(), listing, query["cursor"]) if query["cursor"] is not None else None
@@ -136,6 +142,7 @@ def refund_payment(body: dict[str, Any], payment_ref: str) -> dict[str, Any]:
     if refunds.standing(session(), _profile_id(), payment["names"]):
         raise errors.MANUAL_REFUND_EXISTS()
     amount = refunds.possible(body, payment)
+    refunds.refuse_earlier(body["refunded_at"], payment)
     takes = refunds.taken(amount, payment)
     refund = refunds.enter(session(), _profile_id(), payment_ref, amount, body, takes=takes)
     entered = {"amount": body["amount"], "currency": body["currency"]}
@@ -155,7 +162,11 @@ def refund_payment(body: dict[str, Any], payment_ref: str) -> dict[str, Any]:
 @idempotent()
 @bp.response(200, Withdrawn)
 def withdraw_refund(payment_ref: str) -> dict[str, Any]:
-    """Withdraw the refund that was entered by hand"""
+    """Withdraw the refund that was entered by hand
+
+    For the one that POST made; what sources told is not touched. The figures follow with the next snapshot, and another
+    refund may be entered at once. Without one `deleted` is false, so it is safe to repeat.
+    """
     payment = _payment(payment_ref)
     standing = refunds.standing(session(), _profile_id(), payment["names"], locked=True)
     if not standing:

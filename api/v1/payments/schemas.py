@@ -82,9 +82,15 @@ class PaymentRow(Schema):
     provider = fields.String(
         required=True, metadata={"description": "Who took it, or told of it: the part of payment_ref before the colon."}
     )
-    customer_key = fields.String(required=True, allow_none=True, metadata={"description": "`ck_…` of the payer."})
+    customer_key = fields.String(
+        required=True, allow_none=True, metadata={"description": "`ck_…` of the payer; null where nobody is known."}
+    )
     identified = fields.Boolean(required=True, metadata={"description": "Whether the payer is known."})
-    payer_hint = fields.String(required=True, allow_none=True, metadata={"description": "Masked address of the payer."})
+    payer_hint = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Masked e-mail address, else phone, of the payer; null without one of theirs alone."},
+    )
     manual_refund = fields.Nested(
         StandingRefund,
         required=True,
@@ -110,7 +116,7 @@ class RefundBody(Schema):
     currency = fields.String(required=True, metadata={"description": "The payment's currency."})
     refunded_at = Instant(
         load_default=None,
-        metadata={"description": "When, from 2000 on; now if absent. Figures change on the payment's date."},
+        metadata={"description": "When, not before the payment; now if absent. Figures change on the payment's date."},
     )
     note = Text(500, load_default=None, metadata={"description": "For your own people."})
 

@@ -74,7 +74,11 @@ class SignatureBody(ma.Schema):
 @workspace_guarded(role=Role.ADMIN, uuids=["profile_id"])
 @bp.response(200, AgreementAnswer)
 def profile_agreement(workspace_id: str, profile_id: str) -> dict[str, Any]:  # noqa: ARG001
-    """The agreement of a profile"""
+    """The agreement of a profile
+
+    `version` and `text_hash` are what a signature quotes. Only a profile in hipaa mode needs one: until it is signed
+    nothing is exported from there. Once the text changes, `status` is none again until the new one is signed.
+    """
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         return _told(reading, agreements.signature(reading, profile_id))
 

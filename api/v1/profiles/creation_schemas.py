@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
 import marshmallow as ma
 from marshmallow import ValidationError, fields, validate, validates_schema
@@ -18,11 +19,21 @@ from api.v1.profiles.shape import PRIVACY_MODES, ProfileShape
 
 
 class Website(Text):
-    """An https address."""
+    """An https address without user and password: it is told to all who open the profile, and kept in the trail."""
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(500, metadata={"format": "uri", "description": "An https address."}, **kwargs)
-        self.validators.append(validate.URL(schemes={"https"}, error="must be an https address"))
+        about = "An https address, without user and password."
+        super().__init__(500, metadata={"format": "uri", "description": about}, **kwargs)
+        self.validators.append(_refuse_other)
+
+
+_HTTPS = validate.URL(schemes={"https"}, error="must be an https address")
+
+
+def _refuse_other(address: str) -> None:
+    _HTTPS(address)
+    if "@" in urlsplit(address).netloc:
+        raise ValidationError("must be an https address without user and password")
 
 
 class Owner(ma.Schema):

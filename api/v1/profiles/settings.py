@@ -102,7 +102,10 @@ class ProfileSettings(ProfileShape):
 @guarded(scope=Scope.ANALYTICS_READ, uuids=["profile_id"], key_scopes=())
 @bp.response(200, ProfileSettings)
 def profile_settings(profile_id: str) -> dict[str, Any]:
-    """One profile"""
+    """One profile
+
+    A key reads its own profile, with any scopes; people those they can open. Archived profiles are 404 for everybody.
+    """
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         return _told(reading, reading.get_one(Profile, profile_id), auth.current())
 

@@ -41,7 +41,9 @@ class UtmAd(Schema):
         fields.String(metadata=_WRONG), required=True, metadata={"description": "Checks that the ad fails."}
     )
     url_tags = fields.String(
-        required=True, allow_none=True, metadata={"description": "Parameters that the platform appends to its links."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Parameters that the platform appends to its links; null without any."},
     )
     landing_host = fields.String(
         required=True,

@@ -91,7 +91,12 @@ def apply_recommendation(body: dict[str, Any], recommendation_id: str) -> dict[s
 @idempotent()
 @bp.response(200, Decided)
 def dismiss_recommendation(body: dict[str, Any], recommendation_id: str) -> dict[str, Any]:
-    """Dismiss a recommendation: the same is not suggested for the ad again for 14 days"""
+    """Dismiss a recommendation: the same is not suggested for the ad again for 14 days
+
+    Nothing is changed at the platform. Whoever decides first decides: one that was applied, dismissed or has expired
+    answers 409 `invalid_state`/`recommendation_closed`, and there is no way to open it again. An agent's decision is
+    listed among its write-backs and needs them to be switched on.
+    """
     settings, caller = context.settings(), auth.current()
     deciding.standing(settings, by=caller, recommendation_id=recommendation_id)
     row = deciding.decide(

@@ -40,7 +40,7 @@ class Entity(Schema):
     name = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "The ad's name at its platform, or the platform's id where no name was read."},
+        metadata={"description": "The ad's name at its platform, or its id there where no name was read; never null."},
     )
     platform = fields.String(required=True)
 

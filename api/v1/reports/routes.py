@@ -48,7 +48,11 @@ SEALED = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
 @bp.arguments(HubQuery, location="query")
 @bp.response(200, Hub)
 def reports_hub(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
-    """Templates, reports, schedules, and who reports are sent by"""
+    """Templates, reports, schedules, and who reports are sent by
+
+    Of every profile of the workspace; `profile_id` or `profile_ids` narrow reports and schedules. Only `reports` come
+    in pages, newest first; templates and schedules are whole on each. In `sender` stands whether mail can leave at all.
+    """
     named = auth.current().reach.profile
     if query["profile_ids"] is not None:
         opened(workspace_id, query["profile_ids"])
@@ -82,7 +86,12 @@ def reports_hub(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
 @caller_guarded(scope=Scope.ANALYTICS_READ, token_scopes=OF_AGENTS, uuids=["report_id"])
 @bp.response(200, ReportRow)
 def one_report(report_id: str) -> dict[str, Any]:
-    """A report, and how far it is"""
+    """A report, and how far it is
+
+    Goes from queued over rendering to ready and, where it is mailed, over sending to sent; failed says why in
+    `failure_reason`. Ask every few seconds, or have `report.ready` told. For people from the role viewer on who can
+    open its profile; for others it is 404.
+    """
     report, profile = _one(report_id)
     return report_row(report, profile.name)
 
@@ -91,7 +100,11 @@ def one_report(report_id: str) -> dict[str, Any]:
 @caller_guarded(scope=Scope.ANALYTICS_READ, token_scopes=OF_AGENTS, uuids=["report_id"])
 @bp.doc(**FILE)
 def report_file(report_id: str) -> Response:
-    """A report's file, once it is ready"""
+    """A report's file, once it is ready
+
+    404 until the report is ready, so look at GET /reports/{report_id} first. It comes as an attachment, in the format
+    that was asked for, and is the same whenever it is asked: figures that changed since are in a new report only.
+    """
     report, profile = _one(report_id)
     path = context.settings().home / "reports" / report.file_name if report.file_name else None
     if path is None or not path.is_file():

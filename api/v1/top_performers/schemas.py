@@ -80,7 +80,9 @@ class TopPerformersMeta(Meta):
     score_date = fields.Date(
         **_TEXT, metadata={"description": "Last day of the window; null where no ad delivered in it."}
     )
-    config_version = fields.Integer(**_TEXT, metadata={"description": "Version of the weights behind the scores."})
+    config_version = fields.Integer(
+        **_TEXT, metadata={"description": "Version of the weights behind the scores; null where nothing is scored."}
+    )
     currency = fields.String(required=True, metadata={"description": "Of every figure of money, ISO 4217."})
     snapshot_id = fields.String(**_TEXT, metadata={"description": "The published version; null before the first."})
     data_as_of = fields.DateTime(**_TEXT, metadata=DATA_AS_OF)
@@ -145,7 +147,12 @@ class AdScore(Schema):
     score_window = fields.String(required=True, metadata={"enum": list(SCORE_WINDOWS)})
     composite_score = fields.Float(**_TEXT, metadata={"description": "0 to 100; null until the ad is scored."})
     top_performer_likelihood = fields.Nested(Likelihood, required=True, metadata={"description": _LIKELY})
-    model_version = fields.Integer(**_TEXT, metadata={"description": "The ranker that scored the ad."})
+    model_version = fields.Integer(
+        **_TEXT,
+        metadata={
+            "description": "The ranker that scored the ad; null where score_source is rules, or it did not score it."
+        },
+    )
     score_source = fields.String(
         required=True,
         metadata={
@@ -184,8 +191,10 @@ class AdScore(Schema):
     offers = fields.List(fields.String(), required=True)
     spend = fields.Float(**_TEXT, metadata={"description": "Null where no rate into the currency is known."})
     impressions = fields.Integer(required=True)
-    ctr = fields.Float(**_TEXT, metadata={"description": "Clicks per 100 impressions."})
-    cpc = fields.Float(**_TEXT, metadata={"description": "Spend per click."})
+    ctr = fields.Float(**_TEXT, metadata={"description": "Clicks per 100 impressions; null without impressions."})
+    cpc = fields.Float(
+        **_TEXT, metadata={"description": "Spend per click; null without clicks, or without a rate into the currency."}
+    )
     attributed_cash_outcomes = fields.Integer(
         required=True, metadata={"description": "Payments with credit on the ad under last_touch; 0 when none."}
     )
@@ -203,7 +212,9 @@ class AdScore(Schema):
         required=True,
         metadata={"description": "Leads, appointments, quotes, deals won and the profile's own goals of pipeline."},
     )
-    attributed_pipeline_value = fields.Float(**_TEXT, metadata={"description": "Projected; not cash."})
+    attributed_pipeline_value = fields.Float(
+        **_TEXT, metadata={"description": "Projected, not cash; null where no rate into the currency is known."}
+    )
     platform_reported_conversions = fields.Float(
         **_TEXT, metadata={"description": "The platform's own claim; null when it made none."}
     )
@@ -221,7 +232,10 @@ class AdScore(Schema):
     )
     first_reply_rate = fields.Float(
         **_TEXT,
-        metadata={"description": "First replies per conversation started; above 1 where the platform counts more."},
+        metadata={
+            "description": "First replies per conversation started, above 1 where the platform counts more; null where"
+            " either was not measured, or none was started."
+        },
     )
     avg_engagement_score = fields.Float(
         **_TEXT,
@@ -238,9 +252,15 @@ class _NamedAd(Schema):
     ad_id = fields.String(required=True, metadata={"format": "uuid"})
     platform = fields.String(required=True)
     ad_external_id = fields.String(required=True, metadata={"description": "The platform's id."})
-    ad_name = fields.String(**_TEXT)
-    campaign_name = fields.String(**_TEXT)
-    ad_set_name = fields.String(**_TEXT)
+    ad_name = fields.String(
+        **_TEXT, metadata={"description": "The ad's name at its platform, or its id there; never null."}
+    )
+    campaign_name = fields.String(
+        **_TEXT, metadata={"description": "The campaign's name at its platform; null where none is known."}
+    )
+    ad_set_name = fields.String(
+        **_TEXT, metadata={"description": "The ad set's name at its platform; null where none is known."}
+    )
     creative_thumbnail_url = fields.String(
         **_TEXT, metadata={"description": "A small picture of the creative, at the platform; null where none is told."}
     )

@@ -43,7 +43,12 @@ def workspace_top_performers(query: dict[str, Any], workspace_id: str) -> list[d
 @responses.tagged
 @bp.response(200, Brief)
 def top_performers_brief(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
-    """Six counters that sum the leaderboard up"""
+    """Six counters that sum the leaderboard up
+
+    Counts the ads that delivered in the window, of every profile of the workspace that the caller can open, or of those
+    in `profile_ids`; with zeros before anything is published or scored. It changes when the scores do, once a day: the
+    webhook `top_performers.updated` says so.
+    """
     profiles = opened(workspace_id, query["profile_ids"])
     with published_across("W/top-performers/brief", query, profiles) as found:
         if found is None:

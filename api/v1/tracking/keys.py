@@ -26,7 +26,11 @@ _ORDER = (By(TrackingKey.id.expression, lambda row: row.id),)
 @bp.arguments(ListQuery, location="query")
 @bp.response(200, TrackingKeyShape(many=True))
 def tracking_key_list(query: dict[str, Any]) -> list[dict[str, Any]]:
-    """The tracking keys of the profile, oldest first, revoked ones too"""
+    """The tracking keys of the profile, oldest first, revoked ones too
+
+    A key is public by nature and told whole, since every page of the site shows it. `last_seen_at` says whether a site
+    still uses one before it is revoked.
+    """
     profile_id = auth.current().profile.id
     chosen = sa.select(TrackingKey).where(TrackingKey.profile_id == profile_id)
     with db.transaction(context.settings().operational_url, durable=False) as reading:

@@ -23,7 +23,11 @@ bp = Blueprint("tracker_settings", __name__, description="What a profile's track
 @guarded(scope=Scope.TRACKING_WRITE)
 @bp.response(200, TrackerSettingsShape)
 def tracking_settings() -> dict[str, Any]:
-    """What the profile's tracker may do"""
+    """What the profile's tracker may do
+
+    Until somebody changes them they are those of every new profile. GET /tracker.js hands them to the site's pages,
+    which may keep them for ten minutes. A healthcare profile's tracker never captures what people type.
+    """
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         return asdict(tracker_of(reading, reading.get_one(Profile, auth.current().profile.id)))
 

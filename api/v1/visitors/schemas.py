@@ -29,15 +29,15 @@ class VisitorRow(Schema):
     meta_schema = PeopleMeta
 
     visitor_id = fields.String(required=True, metadata={"format": "uuid", "description": "Pseudonym of the browser."})
-    customer_key = _text("`ck_…` of the person, once known by more than the browser.")
-    name = _text("Of that person.")
-    email = _text("Of that person, the one seen first.")
+    customer_key = _text("`ck_…` of the person; null until they are known by more than the browser.")
+    name = _text("Of that person; null without one, or where nobody told it.")
+    email = _text("Of that person, the one seen first; null without one that is theirs alone.")
     last_seen_at = fields.String(
         required=True, metadata={"format": "date-time", "description": "When its newest event was."}
     )
     sessions = fields.Integer(required=True, metadata={"description": "Visits."})
     pageviews = fields.Integer(required=True, metadata={"description": "Pages seen."})
-    channel = _text("Where the newest visit came from.", enum=[*CHANNELS, None])
-    source = _text("utm_source of the newest visit.")
-    country = _text("ISO 3166-1 alpha-2, where known.")
-    device = _text("Of the newest event.", enum=[*DEVICES, None])
+    channel = _text("Where the newest visit came from; null where none was seen to begin.", enum=[*CHANNELS, None])
+    source = _text("utm_source of the newest visit, a label only; null without one.")
+    country = _text("Of the newest event, ISO 3166-1 alpha-2; null where it is not known.")
+    device = _text("Of the newest event; null where it is not known.", enum=[*DEVICES, None])

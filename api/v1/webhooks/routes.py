@@ -115,7 +115,11 @@ def change_subscription(body: dict[str, Any], subscription_id: str) -> dict[str,
 @idempotent()
 @bp.response(200, WebhookDeleted)
 def delete_subscription(subscription_id: str) -> dict[str, Any]:
-    """Delete a subscription with its deliveries"""
+    """Delete a subscription with its deliveries
+
+    What is on its way to it is not told any more, and its deliveries are gone from GET /webhooks/deliveries. To keep
+    them set `status` to paused instead. Deleted twice it is 404.
+    """
     found = subscriptions.locked(session(), _place(), subscription_id)
     _record("webhook_subscription.deleted", found)
     subscriptions.delete(session(), found)
@@ -144,7 +148,11 @@ def rotate_secret(body: dict[str, Any], subscription_id: str) -> dict[str, Any]:
 @idempotent()
 @bp.response(202, WebhookQueued)
 def test_subscription(_: dict[str, Any], subscription_id: str) -> dict[str, Any]:
-    """Send a test event to this subscription alone"""
+    """Send a test event to this subscription alone
+
+    A `webhook.test`, whatever kinds it asks for, signed and tried again as any other. 202 says that it is queued: GET
+    /webhooks/deliveries tells what the receiver answered. While the subscription is paused or failed it waits.
+    """
     found = subscriptions.locked(session(), _place(), subscription_id)
     return {"event_id": emit_test(session(), found, "This is a test.").id}
 
@@ -154,7 +162,11 @@ def test_subscription(_: dict[str, Any], subscription_id: str) -> dict[str, Any]
 @bp.arguments(DeliveriesQuery, location="query")
 @bp.response(200, WebhookDeliveryRow(many=True))
 def delivery_list(query: dict[str, Any]) -> list[dict[str, Any]]:
-    """What was told to whom and how that went, newest first; kept for 30 days"""
+    """What was told to whom and how that went, newest first; kept for 30 days
+
+    Of the subscriptions that the caller sees. `dead` were given up after ten attempts or refused with 410, and can be
+    replayed. The body that was sent is not told.
+    """
     place = _place()
     filters = {name: query[name] for name in ("subscription_id", "status") if query[name] is not None}
     narrowed = [getattr(WebhookDelivery, name) == value for name, value in filters.items()]
@@ -175,7 +187,12 @@ def delivery_list(query: dict[str, Any]) -> list[dict[str, Any]]:
 @idempotent()
 @bp.response(202, WebhookReplayed)
 def replay_delivery(_: dict[str, Any], delivery_id: str) -> dict[str, Any]:
-    """Deliver an event again, under the same `webhook-id`"""
+    """Deliver an event again, under the same `webhook-id`
+
+    A new delivery of the same event, with the attempts of any; a receiver that keeps the ids it has seen does nothing
+    twice. One that is still being tried is 409 `invalid_state`/`delivery_in_progress`. It waits while the subscription
+    is paused or failed.
+    """
     again = subscriptions.replay(session(), _place(), delivery_id)
     return {"delivery_id": again.id, "event_id": again.event_id}
 

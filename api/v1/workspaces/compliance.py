@@ -99,7 +99,11 @@ class ComplianceOverview(Schema):
 @workspace_guarded(role=Role.ADMIN)
 @bp.response(200, ComplianceOverview)
 def compliance_overview(workspace_id: str) -> dict[str, Any]:
-    """Where each profile stands with personal and health data"""
+    """Where each profile stands with personal and health data
+
+    Of the profiles that the caller can open. It tells where things stand and changes nothing; a profile's privacy mode
+    is set by its conversion catalogue, the mark of the whole workspace by PATCH here.
+    """
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         return _told(reading, reading.get_one(Workspace, workspace_id))
 

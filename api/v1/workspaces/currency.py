@@ -50,7 +50,11 @@ class ReportingCurrency(Schema):
 @workspace_guarded(role=Role.VIEWER)
 @bp.response(200, ReportingCurrency)
 def reporting_currency(workspace_id: str) -> dict[str, Any]:
-    """The currency of totals over several profiles"""
+    """The currency of totals over several profiles
+
+    Figures of several profiles are added up in it, at the newest rates of the snapshot; each profile's own figures keep
+    its own currency. Until somebody chooses it is the one of the workspace's creation.
+    """
     with db.transaction(context.settings().operational_url, durable=False) as reading:
         return _told(reading, reading.get_one(Workspace, workspace_id))
 

@@ -104,7 +104,7 @@ class ExperimentResult(Schema):
         **_OR_NULL,
         metadata={
             "description": "Of ours, when the snapshot was built. Of the platform's, when it last changed the study: "
-            "it does not tell when it computed its result, which may be newer."
+            "it does not tell when it computed its result, which may be newer. Null where it tells neither."
         },
     )
 

@@ -130,4 +130,8 @@ class PiiAccessRow(Schema):
             "description": "masked: only parts of names, addresses and numbers; full: all of them.",
         },
     )
-    request_id = fields.String(required=True, allow_none=True)
+    request_id = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "The request, as `X-Request-Id` told it; null where it was not kept."},
+    )

@@ -29,7 +29,9 @@ ENDED = ("done", "no_change", "failed")
 def audit_trail(window: DateRange | None, query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
     """What was changed, and what was refused, newest first
 
-    Days are those of the workspace's time zone.
+    By whom and with what kind of credential, with the values before and after where they hold no personal data. Entries
+    stay, also of profiles that were archived since, and nobody changes them. Days are those of the workspace's time
+    zone.
     """
     wanted = sa.select(AuditEntry).where(AuditEntry.workspace_id == workspace_id)
     if query["category"] != "all":
@@ -46,7 +48,8 @@ def audit_trail(window: DateRange | None, query: dict[str, Any], workspace_id: s
 def pii_access_log(window: DateRange | None, query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
     """Who read personal data, newest first
 
-    Days are those of the workspace's time zone.
+    One entry for each request for people, masked or whole, with how many rows it was told; of whom, only
+    where one person was asked for. Days are those of the workspace's time zone.
     """
     wanted = sa.select(PiiAccess).where(PiiAccess.workspace_id == workspace_id)
     if query["actor_id"] is not None:

@@ -50,7 +50,11 @@ EITHER_BODY = {"content": {"application/json": {"schema": {"oneOf": [OwnWorkspac
 @bp.arguments(ListQuery, location="query")
 @bp.response(200, WorkspaceShape(many=True))
 def workspace_list(query: dict[str, Any]) -> list[dict[str, Any]]:
-    """The workspaces that the caller belongs to"""
+    """The workspaces that the caller belongs to
+
+    By name, each with the caller's role; a token sees those of its person, an API key has none and is refused. Archived
+    ones are left out.
+    """
     caller = auth.current()
     wanted = cast("sa.Select[Any]", reach.workspaces_of(caller.person))
     named = caller.reach.workspace
@@ -85,7 +89,11 @@ def create_workspace(body: dict[str, Any]) -> tuple[dict[str, Any], int]:
 @idempotent()
 @bp.response(200, WorkspaceShape)
 def change_workspace(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
-    """Rename a workspace, or move it to another time zone"""
+    """Rename a workspace, or move it to another time zone
+
+    Members left out keep their values. The time zone is that of new profiles, and of the days of pacing and of the
+    logs; each profile keeps its own, so no figure of attribution moves.
+    """
     workspace = session().get_one(Workspace, workspace_id, with_for_update={"key_share": True})
     before = {name: getattr(workspace, name) for name in body}
     for name, value in body.items():
@@ -129,7 +137,11 @@ def archive_workspace(workspace_id: str) -> dict[str, Any]:
 @bp.arguments(WorkspaceProfilesQuery, location="query")
 @bp.response(200, ProfileShape(many=True))
 def workspace_profiles(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]]:
-    """The profiles of a workspace that the caller can open"""
+    """The profiles of a workspace that the caller can open
+
+    By name; a guest sees those they have a place on. A demo is among them only with `include_demo`; archived ones never
+    are.
+    """
     caller = auth.current()
     wanted = reach.profiles_of(caller.person).where(Profile.workspace_id == workspace_id)
     if not query["include_demo"]:

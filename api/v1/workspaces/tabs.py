@@ -99,7 +99,11 @@ def tab_counts(query: dict[str, Any], workspace_id: str) -> dict[str, Any]:
 @idempotent()
 @bp.response(200, Seen)
 def mark_tab_seen(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
-    """Say that the person has looked at a tab"""
+    """Say that the person has looked at a tab
+
+    The tab's count is 0 from now on and grows with what comes after, for this person in this workspace alone. Broken
+    connections are counted until they are well, seen or not. Sent again it moves the mark to now.
+    """
     person, at = auth.current().person, db.now()
     # two looks at once: one after the other
     session().scalar(sa.select(User.id).where(User.id == person).with_for_update(key_share=True))

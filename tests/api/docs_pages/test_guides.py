@@ -76,3 +76,12 @@ def test_headings_of_the_same_words_have_places_of_their_own() -> None:
 def test_a_page_that_is_no_guide_is_not_found(client: FlaskClient) -> None:
     for name in ("decisions", "runbook", "api.md", "Api", "..%2FREADME"):
         assert client.get(f"/docs/{name}").status_code == 404
+
+
+def test_a_name_as_code_may_break_between_its_words_and_is_copied_as_it_is() -> None:
+    body = rendered("# T\n\n`/api/v1/ads/<ad_id>` and `a_b`, `1/2`, `_x`, `a / b`\n").body
+    assert re.findall(r"<code>(.*?)</code>", body) == [
+        "/api/<wbr>v1/<wbr>ads/<wbr>&lt;ad_<wbr>id&gt;",
+        *("a_<wbr>b", "1/<wbr>2", "_x", "a / b"),
+    ]
+    assert "".join(re.findall(r">([^<]*)", body)).strip() == "/api/v1/ads/&lt;ad_id&gt; and a_b, 1/2, _x, a / b"

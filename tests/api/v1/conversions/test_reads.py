@@ -172,7 +172,7 @@ def test_a_known_journey_is_answered_with_304(caller: Caller) -> None:
 def test_only_what_there_is_can_be_known_already(caller: Caller) -> None:
     for path in ("/conversions/unknown/journey", "/ads/unknown"):
         assert caller.get(path, headers={"If-None-Match": "*"}).status_code == 404
-    assert caller.get("/conversions/sale-1/journey", headers={"If-None-Match": "*"}).status_code == 200
+    assert caller.get("/conversions/sale-1/journey", headers={"If-None-Match": "*"}).status_code == 304
 
 
 def test_who_asked_to_be_forgotten_has_no_journey_from_then_on(tmp_path: Path) -> None:

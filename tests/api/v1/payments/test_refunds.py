@@ -93,6 +93,26 @@ def test_an_amount_is_written_in_digits_of_ascii(amount: str) -> None:
     assert RefundBody().load({"amount": "5.10", "currency": "USD"})["amount"] == "5.10"
 
 
+def test_nothing_is_given_back_before_it_was_paid(
+    caller_with: Callable[..., Caller], settings: Settings, profile: Profile
+) -> None:
+    clerk = caller_with(scopes=[Scope.CUSTOMERS_READ, Scope.ATTRIBUTION_WRITE])
+    facts = {"profile_key": 1, "profile_id": profile.id, "time_zone": "UTC", "currency": "USD", "settings_version": "v"}
+    # 2026-11-16 10:00:00
+    sold = {"profile_key": 1, "ts": 1794823200, "value": "20", "refunded": "0", "refunded_by_hand": "0"}
+    tables = {"profiles": [facts], "payments": [{**sold, "currency": "USD", "payment_ref": "bank:1"}]}
+    served.publish(settings.published, tables)
+    asked = {"amount": "5.00", "currency": "USD"}
+    early = clerk.post("/payments/bank:1/refund", json={**asked, "refunded_at": "2026-11-16T10:59:59+01:00"})
+    assert (early.status_code, early.json["error"]["code"]) == (422, "validation_error")
+    said = "refunded_at: is before the payment, which was made at 2026-11-16T10:00:00.000Z"
+    assert early.json["error"]["message"] == said
+    assert clerk.get("/payments").json["data"][0]["manual_refund"] is None
+    at_once = clerk.post("/payments/bank:1/refund", json={**asked, "refunded_at": "2026-11-16T11:00:00+01:00"})
+    assert at_once.status_code == 201
+    assert clerk.get("/payments").json["data"][0]["manual_refund"]["at"] == "2026-11-16T10:00:00.000Z"
+
+
 def test_a_refund_entered_before_its_payment_got_another_name_is_shown_held_to_and_withdrawn(
     caller_with: Callable[..., Caller], settings: Settings, profile: Profile
 ) -> None:

@@ -104,6 +104,17 @@ def test_a_wrong_member_changes_nothing(
         assert session.get_one(Profile, profile.id).reporting_currency == "USD"
 
 
+def test_a_website_holds_no_password(ask: Ask, profile: Profile, ada: str) -> None:
+    path = f"/profiles/{profile.id}"
+    refused = ask("PATCH", path, ada, {"website": "https://ada:hunter2@shop.example/x"})
+    assert refusal(refused) == (422, "validation_error", None)
+    message = refused.get_json()["error"]["message"]
+    assert message == "website: must be an https address without user and password"
+    assert ask("GET", path, ada).get_json()["data"]["website"] is None
+    # an @ behind the host is no user
+    assert ask("PATCH", path, ada, {"website": "https://shop.example/@ada"}).status_code == 200
+
+
 def test_a_name_is_taken_only_by_another_active_profile(ask: Ask, profile: Profile, ada: str) -> None:
     assert ask("POST", "/profiles", ada, {"name": "Second"}).status_code == 201
     taken = ask("PATCH", f"/profiles/{profile.id}", ada, {"name": "SECOND"})

@@ -51,6 +51,18 @@ def test_hidden_and_half_copied_files_are_not_seen(settings: Settings) -> None:
     assert dropped(settings.inbox) == []
 
 
+def test_what_a_killed_upload_left_goes_once_nobody_writes_it_any_more(
+    settings: Settings, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # it lay there for ever, seen by nobody, also where it named somebody who was erased within the hour
+    left, copied = (drop(settings, name, "x") for name in (".0123456789abcdef.part", ".people.csv.part"))
+    scan_inbox(settings, lake)
+    assert left.exists()
+    monkeypatch.setattr("orchestration.erased_files.BEING_COPIED_SECONDS", 0)
+    scan_inbox(settings, lake)
+    assert (left.exists(), copied.exists()) == (False, True)
+
+
 def test_as_many_digests_are_remembered_as_an_inbox_of_years_has_files() -> None:
     # every minute all of them were read again: two files an hour had been more than were remembered within seven months
     assert _digest.cache_parameters()["maxsize"] >= 10 * 2 * 24 * 365

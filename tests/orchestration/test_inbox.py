@@ -109,7 +109,8 @@ def test_what_is_not_loaded_is_told_with_its_reason(settings: Settings, lake: La
         (folder / "x.csv").write_text("x")
     nowhere = "lies in no folder <profile id or _shared>/<data set>"
     assert {one.file.removeprefix(f"{PROFILE}/"): one.reason for one in not_loaded(settings)} == {
-        "touches/bad.csv": "unknown column 'nonsense' (columns named x_... are kept and not used)",
+        "touches/bad.csv": "unknown column 'nonsense' (columns named x_... are kept and not used); no column of touches"
+        " is there, which needs touch_key, occurred_at, channel, origin",
         "touches/new.csv": "waits for the next build",
         "touches/march": "is a folder, in which no file is looked at",
         "touches/y.csv": "cannot be read",

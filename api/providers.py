@@ -60,7 +60,11 @@ def client(settings: Settings, provider: str) -> Client:
         if settings.connect_sandbox == "on":
             base_url = f"{settings.sandbox_url}/{found.face}"
             return _client(found, apps.OF_SANDBOX, f"{base_url}/{found.page}", base_url, is_sandbox=True)
-    raise errors.SERVICE_UNAVAILABLE("This deployment has no app at this provider.", headers=RETRY)
+    has_apps = provider in SPOKEN and SPOKEN[provider].real_url
+    why = (
+        "This deployment has no app at this provider." if has_apps else "No account of this provider can be connected."
+    )
+    raise errors.SERVICE_UNAVAILABLE(why, headers=RETRY)
 
 
 def _client(found: Spoken, app: apps.App, page: str, base_url: str, *, is_sandbox: bool) -> Client:

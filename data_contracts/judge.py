@@ -18,6 +18,8 @@ DELETED = Column(
     name="_deleted", kind="boolean", description="True when the producer withdraws the row.", default=False
 )
 EXTRA = "_extra"
+# the door empties what names somebody erased, and the producer, who gave it, must not look for a fault
+MISSING_OR_ERASED = "missing, or that of somebody erased, which is not taken"
 _UNSEEN = object()
 
 
@@ -118,7 +120,7 @@ def _require(contract: Contract, columns: Columns, refusals: Refusals) -> None:
         if column.required and None in values:
             for index, value in enumerate(values):
                 if value is None and not (withdrawn[index] and column.key_position is None):
-                    refusals.add(index, column.name, "missing")
+                    refusals.add(index, column.name, MISSING_OR_ERASED if column.personal else "missing")
         if column.currency_column:
             for index, (value, code) in enumerate(zip(values, columns[column.currency_column], strict=True)):
                 if value is not None and code is None:

@@ -61,12 +61,12 @@ def rewrite_inbox(url: str, lake: Lake, inbox: Path, person: Person) -> int:
     changed, folder = 0, inbox / person.profile_id
     finish(url, folder)
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and not _is_being_copied(path):
+        if path.is_file() and not is_being_copied(path):
             changed += _rewrite(url, lake, path, person, _known(path.relative_to(folder))) | _rename(path, person)
     return changed
 
 
-def _is_being_copied(path: Path) -> bool:
+def is_being_copied(path: Path) -> bool:
     """Whether a hidden file may be half of one that is on its way; of a copy that broke, nobody removes it."""
     if not path.name.startswith("."):
         return False

@@ -198,14 +198,21 @@ def _found(settings: Settings, erasure: Erasure) -> Found:
         known = connection.execute(RESOLVED, [erasure.profile_id])
         # a profile may know of millions
         rows = itertools.chain.from_iterable(iter(lambda: known.fetchmany(ROWS_AT_ONCE), []))
-        people = {
-            person
-            for kind, value, person, _ in rows
-            if digest(key, identifier_id(erasure.profile_id, kind, value)) in sought
-        }
+        named = [row for row in rows if digest(key, identifier_id(erasure.profile_id, *row[:2])) in sought]
+        surest = max((_is_sure(kind, is_shared) for kind, _, _, is_shared in named), default=0)
+        people = {person for kind, _, person, is_shared in named if _is_sure(kind, is_shared) == surest}
         of_them = f"{RESOLVED} and list_contains(?, i.person_key)"
         theirs = connection.execute(of_them, [erasure.profile_id, sorted(people)]).fetchall()
-    return erased_person.of(erasure, [(kind, value, is_shared) for kind, value, _, is_shared in theirs])
+    # what fell to somebody else since goes under another name as what others share does, and they stay
+    fell = [(kind, value, True) for kind, value, person, _ in named if person not in people]
+    return erased_person.of(erasure, [*((kind, value, is_shared) for kind, value, _, is_shared in theirs), *fell])
+
+
+def _is_sure(kind: str, is_shared: bool) -> int:
+    """How surely an identifier tells who was meant: with what is known since, a device may be another person's."""
+    if is_shared:
+        return 0
+    return 1 if kind == "anonymous_id" else 2
 
 
 def _take_rejected(settings: Settings, lake: Lake, found: Found) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from api.db import transaction
 from api.models import Import
-from orchestration.erased_files import finish
+from orchestration.erased_files import finish, is_being_copied
 from orchestration.importer import SHARED, CannotImportError, digest_of, import_file, import_of, placed
 from orchestration.lake import Lake
 from orchestration.readers import legible, reader_of
@@ -21,6 +22,8 @@ from touchledger.settings import Settings
 
 log = structlog.get_logger(__name__)
 
+# as api/v1/imports/uploads.py calls an upload that is still written
+_UPLOADED = re.compile(r"\.[0-9a-f]{16}\.part")
 # (scope, dataset, sha256) of what was imported, loaded or rejected; True where only the file's name was refused
 Known = Mapping[tuple[str, str, str], bool]
 
@@ -95,6 +98,7 @@ def scan_inbox(settings: Settings, lake: Lake) -> list[Import]:
     imports = []
     # else a file without somebody who was erased would be taken for a new one
     finish(settings.operational_url, settings.inbox)
+    _drop_broken_uploads(settings.inbox)
     for file in waiting_files(settings):
         try:
             imports.append(
@@ -105,6 +109,13 @@ def scan_inbox(settings: Settings, lake: Lake) -> list[Import]:
         except (CannotImportError, OSError) as error:
             log.warning("file in the inbox not imported", file=legible(file.path), reason=str(error))
     return imports
+
+
+def _drop_broken_uploads(inbox: Path) -> None:
+    """Remove what a process that was killed wrote of an upload: nobody was told that it was kept, nor would miss it."""
+    for path in inbox.glob("*/*/.*.part"):
+        if _UPLOADED.fullmatch(path.name) and not is_being_copied(path):
+            path.unlink(missing_ok=True)
 
 
 def not_loaded(settings: Settings) -> list[NotLoaded]:

@@ -8,7 +8,7 @@ import json
 import os
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -86,20 +86,29 @@ def _check_columns(contract: Contract, names: list[str]) -> None:
     if "" in names:
         raise FileRejectedError(f"column {names.index('') + 1} has no name")
     times = Counter(names)
-    for name in names:
-        if times[name] > 1:
-            raise FileRejectedError(f"column {name!r} is there twice")
-        _check_known(contract, name)
-    required = [column.name for column in contract.columns if column.required]
+    twice = next((name for name in names if times[name] > 1), None)
+    if twice is not None:
+        raise FileRejectedError(f"column {twice!r} is there twice")
+    _check_known(contract, names)
+    required = _required(contract)
     # rows that are withdrawn need no more, and of the others the judge says what they lack
     missing = [name for name in (contract.keys if DELETED.name in names else required) if name not in names]
     if missing:
         raise FileRejectedError(f"required columns are missing: {', '.join(missing)}")
 
 
-def _check_known(contract: Contract, name: str) -> None:
-    if name not in contract.column and name != DELETED.name and not name.startswith("x_"):
-        raise FileRejectedError(unknown_column(contract, name))
+def _required(contract: Contract) -> list[str]:
+    return [column.name for column in contract.columns if column.required]
+
+
+def _check_known(contract: Contract, names: Collection[str]) -> None:
+    for name in names:
+        if name not in contract.column and name != DELETED.name and not name.startswith("x_"):
+            required = _required(contract)
+            # it is the export of another program: one wrong name after the other would lead nowhere
+            is_foreign = contract.column.keys().isdisjoint(names)
+            others = f"; no column of {contract.name} is there, which needs {', '.join(required)}" if is_foreign else ""
+            raise FileRejectedError(unknown_column(contract, name) + others)
 
 
 def _csv(contract: Contract, path: Path) -> Iterator[Record]:
@@ -149,8 +158,7 @@ def _jsonl(contract: Contract, path: Path) -> Iterator[Record]:
             if line.strip():
                 record = _json_line(line, lines.number)
                 if not record.keys() <= known:
-                    for name in record:
-                        _check_known(contract, name)
+                    _check_known(contract, record)
                 yield record
             lines.begin_record()
     if lines.number == 0:

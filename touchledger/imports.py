@@ -24,7 +24,7 @@ def run(output: Output, settings: Settings, *, dataset: str, files: Sequence[Pat
     lake, imports = Lake(settings.lake), []
     for path in files:
         try:
-            with output.working(f"Import {escape(spelt(legible(path.name)))}"):
+            with output.working(f"Read {escape(spelt(legible(path.name)))}"):
                 imports.append(
                     import_file(settings.operational_url, lake, dataset=dataset, path=path, profile_id=profile_id)
                 )

@@ -39,7 +39,11 @@ _EVENT: dict[str, Any] = {
         "utm": _LABELS,
         "clickIds": _IDS,
         "fbc": {"type": "string", "description": "Meta's cookie; its time dates the click."},
-        "consent": {"type": "object", "description": "marketing false: counted, never exported."},
+        "consent": {
+            "description": "marketing false: counted, never exported. One answer stands for all; a text is granted, "
+            "denied or another word for it.",
+            "oneOf": [{"type": kind} for kind in ("object", "boolean", "string")],
+        },
         "identify": {
             "type": "object",
             "properties": {

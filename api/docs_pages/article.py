@@ -43,6 +43,9 @@ GUIDES = {
         Guide("tracking", "tracking.md", "Tracking", "The tracker for web sites, forms and links."),
         Guide("collector", "collector.md", "Collector", "What a page or a server sends, and what becomes of it."),
         Guide("data-sets", "data.md", "Data sets", "The files that come in and the tables that are served, by column."),
+        Guide(
+            "own-files", "own-files.md", "Own files", "What shops, processors and platforms export, made importable."
+        ),
         Guide("webhooks", "webhooks.md", "Webhooks", "What is told to an address of yours, signed, as it happens."),
         Guide("scores", "scores.md", "Scores", "How an ad is judged against comparable ads."),
         Guide("likelihood", "likelihood.md", "Likelihood", "Who will be among the best, and which ads wear out."),

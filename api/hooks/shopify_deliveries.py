@@ -16,7 +16,6 @@ from api.warehouse_ids import identifier_id
 from data_contracts.formats import FORMATS, Refused
 
 LONGEST = 160
-MOST = 500
 
 Facts = dict[str, Any]
 
@@ -91,7 +90,7 @@ def _person(body: Mapping[str, Any], profile_id: str) -> Facts:
     ids = [_identifier(profile_id, kind, customer) for kind in ("email", "phone")]
     return {
         "identifiers": [one for one in ids if one is not None],
-        "orders": [_id(one) for one in orders[:MOST]] if isinstance(orders, list) else [],
+        "orders": [_id(one) for one in orders] if isinstance(orders, list) else [],
     }
 
 

@@ -1,5 +1,4 @@
-// Touchledger's tracker. It tells the collector which visits a site has, where they came from, and what came of them.
-// How a page uses it, and all that it sends and stores: docs/tracking.md.
+// Touchledger's tracker. How a page uses it, and all that it sends and stores: docs/tracking.md.
 try {
 (function (settings, script) {
   "use strict";
@@ -16,7 +15,7 @@ try {
   const LONGEST = 1000;
   const MINUTE = 60_000;
   const LATE = 30 * 24 * 60 * MINUTE;
-  const TWICE = 2000; // two clicks on a button, or a page that sends on what it has looked at
+  const TWICE = 2000; // two clicks, or a page that sends on what it has looked at
   const MOST_WAITING = 200;
   const LARGEST = 50_000; // bytes
   const ENDED = { at: 0, index: 0 }; // a session
@@ -94,14 +93,18 @@ try {
     return settings.respect_gpc && navigator.globalPrivacyControl === true;
   }
 
+  const MUST_ASK = script.dataset.consent === "required";
+  const YES = /^(true|1|yes|(grant|allow|accept)(ed)?)$/i;
+
   function isRefusal(answer) {
-    return [answer.analytics, answer.analytics_storage].some((word) => /^(false|denied|deny|no|0)$/i.test(word));
+    // empty: not asked yet; any other word is a no
+    return [answer.analytics, answer.analytics_storage].some((word) => !YES.test(word === "" ? !MUST_ASK : word ?? true));
   }
 
   function isAllowed() {
     if (isRefusedByBrowser()) return false;
     const consent = read("consent");
-    return consent ? !isRefusal(consent) : script.dataset.consent !== "required";
+    return consent ? !isRefusal(consent) : !MUST_ASK;
   }
 
   function forgetVisitor() {
@@ -142,7 +145,7 @@ try {
   }
 
   function waiting() {
-    // what was noted before the site asked for consent waits for it too
+    // what was noted before the site asked waits too
     return isAllowed() ? kept("waiting.") : [];
   }
 
@@ -210,7 +213,7 @@ try {
   function isNavigation() {
     // a page that is reloaded or gone back to was not reached from an ad again, but where nothing could be told before
     const isAgain = ["reload", "back_forward"].includes(navigation.type);
-    return !isAgain || (script.dataset.consent === "required" && !read("consent"));
+    return !isAgain || (MUST_ASK && !read("consent"));
   }
 
   function landing() {
@@ -254,7 +257,7 @@ try {
     const query = String(new URLSearchParams(parameters));
     // either way: a clock that was put back must not keep a session open
     const isOver = !session || Math.abs(at - session.at) > settings.session_idle_minutes * MINUTE;
-    // who comes from another ad begins another visit, however short ago the last one was
+    // who comes from another ad begins another visit
     const isOpened = isOver || (query && query !== session.query);
     if (isOpened) {
       const before = session || { index: 0 };
@@ -366,7 +369,7 @@ try {
     if (isRefusedByBrowser()) return;
     const wasAllowed = isAllowed();
     const before = JSON.stringify(read("consent"));
-    let answer = given === true ? { analytics: true } : { analytics: false, marketing: false };
+    let answer = YES.test(given) ? { analytics: true } : { analytics: false, marketing: false };
     if (given && typeof given === "object") answer = given;
     // a full storage has room for the answer once the visitor is forgotten
     if (isRefusal(answer)) refuse({ consent: answer });
@@ -388,7 +391,7 @@ try {
 
   function typed(form) {
     const found = {};
-    // a form that asks for a password or a card is no form that somebody gives a contact in
+    // where a password or a card is asked for, nobody gives a contact
     if (!settings.capture_typed_identity || form.querySelector("[type=password], [autocomplete^=cc-]")) return found;
     for (const field of form.elements) {
       if (!["text", "email", "tel"].includes(field.type)) continue;

@@ -55,16 +55,37 @@ def test_an_answer_from_before_the_tracker_was_there_holds_for_its_first_page_vi
         {"analytics": "No"},
         {"analytics": "DENY"},
         {"analytics": 0},
+        {"analytics": ""},
+        {"analytics": "limited"},
+        "denied",
+        "",
     ],
 )
 def test_a_refusal_may_be_said_in_the_words_that_consent_banners_have_for_it(
-    shop: Shop, visitor: BrowserContext, answer: dict[str, str | int]
+    shop: Shop, visitor: BrowserContext, answer: dict[str, str | int] | str
 ) -> None:
     shop.begin(attributes='data-consent="required"')
     page = opened(visitor, shop.address)
     page.evaluate("(answer) => touchledger.consent(answer)", answer)
     assert told_before_a_mark(shop, page) == []
     assert page.evaluate(KEPT) == ["touchledger.consent"]
+
+
+@pytest.mark.parametrize("answer", ["granted", "Yes", {"analytics_storage": "granted"}, {"analytics": "ACCEPT"}])
+def test_a_yes_may_be_said_in_their_words_too(
+    shop: Shop, visitor: BrowserContext, answer: dict[str, str] | str
+) -> None:
+    shop.begin(attributes='data-consent="required"')
+    page = opened(visitor, shop.address)
+    page.evaluate("(answer) => touchledger.consent(answer)", answer)
+    (view,) = shop.heard("page_view")
+    assert view["consent"] == (answer if isinstance(answer, dict) else {"analytics": True})
+
+
+def test_who_was_not_asked_yet_refuses_nothing_where_nothing_is_asked(shop: Shop, visitor: BrowserContext) -> None:
+    shop.begin(calls=[["consent", {"analytics": "", "marketing": ""}], *CALLS])
+    opened(visitor, shop.address)
+    shop.heard("menu_opened")
 
 
 def test_who_takes_an_answer_back_need_not_open_another_page_for_it(shop: Shop, visitor: BrowserContext) -> None:

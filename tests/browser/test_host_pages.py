@@ -97,3 +97,15 @@ def test_the_console_tells_why_an_event_was_refused(shop: Shop, visitor: Browser
         page.evaluate("touchledger.track('purchase', {value: 5})")
     page.evaluate("touchledger.track('step')")
     shop.heard("step")
+
+
+def test_a_script_that_puts_headers_into_all_requests_of_the_page_holds_none_up(
+    shop: Shop, visitor: BrowserContext
+) -> None:
+    # the collector let no such header in, so all but the beacon of a page that was left was lost
+    visitor.add_init_script(
+        "const before = fetch; window.fetch = (url, given) => before(url, {...given, headers: {traceparent: '00-1'}});"
+    )
+    page = opened(visitor, shop.address)
+    shop.heard("menu_opened")
+    page.wait_for_function(f"{WAITING} === 0")

@@ -125,6 +125,14 @@ def _collector(shop: Shop) -> type[BaseHTTPRequestHandler]:
             answer = shop.client.get(self.path)
             self.answer(answer.status_code, answer.data, answer.headers["Content-Type"])
 
+        def do_OPTIONS(self) -> None:
+            assert shop.client
+            self.send_response(204)
+            for name, value in shop.client.options(self.path).headers.items():
+                if name.startswith("Access-Control"):
+                    self.send_header(name, value)
+            self.end_headers()
+
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             status = shop.take(urlsplit(self.path).path, body)

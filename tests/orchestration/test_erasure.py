@@ -82,7 +82,7 @@ def test_an_erasure_is_completed_only_once_no_older_snapshot_is_left(settings: S
     assert complete_erasures(settings) == []
 
 
-def people_of(settings: Settings, profile_id: str, known: str) -> None:
+def people_of(settings: Settings, profile_id: str, known: str, shared: str = "false") -> None:
     """A warehouse that knows these people: `known` selects kind, value and person of each identifier."""
     with duckdb.connect(str(settings.warehouse)) as connection:
         connection.execute("create schema intermediate")
@@ -91,7 +91,7 @@ def people_of(settings: Settings, profile_id: str, known: str) -> None:
         )
         connection.execute(
             "create table intermediate.int_person_identifiers as"
-            f" select 1 as profile_key, *, false as is_shared from ({known}) as told(kind, value, person_key)"
+            f" select 1 as profile_key, *, {shared} as is_shared from ({known}) as told(kind, value, person_key)"
         )
 
 
@@ -120,6 +120,26 @@ def test_a_person_is_found_among_many_of_whom_few_are_held_at_once(
         tracemalloc.stop()
     assert found.values == {"email": ["7@example.com"], "external_id": ["7@example.com"]}
     assert most < 2_000_000
+
+
+@pytest.mark.parametrize("shared", ["value = 'device'", "false"])
+def test_somebody_to_whom_a_device_fell_since_it_was_asked_for_stays(settings: Settings, shared: str) -> None:
+    # a file of the day before named Bob on the device, which had been Ann's: he was erased in whole
+    url, profile = settings.operational_url, accounts.profile(settings.operational_url)
+    ann = "('email', 'ann@example.com', 1), ('external_id', 'crm-ann', 1)"
+    known = f"values {ann}, ('email', 'bob@example.com', 2), ('anonymous_id', 'device', 2)"
+    people_of(settings, profile.id, known, shared)
+    erasure = Erasure(profile_id=profile.id, reason="other", counts={}, due_at=db.now(), secret="5e" * 32)
+    asked = [("email", "ann@example.com"), ("anonymous_id", "device")]
+    ids = [identifier_id(profile.id, *one) for one in asked]
+    with db.transaction(url) as session:
+        session.add(erasure)
+        session.flush()
+        remember(session, settings.signing_key(), profile_id=profile.id, erasure_id=erasure.id, ids=ids)
+    found = _found(settings, erasure)
+    assert found.values == {"email": ["ann@example.com"], "external_id": ["crm-ann"], "anonymous_id": ["device"]}
+    assert not found.person.owns("email", "bob@example.com")
+    assert not found.person.speaks({"email": "bob@example.com", "anonymous_id": "device"})
 
 
 def test_an_identifier_that_only_a_rejected_record_tells_is_taken_for_the_persons_unless_somebody_has_it(

@@ -51,6 +51,18 @@ def test_hidden_and_half_copied_files_are_not_seen(settings: Settings) -> None:
     assert dropped(settings.inbox) == []
 
 
+def test_what_a_killed_upload_left_goes_once_nobody_writes_it_any_more(
+    settings: Settings, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # it lay there for ever, seen by nobody, also where it named somebody who was erased within the hour
+    left, copied = (drop(settings, name, "x") for name in (".0123456789abcdef.part", ".people.csv.part"))
+    scan_inbox(settings, lake)
+    assert left.exists()
+    monkeypatch.setattr("orchestration.erased_files.BEING_COPIED_SECONDS", 0)
+    scan_inbox(settings, lake)
+    assert (left.exists(), copied.exists()) == (False, True)
+
+
 def test_as_many_digests_are_remembered_as_an_inbox_of_years_has_files() -> None:
     # every minute all of them were read again: two files an hour had been more than were remembered within seven months
     assert _digest.cache_parameters()["maxsize"] >= 10 * 2 * 24 * 365
@@ -97,7 +109,8 @@ def test_what_is_not_loaded_is_told_with_its_reason(settings: Settings, lake: La
         (folder / "x.csv").write_text("x")
     nowhere = "lies in no folder <profile id or _shared>/<data set>"
     assert {one.file.removeprefix(f"{PROFILE}/"): one.reason for one in not_loaded(settings)} == {
-        "touches/bad.csv": "unknown column 'nonsense' (columns named x_... are kept and not used)",
+        "touches/bad.csv": "unknown column 'nonsense' (columns named x_... are kept and not used); no column of touches"
+        " is there, which needs touch_key, occurred_at, channel, origin",
         "touches/new.csv": "waits for the next build",
         "touches/march": "is a folder, in which no file is looked at",
         "touches/y.csv": "cannot be read",

@@ -152,6 +152,18 @@ def test_an_unknown_column_is_named_with_the_nearest_known_one(tmp_path: Path) -
     assert message in told(tmp_path / "t.parquet")
 
 
+def test_of_the_export_of_another_program_it_is_told_what_the_set_needs(tmp_path: Path) -> None:
+    # only its first column was named, and whoever renamed that was told of the next one
+    message = "no column of orders is there, which needs connection_ref, order_id, order_ref, created_at, updated_at,"
+    export = written(tmp_path, "orders_export.csv", "Name,Email,Financial Status,Paid at\n#1001,a@example.com,paid,\n")
+    with pytest.raises(FileRejectedError, match=message):
+        list(read_records(load("orders"), export))
+    lines = written(tmp_path, "charges.jsonl", json.dumps({"id": "ch_1", "object": "charge"}))
+    with pytest.raises(FileRejectedError, match=message):
+        list(read_records(load("orders"), lines))
+    assert "no column of" not in told(written(tmp_path, "t.csv", f"{HEADER},chanel\n"))
+
+
 BROKEN: list[tuple[str, str | bytes, str]] = [
     ("t.csv", "", "t.csv: the file is empty"),
     ("t.csv", f"\n{HEADER}\n{ROW}\n", "t.csv: line 1 is blank; it must name the columns"),

@@ -92,7 +92,7 @@ def test_brackets_in_a_name_are_printed_and_not_obeyed(settings: Settings, tmp_p
     assert "Workspace Shops [/x] is on growth." in run("workspace", "plan", workspace.id, "growth").stdout
     path = tmp_path / "touches [bold].csv"
     path.write_text(TOUCHES)
-    assert "Import touches [bold].csv" in run("import", "touches", str(path), "--profile", profile_id).stdout
+    assert "Read touches [bold].csv" in run("import", "touches", str(path), "--profile", profile_id).stdout
 
 
 def test_a_minted_key_is_printed_once_and_stored_as_a_digest(settings: Settings, profile_id: str) -> None:
@@ -173,8 +173,10 @@ def test_an_import_counts_and_the_second_is_the_first(settings: Settings, profil
 def test_a_rejected_file_is_named_once(settings: Settings, profile_id: str, tmp_path: Path) -> None:
     path = tmp_path / "bad.csv"
     path.write_text("touch_key\nt1\n")
-    told = run("import", "touches", str(path), "--profile", profile_id, code=1).stderr
-    assert told.startswith("Error: bad.csv: required columns are missing: ")
+    told = run("import", "touches", str(path), "--profile", profile_id, code=1)
+    assert told.stderr.startswith("Error: bad.csv: required columns are missing: ")
+    # a mark of success beside "Import" said that it was
+    assert "ok Read bad.csv" in told.stdout and "rejected" in told.stdout
 
 
 def test_an_unknown_data_set_is_named_with_the_nearest(settings: Settings, profile_id: str, tmp_path: Path) -> None:

@@ -267,17 +267,22 @@ def test_an_account_that_was_not_offered_is_refused(owner: Owner) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "provider"),
-    [({"connect_sandbox": "off"}, "meta"), ({}, "social"), ({"sandbox_port": 1}, "shopify")],
-    ids=["no app", "a provider nobody speaks to", "no sandbox runs"],
+    ("changes", "provider", "why"),
+    [
+        ({"connect_sandbox": "off"}, "meta", "This deployment has no app at this provider."),
+        ({"connect_sandbox": "off"}, "shopify", "No account of this provider can be connected."),
+        ({}, "social", "No account of this provider can be connected."),
+        ({"sandbox_port": 1}, "shopify", "The sandbox does not run beside this deployment."),
+    ],
+    ids=["no app", "no real one", "a provider nobody speaks to", "no sandbox runs"],
 )
 def test_a_provider_that_is_not_configured_is_503(
-    settings: Settings, owner: Owner, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], provider: str
+    settings: Settings, owner: Owner, monkeypatch: pytest.MonkeyPatch, changes: dict[str, Any], provider: str, why: str
 ) -> None:
     monkeypatch.setitem(owner.client.application.config, "SETTINGS", settings.model_copy(update=changes))
     answer = owner.keyed.post("/connections/connect", json={"provider": provider})
     assert refusal(answer)[:2] == (503, "service_unavailable")
-    assert int(answer.headers["Retry-After"]) >= 1
+    assert (answer.get_json()["error"]["message"], int(answer.headers["Retry-After"]) >= 1) == (why, True)
 
 
 def test_an_app_of_our_own_leads_to_the_real_provider(

@@ -24,6 +24,7 @@ from api.models import (
 from api.scopes import Scope
 from api.v1.events.ingest import accept
 from api.warehouse_ids import identifier_id
+from data_contracts.judge import MISSING_OR_ERASED
 from tests.api.conftest import Caller
 from tests.api.v1.customers.conftest import EMAIL, partner_key
 from tests.factories import accounts, exports
@@ -262,7 +263,7 @@ def test_the_erased_cannot_be_erased_again_or_sent_again(
     send(settings, profile, "personal_names", {**NAME, "name_key": "p9"})
     identity = {"kind_a": "email", "value_a": EMAIL, "kind_b": "phone", "value_b": "+14155550199"}
     outcome = send(settings, profile, "identities", {**identity, "observed_at": "2026-03-01T09:00:00Z"})
-    assert [(one.field, one.reason) for one in outcome.rejected] == [("value_a", "missing")]
+    assert [(one.field, one.reason) for one in outcome.rejected] == [("value_a", MISSING_OR_ERASED)]
     text = kept(settings)
     assert "late" in text and "new-device" in text
     assert [mark for mark in (EMAIL, "crm-77", "/private", "Annabel", "+14155550199") if mark in text] == []

@@ -41,6 +41,8 @@ Known = Mapping[str, Any]
 TextLines = Callable[[Path, Person, Known], Iterator[tuple[str, bool]]]
 # ends the name of what tells of a rewritten file whose import may still be that of the bytes before
 NOTED = ".rewritten"
+# bytes
+LONGEST_NAME = 255
 # since a hidden file was last written
 BEING_COPIED_SECONDS = 3600
 
@@ -84,17 +86,25 @@ def _known(place: Path) -> Known:
 
 
 def _rename(path: Path, person: Person) -> bool:
-    name = person.text(path.name)
-    if name == path.name or not path.exists():
+    if person.text(path.name) == path.name or not path.exists():
         return False
+    name = _short(person.text(path.name), person)
     while path.with_name(name).exists():
-        name = f"also {name}"
+        name = _short(f"also {name}", person)
     durable.put_in_place(path, path.with_name(name))
     return True
 
 
+def _short(name: str, person: Person) -> str:
+    """The name, or a random one of the same kind of file where it is longer than names can be."""
+    if len(os.fsencode(name)) <= LONGEST_NAME:
+        return name
+    kind = _kind(Path(name))
+    return f"{person.name('file', name)}{kind if kind in WRITERS else ''}"
+
+
 def _rewrite(url: str, lake: Lake, path: Path, person: Person, known: Known) -> bool:
-    write = WRITERS.get("".join(path.suffixes[-2:] if _is_gz(path) else [path.suffix]).lower())
+    write = WRITERS.get(_kind(path))
     temporary = _unfinished(path)
     try:
         is_changed = write(path, temporary, person, known) if write else None
@@ -137,6 +147,10 @@ def _let_follow(url: str, note: Path) -> None:
 def _unfinished(path: Path) -> Path:
     """Where the file is written anew: a longer name than its own may be longer than names can be."""
     return path.with_name(f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()}.tmp")
+
+
+def _kind(path: Path) -> str:
+    return "".join(path.suffixes[-2:] if _is_gz(path) else [path.suffix]).lower()
 
 
 def _is_gz(path: Path) -> bool:

@@ -226,17 +226,6 @@ def test_a_file_that_lies_where_none_is_read_is_rewritten_like_the_others(settin
     assert "Robert" in left
 
 
-def test_a_file_named_after_the_person_gets_another_name_and_stays_the_import_it_was(
-    settings: Settings, lake: Lake
-) -> None:
-    path = drop(settings, "list of Ada@example.com.csv", b"person_key,email\np2,bob@example.com\n")
-    (loaded,) = scan_inbox(settings, lake)
-    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
-    (left,) = path.parent.iterdir()
-    assert (left.name, left.read_bytes()) == (ada().text(loaded.file_name), b"person_key,email\np2,bob@example.com\n")
-    assert waiting_files(settings) == []
-
-
 @pytest.mark.parametrize("name", [".0123456789abcdef.part", ".people.csv.Xy12Zq"])
 def test_what_a_broken_copy_left_goes_too_and_what_is_being_copied_stays(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, name: str

@@ -258,7 +258,8 @@ def _json_line(line: str, person: Person, known: Known) -> str:
 
 
 def _parquet(path: Path, temporary: Path, person: Person, known: Known) -> bool:
-    schema = pq.read_schema(path).remove_metadata()
+    # also of columns that had a value in each row something may be taken out
+    schema = pa.schema([column.with_nullable(True) for column in pq.read_schema(path)])
     _check_names(schema.names, person)
     is_changed = False
     with pq.ParquetWriter(temporary, schema) as writer:

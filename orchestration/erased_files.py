@@ -28,9 +28,10 @@ from data_contracts.contract import inbound
 from orchestration import durable
 from orchestration.batch_file import Place
 from orchestration.erased_lake import move_batch
+from orchestration.erased_parquet import renamed_part
 from orchestration.importer import SOURCE, digest_of
 from orchestration.lake import Lake
-from orchestration.readers import parquet_parts
+from orchestration.readers import parquet_parts, whole
 from orchestration.text_lines import LONGEST_RECORD, Lines, text_of
 from orchestration.told_bytes import may_name
 
@@ -222,7 +223,8 @@ def _csv(path: Path, person: Person, known: Known) -> Iterator[tuple[str, bool]]
         yield writer.writerow(header), False
         lines.begin_record()
         for row in rows:
-            record = dict(zip(header, row, strict=True)) if row else {}
+            # a row of empty cells may be of any width
+            record = dict(zip(header, row, strict=True)) if any(map(str.strip, row)) else {}
             after = person.renamed(record, known)
             is_changed = any((value or "") != record[name] for name, value in after.items())
             yield writer.writerow(["" if value is None else value for value in after.values()]), is_changed
@@ -248,7 +250,7 @@ def _jsonl(path: Path, person: Person, known: Known) -> Iterator[tuple[str, bool
 def _json_line(line: str, person: Person, known: Known) -> str:
     if not line.strip():
         return line
-    record = json.loads(line, parse_float=str)
+    record = json.loads(line, parse_float=str, parse_int=whole)
     if not isinstance(record, dict):
         raise ValueError("not a JSON object")
     _check_names([*record], person)
@@ -264,10 +266,10 @@ def _parquet(path: Path, temporary: Path, person: Person, known: Known) -> bool:
     is_changed = False
     with pq.ParquetWriter(temporary, schema) as writer:
         for part in parquet_parts(path):
-            rows = part.to_pylist()
-            after = [person.renamed(row, known) for row in rows]
-            is_changed |= after != rows
-            writer.write_table(pa.Table.from_pylist(after, schema=schema))
+            fresh, some_changed = renamed_part(part, person, known)
+            is_changed |= some_changed
+            columns = [column.cast(of.type) for column, of in zip(fresh, schema, strict=True)]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
     if not is_changed:
         temporary.unlink()
     return is_changed

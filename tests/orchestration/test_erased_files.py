@@ -129,6 +129,8 @@ def test_of_files_that_are_equal_without_the_person_one_stays_with_its_import(se
 
 LOADED = {
     # longer than what csv takes unless it is told otherwise
+    "blank.csv": f"person_key,email\np1,{ADA}\n,,,\n , ,\n\np2,bob@example.com\n",
+    "number.jsonl": f'{{"person_key": "p1", "email": "{ADA}"}}\n{{"person_key": "p2", "x_n": {"9" * 5000}}}\n',
     "long.csv": f"person_key,email,x_note\np1,{ADA},{'n' * 200_000}\n\np2,bob@example.com,\n",
     "lines.jsonl": f'{{"person_key": "p1", "email": "{ADA}", "x_note": "a\u2028b\u0085c"}}\n{{"person_key": "p2"}}\n',
 }

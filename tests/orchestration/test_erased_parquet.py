@@ -55,3 +55,27 @@ def test_a_file_without_the_person_is_not_written_anew(settings: Settings, lake:
     assert rewrite_inbox(settings.operational_url, lake, settings.inbox, ada()) == 0
     assert path.read_bytes() == packed(BOB)
     assert [*path.parent.iterdir()] == [path]
+
+
+def test_a_file_stays_with_what_no_instant_of_ours_holds(settings: Settings, lake: Lake) -> None:
+    # its rows were loaded, those that cannot be held into quarantine, and then it was taken for unreadable
+    far = pa.array([2**40, 1_770_000_000, 2**40], pa.timestamp("s", "UTC"))
+    people = pa.table(
+        {
+            "person_key": ["p1", "p2", "p3"], "email": [ADA, "bob@example.com", "cyd@example.com"], "updated_at": far,
+            "x_parts": pa.array([[ADA], ["b"], []]), "x_at": pa.array([1, 1002, 3], pa.time64("ns")),
+        }
+    )  # fmt: skip
+    file = io.BytesIO()
+    pq.write_table(people, file)
+    path = drop(settings, "people.parquet", file.getvalue())
+    before = pq.read_table(path)
+    (loaded,) = scan_inbox(settings, lake)
+    assert (loaded.status, loaded.rows_in, loaded.rows_quarantined) == ("loaded", 3, 2)
+    assert rewrite_inbox(settings.operational_url, lake, settings.inbox, ada()) == 1
+    left = pq.read_table(path)
+    assert left["email"].to_pylist() == [ada().name("email", ADA), "bob@example.com", "cyd@example.com"]
+    assert left["updated_at"] == before["updated_at"] and left["x_at"].slice(1) == before["x_at"].slice(1)
+    assert left["x_parts"].to_pylist() == [None, ["b"], []]
+    assert left.schema.types == before.schema.types
+    assert waiting_files(settings) == [] and lost_imports(settings.operational_url, lake) == []

@@ -55,7 +55,7 @@ UNREADABLE = (
 
 
 def rewrite_inbox(url: str, lake: Lake, inbox: Path, person: Person) -> int:
-    """Rename the person in the profile's files, and in their names; gives how many were rewritten.
+    """Rename the person in the profile's files, in their names and those of folders; gives how many were changed.
 
     Those that lie where no build looks are among them, and what a broken copy left. A file that cannot be read is
     removed where it holds the person's bytes, or where its bytes do not tell: no build reads it either. Of files that
@@ -66,6 +66,10 @@ def rewrite_inbox(url: str, lake: Lake, inbox: Path, person: Person) -> int:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not _is_being_copied(path):
             changed += _rewrite(url, lake, path, person, _known(path.relative_to(folder))) | _rename(path, person)
+    # those within others first; what lies in a data set's own folder is looked for there
+    for path in sorted((one for one in folder.rglob("*") if one.is_dir()), reverse=True):
+        if path.parent != folder or path.name not in inbound():
+            changed += _rename(path, person)
     return changed
 
 

@@ -1,4 +1,4 @@
-"""Files of the inbox that are named after an erased person: each gets another name, and stays the import it was."""
+"""Files and folders of the inbox that are named after an erased person get other names, and stay what they were."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import gzip
 import pytest
 
 from orchestration.erased_files import rewrite_inbox
-from orchestration.inbox import scan_inbox, waiting_files
+from orchestration.inbox import not_loaded, scan_inbox, waiting_files
 from orchestration.lake import Lake
 from tests.orchestration.test_erased_files import ADA, ada, drop
+from tests.orchestration.test_importer import PROFILE
 from tests.orchestration.test_inbox import lake
 from touchledger.settings import Settings
 
@@ -56,3 +57,25 @@ def test_a_file_that_has_the_new_name_already_stays_beside_it(settings: Settings
     assert rewrite_inbox(settings.operational_url, lake, settings.inbox, ada()) == 1
     left = {path.name: path.read_text() for path in settings.inbox.rglob("*.csv")}
     assert len(left) == 2 and "p1" in left[f"{front}-{taken}.csv"]
+
+
+def test_a_folder_named_after_the_person_gets_another_name_with_all_that_lies_in_it(
+    settings: Settings, lake: Lake
+) -> None:
+    # its name stayed, and `touchledger status` went on telling it
+    drop(settings, f"of {ADA}/{ADA}/bob.csv", b"person_key,email\np2,bob@example.com\n")
+    drop(settings, "bob.csv", b"person_key,email\np3,bob@example.com\n", f"no set of {ADA}")
+    assert rewrite_inbox(settings.operational_url, lake, settings.inbox, ada()) == 3
+    assert [one.file for one in not_loaded(settings) if ADA in one.file] == []
+    name = ada().text(ADA)
+    assert {str(path.relative_to(settings.inbox / PROFILE)) for path in settings.inbox.rglob("*.csv")} == {
+        f"people/of {name}/{name}/bob.csv", f"no set of {name}/bob.csv",
+    }  # fmt: skip
+
+
+def test_the_folder_of_a_data_set_keeps_its_name_whatever_the_person_is_called(settings: Settings, lake: Lake) -> None:
+    person = ada()
+    person.learn("external_id", "identities")
+    path = drop(settings, "bob.csv", b"kind_a,value_a\n", "identities")
+    assert rewrite_inbox(settings.operational_url, lake, settings.inbox, person) == 0
+    assert path.exists()

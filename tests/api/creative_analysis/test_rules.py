@@ -46,6 +46,13 @@ WORKED: list[tuple[tuple[str | None, ...], Found, float]] = [
         ("number", "collection", None, "social_proof", ("free_gift", "buy_one_get_one"), "es"),
         (0.8 + 0.9 + 0.5) / 4,
     ),
+    (
+        # without a text the title opens; a word said twice is one word, and curled quotes are quotes
+        (None, " You won’t believe it ", None, "  Shop_Now "),
+        ("curiosity", None, "shop_now", None, (), "en"),
+        (0.5 + 0.95) / 4,
+    ),
+    ((None, None, "Premium. Premium! Handmade?", None), (None, None, None, "quality", (), None), 0.6 / 4),
     ((None, None, None, None), (None, None, None, None, (), None), 0.0),
 ]  # fmt: skip
 

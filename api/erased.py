@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -32,6 +32,8 @@ BY_ID = "linked_identifier_id"
 ENTITIES = frozenset({"ad_platform", "ad_id", "ad_set_id", "campaign_id", "currency", "kind_a", "kind_b"})
 # shorter texts are told from other texts only where a column says what they are
 TELLING = 8
+# signs of one pattern that Arrow is given: it refuses some of a hundred thousand
+MOST_SIGNS = 20_000
 # no column has a form for values nested deeper, or nested at all
 DEEPEST = 100
 # a letter that belongs to the sign before it, and not to an address that follows
@@ -90,6 +92,7 @@ class Person:
     moved: dict[str, str] = field(default_factory=dict)
     payments: set[str] = field(default_factory=set)
     _pattern: re.Pattern[str] | None = None
+    _parts: list[str] = field(default_factory=list)
 
     def owns(self, kind: str, value: str) -> bool:
         """Whether the identifier is the person's."""
@@ -115,7 +118,7 @@ class Person:
         """Rename this text wherever it stands, if it is long enough to tell the person by itself."""
         if len(value) < TELLING or RENAMED.fullmatch(value):
             return
-        self._pattern = None
+        self._pattern, self._parts = None, []
         told = {value: self.name(kind, value)}
         if kind == "phone":
             told[value.removeprefix("+")] = told[value].removeprefix("+")
@@ -217,14 +220,29 @@ class Person:
 
     @property
     def pattern(self) -> re.Pattern[str]:
-        """Finds every telling text, also within longer words; longer ones first, so that none is cut by a part of it.
-
-        Also read by Arrow, whose patterns look neither ahead nor behind.
-        """
+        """Finds every telling text, also within longer words; longer ones first, so that none is cut by a part."""
         if self._pattern is None:
             longest = sorted(self.texts, key=lambda text: (-len(text), text))
             self._pattern = re.compile("|".join(map(_sought, longest)) or r"(?!)", re.IGNORECASE)
         return self._pattern
+
+    @property
+    def parts(self) -> list[str]:
+        """What `pattern` finds, in patterns for Arrow, of which none is too long and none looks ahead or behind."""
+        if not self._parts:
+            self._parts = list(_joined(map(_sought, self.texts)))
+        return self._parts
+
+
+def _joined(patterns: Iterable[str]) -> Iterator[str]:
+    some: list[str] = []
+    for pattern in patterns:
+        if some and sum(map(len, some)) + len(pattern) > MOST_SIGNS:
+            yield "|".join(some)
+            some = []
+        some.append(pattern)
+    if some:
+        yield "|".join(some)
 
 
 def _sought(text: str) -> str:

@@ -13,6 +13,7 @@ from api.erased_records import erased_digests, refused
 from data_contracts.contract import Contract
 from orchestration.chunks import chunks
 from orchestration.lake import Lake
+from orchestration.landed_facts import AS_THEY_ARE
 from touchledger.settings import load
 
 Record = Mapping[str, Any]
@@ -63,7 +64,7 @@ def _known(lake: Lake, contract: Contract, profile_id: str, records: list[Record
     first = contract.keys[0]
     with duckdb.connect() as connection:
         rows = connection.execute(
-            f"select {columns} from read_parquet('{folder}', union_by_name = true)"  # noqa: S608
+            f"select {columns} from read_parquet('{folder}', {AS_THEY_ARE})"  # noqa: S608
             f" where list_contains(?, {first}) and not _deleted order by _seq",
             [sorted({key[0] for key in wanted})],
         ).fetchall()

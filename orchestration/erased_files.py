@@ -28,9 +28,10 @@ from data_contracts.contract import inbound
 from orchestration import durable
 from orchestration.batch_file import Place
 from orchestration.erased_lake import move_batch
+from orchestration.erased_parquet import renamed_part
 from orchestration.importer import SOURCE, digest_of
 from orchestration.lake import Lake
-from orchestration.readers import parquet_parts
+from orchestration.readers import parquet_parts, whole
 from orchestration.text_lines import LONGEST_RECORD, Lines, text_of
 from orchestration.told_bytes import may_name
 
@@ -41,6 +42,8 @@ Known = Mapping[str, Any]
 TextLines = Callable[[Path, Person, Known], Iterator[tuple[str, bool]]]
 # ends the name of what tells of a rewritten file whose import may still be that of the bytes before
 NOTED = ".rewritten"
+# bytes
+LONGEST_NAME = 255
 # since a hidden file was last written
 BEING_COPIED_SECONDS = 3600
 
@@ -52,7 +55,7 @@ UNREADABLE = (
 
 
 def rewrite_inbox(url: str, lake: Lake, inbox: Path, person: Person) -> int:
-    """Rename the person in the profile's files, and in their names; gives how many were rewritten.
+    """Rename the person in the profile's files, in their names and those of folders; gives how many were changed.
 
     Those that lie where no build looks are among them, and what a broken copy left. A file that cannot be read is
     removed where it holds the person's bytes, or where its bytes do not tell: no build reads it either. Of files that
@@ -63,6 +66,10 @@ def rewrite_inbox(url: str, lake: Lake, inbox: Path, person: Person) -> int:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not is_being_copied(path):
             changed += _rewrite(url, lake, path, person, _known(path.relative_to(folder))) | _rename(path, person)
+    # those within others first; what lies in a data set's own folder is looked for there
+    for path in sorted((one for one in folder.rglob("*") if one.is_dir()), reverse=True):
+        if path.parent != folder or path.name not in inbound():
+            changed += _rename(path, person)
     return changed
 
 
@@ -84,17 +91,25 @@ def _known(place: Path) -> Known:
 
 
 def _rename(path: Path, person: Person) -> bool:
-    name = person.text(path.name)
-    if name == path.name or not path.exists():
+    if person.text(path.name) == path.name or not path.exists():
         return False
+    name = _short(person.text(path.name), person)
     while path.with_name(name).exists():
-        name = f"also {name}"
+        name = _short(f"also {name}", person)
     durable.put_in_place(path, path.with_name(name))
     return True
 
 
+def _short(name: str, person: Person) -> str:
+    """The name, or a random one of the same kind of file where it is longer than names can be."""
+    if len(os.fsencode(name)) <= LONGEST_NAME:
+        return name
+    kind = _kind(Path(name))
+    return f"{person.name('file', name)}{kind if kind in WRITERS else ''}"
+
+
 def _rewrite(url: str, lake: Lake, path: Path, person: Person, known: Known) -> bool:
-    write = WRITERS.get("".join(path.suffixes[-2:] if _is_gz(path) else [path.suffix]).lower())
+    write = WRITERS.get(_kind(path))
     temporary = _unfinished(path)
     try:
         is_changed = write(path, temporary, person, known) if write else None
@@ -137,6 +152,10 @@ def _let_follow(url: str, note: Path) -> None:
 def _unfinished(path: Path) -> Path:
     """Where the file is written anew: a longer name than its own may be longer than names can be."""
     return path.with_name(f".{hashlib.sha256(os.fsencode(path.name)).hexdigest()}.tmp")
+
+
+def _kind(path: Path) -> str:
+    return "".join(path.suffixes[-2:] if _is_gz(path) else [path.suffix]).lower()
 
 
 def _is_gz(path: Path) -> bool:
@@ -208,7 +227,8 @@ def _csv(path: Path, person: Person, known: Known) -> Iterator[tuple[str, bool]]
         yield writer.writerow(header), False
         lines.begin_record()
         for row in rows:
-            record = dict(zip(header, row, strict=True)) if row else {}
+            # a row of empty cells may be of any width
+            record = dict(zip(header, row, strict=True)) if any(map(str.strip, row)) else {}
             after = person.renamed(record, known)
             is_changed = any((value or "") != record[name] for name, value in after.items())
             yield writer.writerow(["" if value is None else value for value in after.values()]), is_changed
@@ -234,7 +254,7 @@ def _jsonl(path: Path, person: Person, known: Known) -> Iterator[tuple[str, bool
 def _json_line(line: str, person: Person, known: Known) -> str:
     if not line.strip():
         return line
-    record = json.loads(line, parse_float=str)
+    record = json.loads(line, parse_float=str, parse_int=whole)
     if not isinstance(record, dict):
         raise ValueError("not a JSON object")
     _check_names([*record], person)
@@ -244,15 +264,16 @@ def _json_line(line: str, person: Person, known: Known) -> str:
 
 
 def _parquet(path: Path, temporary: Path, person: Person, known: Known) -> bool:
-    schema = pq.read_schema(path).remove_metadata()
+    # also of columns that had a value in each row something may be taken out
+    schema = pa.schema([column.with_nullable(True) for column in pq.read_schema(path)])
     _check_names(schema.names, person)
     is_changed = False
     with pq.ParquetWriter(temporary, schema) as writer:
         for part in parquet_parts(path):
-            rows = part.to_pylist()
-            after = [person.renamed(row, known) for row in rows]
-            is_changed |= after != rows
-            writer.write_table(pa.Table.from_pylist(after, schema=schema))
+            fresh, some_changed = renamed_part(part, person, known)
+            is_changed |= some_changed
+            columns = [column.cast(of.type) for column, of in zip(fresh, schema, strict=True)]
+            writer.write_table(pa.Table.from_arrays(columns, schema=schema))
     if not is_changed:
         temporary.unlink()
     return is_changed

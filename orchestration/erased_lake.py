@@ -176,12 +176,13 @@ def _tied(table: pa.Table, person: Person) -> pa.Array:
         if name in table.schema.names and person.links.get(name):
             known = pa.array(sorted(person.links[name]), pa.string())
             found = pc.or_(found, pc.is_in(table[name].combine_chunks(), known))
-    if person.texts:
-        pattern = person.pattern.pattern
-        for column in table.schema:
-            if pa.types.is_string(column.type) and column.name not in ENTITIES:
-                told = pc.match_substring_regex(table[column.name].combine_chunks(), pattern, ignore_case=True)
-                found = pc.or_(found, pc.fill_null(told, False))
+    names = [one.name for one in table.schema if pa.types.is_string(one.type) and one.name not in ENTITIES]
+    # to make a pattern ready costs more than to look for it: once for all columns, one below the other
+    texts = pa.concat_arrays([table[name].combine_chunks() for name in names])
+    for pattern in person.parts:
+        told = pc.fill_null(pc.match_substring_regex(texts, pattern, ignore_case=True), False)
+        for place in range(len(names)):
+            found = pc.or_(found, told.slice(place * table.num_rows, table.num_rows))
     return pc.fill_null(found, False)
 
 

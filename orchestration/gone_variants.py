@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 
 from connectors.store import Row
+from orchestration.landed_facts import AS_THEY_ARE
 
 
 def with_withdrawals(found: Mapping[str, Sequence[Row]], landed: Path, connection_ref: str) -> dict[str, list[Row]]:
@@ -29,7 +30,7 @@ def _known(landed: Path, connection_ref: str, products: Sequence[str]) -> set[st
         return set()
     with duckdb.connect() as connection:
         rows = connection.execute(
-            "select distinct variant_id from read_parquet(?, union_by_name = true)"
+            f"select distinct variant_id from read_parquet(?, {AS_THEY_ARE})"  # noqa: S608
             " where connection_ref = ? and list_contains(?, product_id) and not _deleted",
             [files, connection_ref, products],
         ).fetchall()

@@ -8,7 +8,7 @@ from typing import Any
 
 import duckdb
 
-from orchestration.landed_facts import SCHEMA
+from orchestration.landed_facts import AS_THEY_ARE, SCHEMA
 from orchestration.limits import limits
 from touchledger.settings import Settings
 
@@ -58,7 +58,7 @@ class Changes:
         """Write the keys and the records; of touches also touch_identities, whose they were."""
         self._run(
             "create or replace table changes.{key}s as"
-            " select distinct _profile_id as profile_id, {key} from read_parquet($new, union_by_name = true)"
+            " select distinct _profile_id as profile_id, {key} from read_parquet($new, {as_they_are})"
             " union select profile_id, {key} from staging.stg_app__{dataset}"
             " where list_contains($gone, record_no // 4294967296)",
             new=self.new,
@@ -69,7 +69,7 @@ class Changes:
             self._run(
                 "insert into changes.{key}s select _profile_id, {key} from"
                 " (select _profile_id, {key}, count(*) as versions"
-                " from read_parquet($every, union_by_name = true) where not _deleted group by all)"
+                " from read_parquet($every, {as_they_are}) where not _deleted group by all)"
                 " where (_profile_id, {key}) not in (select (profile_id, {key}) from changes.{key}s)"
                 " and (versions > 1"
                 " or (_profile_id, {key}) not in (select (profile_id, {key}) from staging.stg_app__{dataset}))",
@@ -78,21 +78,21 @@ class Changes:
         # a key that is nowhere else, as nearly every new record's, needs no look at the columns of the old ones
         self._run(
             "create or replace temp table older as select _seq, _line from"
-            " read_parquet($every, union_by_name = true, hive_partitioning = false) as records"
+            " read_parquet($every, {as_they_are}) as records"
             " semi join changes.{key}s as keys"
             " on records._profile_id = keys.profile_id and records.{key} = keys.{key}"
-            " where _seq not in (select _seq from read_parquet($new, union_by_name = true))",
+            " where _seq not in (select _seq from read_parquet($new, {as_they_are}))",
             every=self.every,
             new=self.new,
         )
         self._run(
-            "create or replace table changes.{dataset} as select * from read_parquet($new, union_by_name = true)",
+            "create or replace table changes.{dataset} as select * from read_parquet($new, {as_they_are})",
             new=self.new,
         )
         if self._count("older"):
             self._run(
                 "insert into changes.{dataset} by name select records.* from"
-                " read_parquet($every, union_by_name = true, hive_partitioning = false) as records"
+                " read_parquet($every, {as_they_are}) as records"
                 " semi join older on records._seq = older._seq and records._line = older._line",
                 every=self.every,
             )
@@ -105,7 +105,7 @@ class Changes:
             )
 
     def _run(self, sql: str, **values: Any) -> None:
-        self.connection.execute(sql.format(key=self.key, dataset=self.dataset), values or None)
+        self.connection.execute(sql.format(key=self.key, dataset=self.dataset, as_they_are=AS_THEY_ARE), values or None)
 
     def _count(self, table: str) -> int:
         row = self.connection.execute(f"select count(*) from {table}").fetchone()  # noqa: S608 - our own name

@@ -12,6 +12,8 @@ from pathlib import Path
 META_KEY = b"touchledger"
 # an empty file beside the landed ones of a data set, of its newest contract
 SCHEMA = "_schema.parquet"
+# how DuckDB reads landed files: else a folder above them called `currency=EUR` would be what their rows say of theirs
+AS_THEY_ARE = "union_by_name = true, hive_partitioning = false"
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ NAME = "ad_likelihoods"
 TOLD_FOR_DAYS = 7
 
 ROWS = """
-with told as (select * from read_parquet($file)),
+with told as (select * from read_parquet($file, hive_partitioning = false)),
 wanted as (
     select s.profile_key, s.score_window, s.entity_key, s.score_date, t.measure, t.reason, t.model_version,
         a.reason as ad_reason, a.value, a.label,

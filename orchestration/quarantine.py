@@ -20,7 +20,7 @@ from data_contracts.judge import Refusals
 from data_contracts.rules import RULES, Columns, identifiers_are_normalised
 from data_contracts.values import parser
 from orchestration.lake import Lake, Landing
-from orchestration.landed_facts import SCHEMA
+from orchestration.landed_facts import AS_THEY_ARE, SCHEMA
 from orchestration.replay import parts_of
 
 
@@ -85,7 +85,7 @@ def _corrected(lake: Lake, contract: Contract, batches: Sequence[Landing]) -> Co
     with duckdb.connect() as connection:
         connection.register("kept", kept)
         found = connection.execute(
-            "select distinct kept.place from read_parquet(?, union_by_name = true)"  # noqa: S608
+            f"select distinct kept.place from read_parquet(?, {AS_THEY_ARE})"  # noqa: S608
             f" join kept on {same} and _seq > kept.seq and _profile_id is not distinct from kept.profile_id",
             [[str(lake.raw / contract.name / SCHEMA), *later]],
         ).fetchnumpy()["place"]

@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from data_contracts.contract import Contract
-from orchestration.landed_facts import SCHEMA, require_whole
+from orchestration.landed_facts import AS_THEY_ARE, SCHEMA, require_whole
 from orchestration.limits import Config, limits
 from touchledger.settings import Settings
 
@@ -162,4 +162,4 @@ def _frame(rows: pa.Table) -> Any:
 
 def _read(paths: Sequence[Path], *options: str) -> str:
     listed = ", ".join("'{}'".format(str(path).replace("'", "''")) for path in paths)
-    return f"read_parquet({', '.join((f'[{listed}]', 'union_by_name = true', *options))})"
+    return f"read_parquet({', '.join((f'[{listed}]', AS_THEY_ARE, *options))})"

@@ -177,19 +177,20 @@ def _json_line(line: str, number: int) -> dict[str, Any]:
     return record
 
 
-def _whole(text: str) -> int | str:
+def whole(text: str) -> int | str:
+    """A JSON number without decimals; as text where it is longer than any that we keep."""
     return int(text) if len(text) <= LONGEST_NUMBER else text
 
 
 # numbers keep their decimals as written; NaN and Infinity are left to the judge
-JSON = json.JSONDecoder(parse_float=Decimal, parse_int=_whole, parse_constant=float, object_pairs_hook=members)
+JSON = json.JSONDecoder(parse_float=Decimal, parse_int=whole, parse_constant=float, object_pairs_hook=members)
 
 
 def _parquet(contract: Contract, path: Path) -> Iterator[Record]:
     names = pq.read_schema(path).names
     _check_columns(contract, names)
     for part in parquet_parts(path):
-        for row in zip(*map(_values, part.columns), strict=True):
+        for row in zip(*map(values_of, part.columns), strict=True):
             yield dict(zip(names, row, strict=True))
 
 
@@ -268,7 +269,8 @@ def _widest(column: pa.Array) -> int:
     return OF_A_VALUE + (kind.byte_width if pa.types.is_fixed_size_binary(kind) else 0)
 
 
-def _values(column: pa.Array) -> list[Any]:
+def values_of(column: pa.Array) -> list[Any]:
+    """The values of a column; where Python cannot hold one, something that the judge refuses."""
     if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
         column = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False)
     try:

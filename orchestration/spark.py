@@ -142,7 +142,8 @@ def take_marts(settings: Settings) -> dict[str, int]:
                 schema, name = relation.split(".")
                 files = str(marts_folder(settings) / relation / "*.parquet")
                 connection.execute(f"create schema if not exists {schema}")
-                connection.execute(f"create table {relation} as select *{_kinds(name)} from read_parquet(?)", [files])  # noqa: S608
+                rows_of = f"select *{_kinds(name)} from read_parquet(?, hive_partitioning = false)"  # noqa: S608
+                connection.execute(f"create table {relation} as {rows_of}", [files])
                 count = connection.execute(f"select count(*) from {relation}").fetchone()  # noqa: S608
                 rows[name] = int(count[0]) if count else 0
             connection.execute("checkpoint")

@@ -27,7 +27,7 @@ class Creative:
 class Findings:
     """What an analyser read: words of the catalogue, null where the creative does not tell.
 
-    `confidence` is 0 to 1; `analyzer` names who says so, with a version: `rules/1`.
+    `confidence` is 0 to 1; `analyzer` names who says so, with a version: `rules/2`.
     """
 
     hook_type: str | None

@@ -14,7 +14,7 @@ from statistics import fmean
 from api.creative_analysis.findings import Creative, Findings
 from api.creative_analysis.words import ANGLES, BUTTONS, HOOKS, OFFERED, STOPWORDS, VIDEO_STYLES
 
-NAME = "rules/1"
+NAME = "rules/2"
 # a creative that goes on longer has said what it wants; the rest is read by nobody
 MOST_TEXT = 4000
 OPENING = 160

@@ -6,7 +6,8 @@ Nothing in them repeats without bound, so no text makes a search slow.
 from __future__ import annotations
 
 _PERCENT = r"\d{1,3} ?%"
-_MONEY = r"(?:[$€£] ?\d{1,6}|\d{1,6} ?(?:[$€£]|usd|eur|euros|dollars|dolares|pesos))"
+_SUM = r"\d{1,6}(?:[.,]\d{2,3}){0,2}"
+_MONEY = rf"(?:[$€£] ?{_SUM}|{_SUM} ?(?:[$€£]|usd|eur|euros|dollars|dolares|pesos))"
 
 HOOKS: dict[str, tuple[str, ...]] = {
     "offer": (

@@ -126,6 +126,6 @@ def test_a_key_that_is_not_printable_ascii_of_1_to_255_is_refused(key: str) -> N
     assert refused.value.reason == "idempotency_key_malformed"
 
 
-def test_the_longest_key_is_accepted() -> None:
-    assert idempotency.read_key("x" * 255) == "x" * 255
+def test_the_shortest_and_the_longest_key_are_accepted() -> None:
+    assert [idempotency.read_key("x" * length) for length in (1, 255)] == ["x", "x" * 255]
     assert idempotency.read_key(None) is None

@@ -29,7 +29,7 @@ AREAS = {
     "money": ("int_outcome_money", "int_fx_rates", "int_money_days", "int_refunds", "int_part_refunds",
               "int_delivery"),
     "payments": ("int_payment_statements", "int_payment_claims", "int_payment_refs", "int_payments",
-                 "int_payment_values", "int_payment_payers"),
+                 "int_payment_values", "int_payment_payers", "payments"),
     "touches": ("int_record_sights", "int_arrivals", "int_own_parameters", "int_sightings", "int_record_touches",
                 "int_touch_labels", "int_returns", "int_visits"),
     "windows": ("int_path_bounds", "int_paths", "int_touches", "int_repeats", "int_outcomes", "int_renewals",

@@ -11,7 +11,7 @@ import duckdb
 from orchestration.dbt_manifest import ensure_manifest
 from tests.dbt_project.project import Project
 from tests.mutation.__main__ import AREAS, BUILT
-from tests.mutation.judges import Model, Warehouse
+from tests.mutation.judges import Model, Warehouse, failed_unit_test
 from tests.mutation.python_mutants import mutants_of
 from tests.mutation.sql_mutants import mutants
 from touchledger.settings import Settings
@@ -81,6 +81,24 @@ def test_what_is_mutated_is_built(tmp_path: Path) -> None:
             waiting += manifest["parent_map"].get(one, ())
     mutated = {f"model.touchledger.{name}" for names in AREAS.values() for name in names}
     assert mutated <= built
+
+
+def test_a_unit_test_means_its_decimals_to_the_last_figure(tmp_path: Path) -> None:
+    # the mart of payments failed one without any change, and could not be mutated
+    project = Project(Settings(home=tmp_path))
+    with duckdb.connect(str(project.settings.warehouse)) as connection:
+        connection.execute("create table sums as select 0.0000::decimal(18, 4) as a")
+    warehouse = Warehouse(project, {"sums": Model("sums", '"main"."sums"', "", ())})
+    test = {
+        "name": "as_it_is", "given": [{"input": "ref('sums')", "rows": [{"a": 99999999999998.9}]}],
+        "expect": {"rows": [{"a": 99999999999998.9}]},
+    }  # fmt: skip
+    assert failed_unit_test(warehouse, "sums", 'select a from "main"."sums"', [test]) is None
+    assert failed_unit_test(warehouse, "sums", 'select a + 0.1 as a from "main"."sums"', [test]) == "as_it_is"
+    # what is given is as exact as what is expected
+    test["expect"] = {"rows": [{"a": "99999999999998.9"}]}
+    assert failed_unit_test(warehouse, "sums", 'select a from "main"."sums"', [test]) is None
+    warehouse.connection.close()
 
 
 def test_a_mutant_stands_in_the_place_of_a_view_or_a_table_for_one_question(tmp_path: Path) -> None:

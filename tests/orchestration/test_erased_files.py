@@ -129,6 +129,8 @@ def test_of_files_that_are_equal_without_the_person_one_stays_with_its_import(se
 
 LOADED = {
     # longer than what csv takes unless it is told otherwise
+    "blank.csv": f"person_key,email\np1,{ADA}\n,,,\n , ,\n\np2,bob@example.com\n",
+    "number.jsonl": f'{{"person_key": "p1", "email": "{ADA}"}}\n{{"person_key": "p2", "x_n": {"9" * 5000}}}\n',
     "long.csv": f"person_key,email,x_note\np1,{ADA},{'n' * 200_000}\n\np2,bob@example.com,\n",
     "lines.jsonl": f'{{"person_key": "p1", "email": "{ADA}", "x_note": "a\u2028b\u0085c"}}\n{{"person_key": "p2"}}\n',
 }
@@ -224,17 +226,6 @@ def test_a_file_that_lies_where_none_is_read_is_rewritten_like_the_others(settin
     left = path.read_text()
     assert [word for word in (ADA, "Augusta") if word in left] == []
     assert "Robert" in left
-
-
-def test_a_file_named_after_the_person_gets_another_name_and_stays_the_import_it_was(
-    settings: Settings, lake: Lake
-) -> None:
-    path = drop(settings, "list of Ada@example.com.csv", b"person_key,email\np2,bob@example.com\n")
-    (loaded,) = scan_inbox(settings, lake)
-    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
-    (left,) = path.parent.iterdir()
-    assert (left.name, left.read_bytes()) == (ada().text(loaded.file_name), b"person_key,email\np2,bob@example.com\n")
-    assert waiting_files(settings) == []
 
 
 @pytest.mark.parametrize("name", [".0123456789abcdef.part", ".people.csv.Xy12Zq"])

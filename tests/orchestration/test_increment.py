@@ -11,7 +11,7 @@ import pytest
 
 from orchestration import increment
 from orchestration.dbt_commands import FULL_REFRESH
-from tests.orchestration.followed_lake import BUILD, convert, land, told
+from tests.orchestration.followed_lake import BUILD, build, convert, land, told
 from touchledger.settings import Settings
 
 
@@ -110,6 +110,17 @@ def test_a_new_batch_is_told_alone_and_nobody_lost_a_touch(settings: Settings) -
     increment.begin(settings, BUILD)
     assert told(settings, "select touch_key from changes.touches") == [("d",)]
     assert told(settings, "select * from changes.touch_identities") == []
+
+
+def test_a_folder_above_is_no_column_of_what_is_told(followed: Settings) -> None:
+    # of a state folder below `channel=tv` each new touch came in by that, and the next whole build said otherwise
+    home = followed.home / "channel=tv"
+    build(home)
+    land(Settings(home=home), "three", ["c", "d"])
+    increment.begin(Settings(home=home), BUILD)
+    assert told(Settings(home=home), "select touch_key, channel from changes.touches") == [
+        ("c", "web"), ("c", "web"), ("d", "web"),
+    ]  # fmt: skip
 
 
 def test_a_batch_landed_anew_tells_what_it_held_and_what_it_holds(settings: Settings) -> None:

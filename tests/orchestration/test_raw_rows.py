@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from pathlib import Path
 
 import duckdb
@@ -11,6 +14,7 @@ import pytest
 
 from data_contracts.contract import landed
 from data_contracts.suite import check_frame
+from orchestration import raw_rows
 from orchestration.assets.raw_sets import PLOTS
 from orchestration.lake import Lake
 from orchestration.landed_facts import SCHEMA, DamagedRawFileError
@@ -54,6 +58,22 @@ def test_batches_of_one_name_count_for_each_profile_and_source(settings: Setting
             records=[{**DAY, "ad_id": "2", "date": "2026-03-01", "spend": "1"}],
         )  # fmt: skip
     assert RawRows(settings, CONTRACT).batches == 4
+
+
+def test_a_folder_above_is_no_column_of_the_rows(settings: Settings, tmp_path: Path) -> None:
+    home = tmp_path / "currency=EUR"
+    shutil.copytree(settings.home, home)
+    assert RawRows(Settings(home=home), CONTRACT).money()["spend"] == {"USD": Decimal("16.25")}
+
+
+def test_nobody_reads_a_folder_above_for_a_column() -> None:
+    reads = [
+        (path.name, found[0].lower())
+        for path in sorted(Path(raw_rows.__file__).parent.rglob("*.py"))
+        for found in re.finditer(r"read_parquet\(.{,60}", path.read_text())
+    ]
+    guards = ("as_they_are", "hive_partitioning = false")
+    assert len(reads) > 8 and [one for one in reads if not any(guard in one[1] for guard in guards)] == []
 
 
 @pytest.mark.parametrize("whole_footer", [True, False])

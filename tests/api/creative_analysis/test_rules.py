@@ -46,6 +46,13 @@ WORKED: list[tuple[tuple[str | None, ...], Found, float]] = [
         ("number", "collection", None, "social_proof", ("free_gift", "buy_one_get_one"), "es"),
         (0.8 + 0.9 + 0.5) / 4,
     ),
+    (
+        # without a text the title opens; a word said twice is one word, and curled quotes are quotes
+        (None, " You won’t believe it ", None, "  Shop_Now "),
+        ("curiosity", None, "shop_now", None, (), "en"),
+        (0.5 + 0.95) / 4,
+    ),
+    ((None, None, "Premium. Premium! Handmade?", None), (None, None, None, "quality", (), None), 0.6 / 4),
     ((None, None, None, None), (None, None, None, None, (), None), 0.0),
 ]  # fmt: skip
 
@@ -65,7 +72,7 @@ def test_a_creative_is_read_as_worked_by_hand(creative: Any, expected: Found, co
     found = read(*creative)
     assert told(found) == expected
     assert found.confidence == pytest.approx(confidence, abs=1e-4)
-    assert found.analyzer == NAME == "rules/1"
+    assert found.analyzer == NAME == "rules/2"
 
 
 def test_the_words_are_of_the_catalogue_and_every_entry_can_be_found() -> None:
@@ -81,6 +88,18 @@ def test_letters_that_look_alike_or_cannot_be_seen_change_nothing() -> None:
     plain = read("image", None, "Free shipping, 20% off")
     assert told(read("image", None, "Ｆｒｅｅ  ship\u200bping, 20\u00ad% oﬀ".replace("  ", " "))) == told(plain)
     assert told(read("image", None, "ENVÍO GRATIS"))[4] == told(read("image", None, "envi\u0301o gratis"))[4]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "$20 off", "$1,500 off", "$19.99 off", "Save $1,234.50", "Ahorra 19,99 €", "1.500 euros de descuento",
+        "ahorra hasta 2.000,00 €", "£ 5 off",
+    ],
+)  # fmt: skip
+def test_a_sum_off_is_an_offer_however_it_is_written(text: str) -> None:
+    # with a separator within it was none
+    assert read("image", None, text).offers == ("amount_off",)
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_what_the_rules_read_is_the_result(settings: Settings, queue: Queue) -> 
     assert (job.status, job.failure_reason, job.begun_at, job.finished_at) == ("succeeded", None, START, START)
     assert job.result == {
         "hook_type": "question", "creative_format": "static", "cta_type": "shop_now", "primary_angle": None,
-        "offers": [], "language": None, "confidence": 0.6625, "analyzer": "rules/1",
+        "offers": [], "language": None, "confidence": 0.6625, "analyzer": "rules/2",
     }  # fmt: skip
     assert analyse_due(settings) == 0
 

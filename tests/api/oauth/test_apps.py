@@ -224,6 +224,7 @@ def test_a_code_of_who_administers_the_profile_no_longer_or_of_one_that_is_archi
     code = connect(app, profile.id)["code"]
     with db.transaction(url) as session:
         session.execute(change)
+    people.member(url, people.user(url), profile.workspace_id)  # who did not consent
     assert app.exchange(code, client_id=None, code_verifier=None).get_json()["error"] == "invalid_grant"
     with db.transaction(url) as session:
         assert session.scalars(sa.select(ApiKey)).all() == []

@@ -59,6 +59,10 @@ SURE, UNSURE = ("attributed_revenue", "high"), ("attributed_revenue", "medium")
         ({"attention": (35.1, "low"), "attributed_revenue": (65, "low")}, {}, []),
         ({"attention": (35, "low"), "attributed_revenue": (64.9, "low")}, {}, []),
         ({"attributed_revenue": (65, "low")}, {}, []),
+        ({"click_intent": (90, "low"), "attributed_revenue": (5, "low")}, {"stage": "early"}, []),
+        ({"attention": (5, "low"), "attributed_revenue": (90, "low")}, {"stage": "early"}, []),
+        ({"attributed_revenue": (20, "high")}, {"composite": None, "share": 0.1}, []),
+        ({"attention": (5, "low"), "click_intent": (90, "high")}, {"objective": "unknown"}, []),
         ({}, {"stage": "cold", "delivery_days": 14}, ["consolidate"]),
         ({}, {"stage": "cold", "delivery_days": 13}, []),
         # cold because nothing scores it, however much it spent

@@ -107,7 +107,7 @@ def test_an_analysis_is_queued_worked_off_and_told(writer: Caller, settings: Set
         **queued, "status": "succeeded", "finished_at": "2026-03-10T12:00:00.000Z",
         "result": {
             "hook_type": "question", "creative_format": "static", "cta_type": "shop_now", "primary_angle": None,
-            "offers": [], "language": None, "confidence": 0.6625, "analyzer": "rules/1",
+            "offers": [], "language": None, "confidence": 0.6625, "analyzer": "rules/2",
         },
     }  # fmt: skip
 

@@ -62,7 +62,15 @@ def test_a_person_has_the_profiles_of_their_memberships_in_order(
             made = Profile(workspace_id=profile.workspace_id, name=name, timezone="UTC", reporting_currency="USD")
             made.archived_at = db.now() if name == "Gone" else None
             session.add(made)
-    ada = people.user(url)
+        beside = Profile(workspace_id=other.workspace_id, name="Beside", timezone="UTC", reporting_currency="USD")
+        session.add(beside)
+    ada, bea, closed = people.user(url), people.user(url), accounts.profile(url, name="Closed")
+    people.member(url, ada, closed.workspace_id, Role.ADMIN)
+    with db.transaction(url) as session:
+        session.get_one(Workspace, closed.workspace_id).archived_at = db.now()
+    people.member(url, bea, accounts.profile(url, name="Theirs").workspace_id)
+    people.member(url, bea, other.workspace_id, Role.GUEST, profiles=[beside], profile_role=Role.VIEWER)
+    people.member(url, bea, hidden.workspace_id, Role.GUEST, profiles=[hidden], profile_role=Role.VIEWER)
     people.member(url, ada, profile.workspace_id, Role.EDITOR, permissions=["pii.view"])
     people.member(url, ada, other.workspace_id, Role.GUEST, profiles=[other], profile_role=Role.VIEWER)
     people.member(url, ada, hidden.workspace_id, Role.GUEST)

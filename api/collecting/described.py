@@ -40,8 +40,8 @@ _EVENT: dict[str, Any] = {
         "clickIds": _IDS,
         "fbc": {"type": "string", "description": "Meta's cookie; its time dates the click."},
         "consent": {
-            "description": "marketing false: counted, never exported. One answer stands for all; a text is granted, "
-            "denied or another word for it.",
+            "description": "marketing false: counted, never exported. One answer stands for all; a text is granted "
+            "or another word for yes, and any other refuses.",
             "oneOf": [{"type": kind} for kind in ("object", "boolean", "string")],
         },
         "identify": {

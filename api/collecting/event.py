@@ -38,9 +38,6 @@ _IDENTIFIERS = {"userId": ("external_id", 128), "email": ("email", 254), "phone"
 # names of consent under which sites ask whether ads may be told
 _MARKETING = ("marketing", "ads", "advertising", "ad_storage", "ad_user_data", "ad_personalization")
 # the words that consent banners have for it; 0 and 1 are equal to the answers that they stand for
-_DENIED = frozenset(
-    {False, "false", "0", "no", *("deny", "denied", "reject", "rejected", "decline", "declined", "refuse", "refused")}
-)
 _GRANTED = frozenset({True, "true", "1", "yes", *("grant", "granted", "allow", "allowed", "accept", "accepted")})
 
 Body = Mapping[str, Any]
@@ -232,21 +229,19 @@ def _money(body: Body) -> tuple[Decimal | None, str | None]:
 
 
 def _consent(given: Any) -> bool | None:
-    """Whether ads may be told of the person; None when nobody was asked. 422 for an answer that nobody understands."""
-    if not isinstance(given, dict):
-        return _answer("consent", given)
-    answers = {_answer(f"consent.{name}", given.get(name)) for name in _MARKETING}
+    """Whether ads may be told of the person; None when nobody was asked. An answer that is not understood is a no."""
+    if given is not None and not isinstance(given, (dict, str, int, float)):
+        raise errors.VALIDATION_ERROR("consent: must be a map of answers, true or false, or a word for it.")
+    answers = {_answer(given.get(name)) for name in _MARKETING} if isinstance(given, dict) else {_answer(given)}
     return False if False in answers else True if True in answers else None
 
 
-def _answer(name: str, given: Any) -> bool | None:
+def _answer(given: Any) -> bool | None:
     word = given.strip().lower() if isinstance(given, str) else given
     if word is None or word == "":
         return None
-    if isinstance(word, (str, int, float)) and (word in _DENIED or word in _GRANTED):
-        return word in _GRANTED
-    # read as no answer, a refusal in other words would let the person be exported
-    raise errors.VALIDATION_ERROR(f"{name}: must be true or false, or a word for it, such as granted or denied.")
+    # read as no answer, a refusal in other words would let the person be exported; refused, the visit would be lost
+    return isinstance(word, (str, int, float)) and word in _GRANTED
 
 
 def _raw(body: Body) -> dict[str, Any]:

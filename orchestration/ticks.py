@@ -46,7 +46,8 @@ def forget_ahead(settings: Settings, at: datetime) -> datetime | None:
 
 def _newest(settings: Settings) -> datetime | None:
     """When, by its own notes, Dagster last looked for anything; None where it never did."""
-    engine, schema = engine_for(settings.operational_url), SCHEMA
+    engine = engine_for(settings.operational_url)
+    schema: str | None = SCHEMA
     if settings.operational_url.startswith("sqlite"):
         path = settings.dagster_home / "schedules" / "schedules.db"
         if not path.exists():
@@ -60,6 +61,6 @@ def _newest(settings: Settings) -> datetime | None:
     return found.replace(tzinfo=UTC) if found else None
 
 
-def _until(data: Any, at: float) -> dict[str, float]:
+def _until(data: Any, at: float) -> dict[str, Any]:
     """Those of its times that are ahead, as if they were now."""
     return {name: at for name in TIMES if (getattr(data, name, None) or 0) > at}

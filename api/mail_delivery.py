@@ -15,7 +15,7 @@ import structlog
 from api import db, mail_writing
 from api.models import Invitation, OneTimeToken, OutgoingMail
 from api.one_by_one import never
-from api.postponed import is_due
+from api.postponed import is_due, is_over
 from touchledger.settings import Settings
 
 log = structlog.get_logger("api.mail")
@@ -187,7 +187,8 @@ def _changed(settings: Settings, mail: OutgoingMail, before: tuple[str, ...], **
 
 
 def _settle_abandoned(settings: Settings) -> None:
-    gone = sa.and_(OutgoingMail.status == "sending", OutgoingMail.handed_over_at < db.now() - ABANDONED_AFTER)
+    over = is_over(db.now(), OutgoingMail.handed_over_at, ABANDONED_AFTER)
+    gone = sa.and_(OutgoingMail.status == "sending", over)
     ending = {"status": "unconfirmed", "note": INTERRUPTED, "ended_at": db.now(), "text": None, "html": None}
     with db.transaction(settings.operational_url, durable=False) as session:
         session.execute(sa.update(OutgoingMail).where(gone).values(**ending))

@@ -17,6 +17,7 @@ from api import audit, db, errors, writebacks
 from api.audit import Actor, Attempt
 from api.auth import Principal
 from api.models import PlatformChange, Writeback
+from api.postponed import is_over
 from touchledger.settings import Settings
 
 ABANDONED = timedelta(seconds=60)
@@ -77,9 +78,8 @@ def end(url: str, opened: PlatformChange, *, outcome: str, details: Mapping[str,
 
 def close_abandoned(session: Session, at: datetime | None = None) -> None:
     """Close the attempts whose process died, or took over a minute: nobody knows what came of them."""
-    late = sa.select(PlatformChange).where(
-        PlatformChange.ended_at.is_(None), PlatformChange.started_at < (at or db.now()) - ABANDONED
-    )
+    over = is_over(at or db.now(), PlatformChange.started_at, ABANDONED)
+    late = sa.select(PlatformChange).where(PlatformChange.ended_at.is_(None), over)
     for row in session.scalars(late.with_for_update(skip_locked=True)):
         details = {**row.details, "confirmed": False}
         _close(session, row, outcome=errors.INTERNAL_ERROR.code, details=details)

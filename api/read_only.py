@@ -1,4 +1,4 @@
-"""A Postgres that takes no writes for now: a standby, or one whose keeper found its disk full."""
+"""A database that takes no writes for now: a standby, one whose keeper found its disk full, a read-only file system."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ def is_refusal(error: sa.exc.DBAPIError) -> bool:
 
 
 def found(connection: sa.Connection) -> bool:
-    """Whether the database takes no writes; one of SQLite would not have let the transaction begin."""
-    if connection.dialect.name != "postgresql":
-        return False
-    return str(connection.scalar(sa.text("show transaction_read_only"))) == "on"
+    """Whether a database of Postgres takes no writes; one of SQLite raises OperationalError once this is committed."""
+    if connection.dialect.name == "postgresql":
+        return str(connection.scalar(sa.text("show transaction_read_only"))) == "on"
+    # its transactions begin in memory, also where nothing can be written: so something is, which changes nothing
+    version = int(connection.exec_driver_sql("pragma user_version").scalar_one())
+    connection.exec_driver_sql(f"pragma user_version = {version}")
+    return False

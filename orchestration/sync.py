@@ -87,7 +87,7 @@ def _pulled(
             lake,
             today(settings, connection),
             _days(_known(settings, connection), days, sync),
-            connection.synced_through,
+            _through(settings, connection),
         )
         for connection, sync in zip(found, syncs, strict=True)
     ]
@@ -147,7 +147,18 @@ def _abandon(settings: Settings, syncs: Iterable[ConnectionSync]) -> None:
 def _known(settings: Settings, connection: Connection) -> Known:
     history = settings.demo_days if connection.is_sandbox else HISTORY_DAYS
     revised = min(history, REVISED_LONGER.get(connection.provider, REVISED_DAYS))
-    return Known(connection.synced_through, today(settings, connection), history, revised)
+    return Known(_through(settings, connection), today(settings, connection), history, revised)
+
+
+def _through(settings: Settings, connection: Connection) -> date | None:
+    """The last day that is landed; None also for one that has yet to come.
+
+    A clock that was ahead noted that one: how much was landed by then nobody knows.
+    """
+    through = connection.synced_through
+    # a first pull goes by the day in UTC, which an account farther west has yet to see
+    west = timedelta(days=connection.kind == "ad_platform")
+    return None if through is None or through > today(settings, connection) + west else through
 
 
 def _days(known: Known, days: DayRange, sync: ConnectionSync) -> DayRange:
@@ -178,7 +189,8 @@ def _note(settings: Settings, pull: Pull, sync: ConnectionSync) -> None:
             ended.status, ended.finished_at = "failed" if pull.failure else "done", now()
             ended.error, ended.delivery_through = pull.failure.reason if pull.failure else None, pull.complete_through
         # another run may have landed more of it meanwhile
-        connection.synced_through = max(filter(None, (connection.synced_through, pull.through)), default=None)
+        landed = (_through(settings, connection), pull.through)
+        connection.synced_through = max(filter(None, landed), default=connection.synced_through)
         if pull.failure is None:
             connection.synced_at = now()
         # accounts are told as they are now, not as they were when they were connected

@@ -35,12 +35,12 @@ def test_backups_take_the_database_first_and_then_all_that_no_build_makes_anew()
 def test_the_copy_of_the_lake_waits_for_what_is_being_landed(tmp_path: Path) -> None:
     # taken in the middle of a landing it had the number of an earlier moment, which the next landing after a restore
     # was given too, or a batch without its file of quarantine
-    (line,) = re.findall(r"^.*\blake\b.*cp .*$", BACKUPS, re.MULTILINE)
+    taken, copied = re.findall(r"^.*(?:flock|cp -a).*\n", BACKUPS, re.MULTILINE)[:2]
     (home := tmp_path / "home").mkdir()
     (backup := tmp_path / "backup").mkdir()
     lake = Lake(home / "lake")
     lake.prepare()
-    asked = ["bash", "-c", line]
+    asked = ["bash", "-c", taken + copied]
     with durable.exclusive(lake.root / ".lock"):
         copying = subprocess.Popen(asked, cwd=home, env={**os.environ, "BACKUP": str(backup)})
         with pytest.raises(subprocess.TimeoutExpired):

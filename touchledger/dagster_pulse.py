@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 import time
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
@@ -18,6 +19,9 @@ ASKED = """{
   workspaceOrError { ... on Workspace {
     locationEntries { name locationOrLoadError { ... on PythonError { message } } }
   } }
+  repositoriesOrError { ... on RepositoryConnection { nodes {
+    sensors { sensorState { ticks(limit: 1) { timestamp } } }
+  } } }
   instance { daemonHealth { allDaemonStatuses { daemonType required lastHeartbeatTime } } }
 }"""
 
@@ -55,6 +59,7 @@ def trouble_of(address: str) -> str | None:
         told = _asked(address)["data"]
         entries = told["workspaceOrError"]["locationEntries"]
         beats = told["instance"]["daemonHealth"]["allDaemonStatuses"]
+        looks = _looks(told["repositoriesOrError"])
     except (httpx.HTTPError, ValueError, TypeError, KeyError):
         return "its pages do not answer"
     for entry in entries:
@@ -62,7 +67,22 @@ def trouble_of(address: str) -> str | None:
             return f"it cannot reach the code of {entry['name']} ({message.strip().rpartition('Error: ')[2]})"
     at = time.time()
     silent = [one["daemonType"] for one in beats if one["required"] and _is_silent(one["lastHeartbeatTime"], at)]
-    return f"its daemon was not heard of for ten minutes ({', '.join(sorted(silent))})" if silent else None
+    if silent:
+        return f"its daemon was not heard of for ten minutes ({', '.join(sorted(silent))})"
+    return _waits(max(looks, default=at), at)
+
+
+def _looks(told: dict[str, Any]) -> list[float]:
+    # of code that cannot be reached there is none
+    sensors = [one for node in told.get("nodes", ()) for one in node["sensors"]]
+    return [tick["timestamp"] for one in sensors for tick in one["sensorState"]["ticks"]]
+
+
+def _waits(look: float, at: float) -> str | None:
+    if look - at <= SILENT_SECONDS:
+        return None
+    until = datetime.fromtimestamp(look, UTC).isoformat(timespec="seconds")
+    return f"the clock was set back, and it waits until {until}; end this command and begin it anew"
 
 
 def _is_silent(beat: float | None, at: float) -> bool:

@@ -13,9 +13,11 @@ from types import FrameType
 import click
 import sqlalchemy as sa
 
+from api.db import now
 from orchestration.dbt_manifest import DbtParseError, ensure_manifest
 from orchestration.instance import require_own_line
 from orchestration.locks import only_writer
+from orchestration.ticks import forget_ahead
 from touchledger import own_folder
 from touchledger.dagster_pulse import Pulse
 from touchledger.output import Output
@@ -67,7 +69,8 @@ def _address(settings: Settings) -> dict[str, str]:
 
 
 def start_dagster(supervisor: Supervisor, settings: Settings) -> Child:
-    """Dagster's UI and daemon, on loopback only: it has no login."""
+    """Dagster's UI and daemon, on loopback only: it has no login. What it noted under a clock that was ahead goes."""
+    forget_ahead(settings, now())
     command = [str(Path(sys.executable).parent / "dagster"), "dev", "--workspace", str(REPOSITORY / "workspace.yaml")]
     command += ["--host", "127.0.0.1", "--port", str(settings.dagster_port)]
     # Dagster lets `.env` of the folder it begins in win over the environment, and nothing else here reads such a file

@@ -69,6 +69,18 @@ def test_a_claim_is_in_flight_for_a_minute_and_then_abandoned(database_url: str)
         idempotency.finish(session, second, Answer(201, "{}"))
 
 
+def test_a_claim_of_a_clock_that_was_ahead_is_abandoned_too(database_url: str) -> None:
+    # its process had died, and until the clock came there again each retry was told that the first one runs
+    ahead = claimed(database_url, at=START + timedelta(days=365))
+    again = claimed(database_url)
+    with pytest.raises(errors.ApiError), db.transaction(database_url) as session:
+        idempotency.finish(session, ahead, Answer(201, "{}"))
+    with pytest.raises(errors.ApiError):
+        take(database_url, at=START - timedelta(seconds=59))
+    with db.transaction(database_url) as session:
+        idempotency.finish(session, again, Answer(201, "{}"))
+
+
 def test_a_released_key_runs_anew_and_a_late_release_takes_nothing(database_url: str) -> None:
     first = claimed(database_url)
     with db.transaction(database_url) as session:

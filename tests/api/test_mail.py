@@ -217,8 +217,10 @@ def test_a_line_that_breaks_at_hand_over_is_noted_and_the_message_not_sent_again
     assert mailbox.recipients == ["ada@example.com", "next@example.com"]
 
 
+# also under a clock that was ahead
+@pytest.mark.parametrize("ago", [mail_delivery.ABANDONED_AFTER + timedelta(seconds=1), -timedelta(days=365)])
 def test_what_a_killed_process_was_handing_over_is_noted_and_not_sent_again(
-    posting: Settings, mailbox: Mailbox
+    posting: Settings, mailbox: Mailbox, ago: timedelta
 ) -> None:
     put(posting)
     with db.transaction(posting.operational_url) as session:
@@ -226,8 +228,7 @@ def test_what_a_killed_process_was_handing_over_is_noted_and_not_sent_again(
     mail_delivery.deliver(posting)
     assert rows(posting)[0].status == "sending"
     with db.transaction(posting.operational_url) as session:
-        long_ago = db.now() - mail_delivery.ABANDONED_AFTER - timedelta(seconds=1)
-        session.execute(sa.update(OutgoingMail).values(handed_over_at=long_ago))
+        session.execute(sa.update(OutgoingMail).values(handed_over_at=db.now() - ago))
     mail_delivery.deliver(posting)
     assert (rows(posting)[0].status, rows(posting)[0].text) == ("unconfirmed", None)
     assert mailbox.arrived == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import resource
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -45,6 +46,21 @@ def test_readiness_says_what_fails(settings: Settings, client: FlaskClient) -> N
     assert response.status_code == 503
     assert response.get_json()["checks"]["snapshot"] == "failing"
     snapshots(settings).close()
+
+
+def test_a_database_on_a_disk_that_takes_no_writes_fails(
+    settings: Settings, profile: Profile, client: FlaskClient
+) -> None:
+    # a file system that became read-only: each request with a credential was 503, and this said that all is well
+    assert client.get("/readyz").status_code == 200
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1, before[1]))
+    try:
+        response = client.get("/readyz")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (response.status_code, response.get_json()["checks"]["operational_db"]) == (503, "failing")
+    assert client.get("/readyz").status_code == 200
 
 
 @pytest.mark.parametrize("replaced", [False, True])

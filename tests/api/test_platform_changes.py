@@ -36,12 +36,14 @@ def test_a_second_change_of_the_same_object_waits_for_the_first(advertiser: Adve
     assert (given_up.outcome, given_up.details["confirmed"]) == ("internal_error", False)
 
 
-def test_the_worker_closes_what_a_dead_process_left_open(advertiser: Advertiser) -> None:
+# also under a clock that was ahead: the campaign could not be changed until that time came again
+@pytest.mark.parametrize("ago", [timedelta(seconds=61), -timedelta(days=365)])
+def test_the_worker_closes_what_a_dead_process_left_open(advertiser: Advertiser, ago: timedelta) -> None:
     number, url = advertiser.one("campaign"), advertiser.settings.operational_url
     with db.transaction(url) as session:
         left = PlatformChange(workspace_id=advertiser.profile.workspace_id, profile_id=advertiser.profile.id)
         left.platform_id, left.action, left.dry_run, left.actor_kind = number, "campaign.paused", False, "api_key"
-        left.details, left.started_at = {}, db.now() - timedelta(seconds=61)
+        left.details, left.started_at = {}, db.now() - ago
         session.add(left)
     for _ in range(2):
         platform_changes.close_all_abandoned(advertiser.settings)

@@ -19,7 +19,9 @@ from touchledger.settings import REPOSITORY, Settings
 
 RUNBOOK = (REPOSITORY / "docs" / "runbook.md").read_text()
 # the machine may lack SQLite's own command
-SQLITE = f"""sqlite3() {{ "{sys.executable}" -c '
+SQLITE = f"""sqlite3() {{
+if flock -n lake/.lock true; then echo "an erasure may begin between this copy and that of the lake" >&2; return 1; fi
+"{sys.executable}" -c '
 import sqlite3, sys
 sqlite3.connect(sys.argv[1], isolation_level=None).execute(sys.argv[2])' "$@"; }}
 """

@@ -57,6 +57,20 @@ def test_an_account_connected_after_a_run_was_asked_for_brings_its_history(
     assert (reload(settings, first).synced_through, syncs(settings, first)[0].status) == (TODAY, "done")
 
 
+def test_an_account_whose_days_were_noted_under_a_clock_that_was_ahead_brings_its_history_again(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    short = settings.model_copy(update={"demo_days": 30})
+    first, second = connect(short, sandbox, synced_through=TODAY + timedelta(days=365))
+    with transaction(settings.operational_url) as session:
+        # where it is tomorrow already, and the account's zone was not known yet
+        session.get_one(Connection, second).synced_through = TODAY + timedelta(days=1)
+    sync_kind(short, lake, "ad_platform", DayRange(TODAY, TODAY))
+    assert days_of(lake, first) == every_day(TODAY - timedelta(days=29))
+    assert days_of(lake, second) == [TODAY]
+    assert reload(settings, first).synced_through == TODAY
+
+
 def test_a_day_pulled_on_its_own_leaves_no_gap_behind(settings: Settings, sandbox: RunningSandbox, lake: Lake) -> None:
     first, _ = connect(settings, sandbox)
     sync_kind(settings, lake, "ad_platform", DayRange(TODAY, TODAY))

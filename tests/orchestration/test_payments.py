@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+import sqlalchemy as sa
 
 from api.db import transaction
 from api.models import Connection, Profile
@@ -63,6 +64,21 @@ def test_a_payer_with_an_odd_telephone_number_has_paid(
     assert counted(lake, "conversions") == []
     (row,) = told(lake).values()
     assert (row["payment_status"], row["email"], row["phone"]) == ("captured", "ada@example.com", None)
+
+
+def test_what_was_paid_after_a_clock_had_been_a_year_ahead_comes_once_it_is_right(
+    settings: Settings, lake: Lake, profile: Profile, processor: Processor
+) -> None:
+    # all was said to be landed until then, and payments were asked for from there on: none came for a year
+    day = date(2025, 11, 1)
+    processor.lists["charges"] = [charge("before", day)]
+    pull(settings, lake, day)
+    pull(settings, lake, day + timedelta(days=365))
+    processor.lists["charges"] += [charge("after", day + timedelta(days=2))]
+    pull(settings, lake, day + timedelta(days=3))
+    assert sorted(told(lake)) == ["stripe:pi_after", "stripe:pi_before"]
+    with transaction(settings.operational_url) as session:
+        assert session.scalars(sa.select(Connection.synced_through)).all() == [day + timedelta(days=3)]
 
 
 def test_what_settles_later_becomes_money(

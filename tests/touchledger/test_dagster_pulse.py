@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -23,19 +24,23 @@ from touchledger.supervisor import Supervisor
 
 GONE = "dagster._core.errors.DagsterUserCodeUnreachableError: Could not reach user code server.\n"
 NOT_REACHED = "it cannot reach the code of touchledger (Could not reach user code server.)"
+WAITS = "the clock was set back, and it waits until 2099-01-02T03:04:05+00:00; end this command and begin it anew"
 SILENT = "its daemon was not heard of for ten minutes (SENSOR)"
 
 
-def answer(*, error: str | None = None, beat: float = 0.0) -> dict[str, Any]:
-    """What Dagster answers; `beat` is how many seconds ago its daemon was heard of."""
+def answer(*, error: str | None = None, beat: float = 0.0, look: float | None = None) -> dict[str, Any]:
+    """What Dagster answers; `beat` is how many seconds ago its daemon was heard of, `look` when it last looked."""
     location = {"name": "touchledger", "locationOrLoadError": {"message": error} if error else {}}
     heard = [
         {"daemonType": "SENSOR", "required": True, "lastHeartbeatTime": time.time() - beat},
         {"daemonType": "SCHEDULER", "required": True, "lastHeartbeatTime": None},
         {"daemonType": "ASSET", "required": False, "lastHeartbeatTime": time.time() - 9999},
     ]
+    ticks = [{"timestamp": look or time.time()}]
+    sensors = [{"sensorState": {"ticks": ticks}}, {"sensorState": {"ticks": []}}]
     return {
         "data": {
+            "repositoriesOrError": {"nodes": [{"sensors": sensors}]},
             "workspaceOrError": {"locationEntries": [location]},
             "instance": {"daemonHealth": {"allDaemonStatuses": heard}},
         }
@@ -117,6 +122,16 @@ before = {count}
 print([{look} for _ in range(5)], {count} - before)"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == f"{[None] * 5} 0"
+
+
+def test_a_clock_that_was_set_back_is_told_with_the_time_until_which_nothing_begins(pages: Pages) -> None:
+    # a year ahead for a minute: for a year no sensor looked at anything, and everything else was well
+    ahead = datetime(2099, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp()
+    pages.answers = [answer(look=ahead)]
+    assert trouble_of(pages.address) == WAITS
+    # clocks are put right by seconds all the time
+    pages.answers = [answer(look=time.time() + 60)]
+    assert trouble_of(pages.address) is None
 
 
 def test_nothing_is_asked_between_two_looks() -> None:

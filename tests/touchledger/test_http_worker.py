@@ -10,7 +10,7 @@ import selectors
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,6 @@ from touchledger import http_worker
 from touchledger.http_worker import Client, Worker
 from touchledger.settings import Settings
 
-LONG_SECONDS = 2.0
 # anybody may send here, so that the body is read before anything is refused
 READ = "/api/v1/auth/sign-in"
 
@@ -38,10 +37,32 @@ def listener() -> Iterator[socket.socket]:
         yield one
 
 
+class Clock:
+    """A worker's time: to sleep takes none of it, and to wait for a client always the same."""
+
+    def __init__(self) -> None:
+        self.now, self.of_a_wait, self.slept = 0.0, 0.0, list[float]()
+        self.while_asleep: Callable[[], object] = lambda: None
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.while_asleep()
+
+    def monotonic(self) -> float:
+        self.now += self.of_a_wait
+        return self.now
+
+
 @pytest.fixture
-def worker(listener: socket.socket, monkeypatch: pytest.MonkeyPatch) -> Iterator[Worker]:
-    """A worker before its loop; it hesitates so long that a test can tell."""
-    monkeypatch.setattr(http_worker, "HESITATION_SECONDS", LONG_SECONDS)
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(http_worker, "time", made)
+    return made
+
+
+@pytest.fixture
+def worker(listener: socket.socket) -> Iterator[Worker]:
+    """A worker before its loop."""
     config = Config()
     config.set("workers", 2)
     one = Worker(1, os.getppid(), [listener], None, 30, config, Logger(config))
@@ -57,48 +78,37 @@ def worker(listener: socket.socket, monkeypatch: pytest.MonkeyPatch) -> Iterator
     one.tmp.close()
 
 
-def accepting(worker: Worker, listener: socket.socket) -> threading.Thread:
-    thread = threading.Thread(target=worker.accept, args=(listener,))
-    thread.start()
-    return thread
-
-
-def test_a_worker_without_connections_accepts_at_once(worker: Worker, listener: socket.socket) -> None:
+def test_a_worker_without_connections_accepts_at_once(worker: Worker, listener: socket.socket, clock: Clock) -> None:
     with socket.create_connection(listener.getsockname()):
-        thread = accepting(worker, listener)
-        thread.join(LONG_SECONDS / 2)
-        assert not thread.is_alive()
-        assert worker.nr_conns == 1
+        worker.accept(listener)
+    assert (worker.nr_conns, clock.slept) == (1, [])
 
 
-def test_a_worker_with_connections_leaves_the_next_to_another(worker: Worker, listener: socket.socket) -> None:
+def test_a_worker_with_connections_leaves_the_next_to_another(
+    worker: Worker, listener: socket.socket, clock: Clock
+) -> None:
     worker.nr_conns = 1
+    clock.while_asleep = lambda: listener.accept()[0].close()
     with socket.create_connection(listener.getsockname()):
-        thread = accepting(worker, listener)
-        another, _ = listener.accept()
-        thread.join()
-        another.close()
-    assert worker.nr_conns == 1
+        worker.accept(listener)
+    assert (worker.nr_conns, clock.slept) == (1, [http_worker.HESITATION_SECONDS])
 
 
-def test_an_only_worker_waits_for_nobody(worker: Worker, listener: socket.socket) -> None:
+def test_an_only_worker_waits_for_nobody(worker: Worker, listener: socket.socket, clock: Clock) -> None:
     worker.cfg.set("workers", 1)
     worker.nr_conns = 1
     with socket.create_connection(listener.getsockname()):
-        thread = accepting(worker, listener)
-        thread.join(LONG_SECONDS / 2)
-        assert not thread.is_alive()
-        assert worker.nr_conns == 2
+        worker.accept(listener)
+    assert (worker.nr_conns, clock.slept) == (2, [])
 
 
 def test_what_no_other_worker_takes_is_accepted_after_all(
-    worker: Worker, listener: socket.socket, monkeypatch: pytest.MonkeyPatch
+    worker: Worker, listener: socket.socket, clock: Clock
 ) -> None:
-    monkeypatch.setattr(http_worker, "HESITATION_SECONDS", 0.01)
     worker.nr_conns = 1
     with socket.create_connection(listener.getsockname()):
-        accepting(worker, listener).join()
-    assert worker.nr_conns == 2
+        worker.accept(listener)
+    assert (worker.nr_conns, len(clock.slept)) == (2, 1)
 
 
 def test_a_worker_that_ends_answers_who_has_connected_and_lets_nobody_else_connect(
@@ -114,7 +124,7 @@ def test_a_worker_that_ends_answers_who_has_connected_and_lets_nobody_else_conne
         worker.set_accept_enabled(False)
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(address)
-        client.settimeout(10)
+        client.settimeout(60)
         told = client.recv(65536).decode()
         worker.set_accept_enabled(False)
     assert told.startswith("HTTP/1.1 404 ")
@@ -194,6 +204,13 @@ def answered(worker: Worker, settings: Settings, line: str, length: str, body: b
     return kept, told
 
 
+def wait_long(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each wait take a third of the patience, which any byte that comes or goes fills up again."""
+    monkeypatch.setattr(http_worker, "PATIENCE_SECONDS", 60.0)
+    monkeypatch.setattr(http_worker, "LEAST_BYTES_A_SECOND", 0.01)
+    clock.of_a_wait = 20.0
+
+
 def trickled(client: socket.socket, content: bytes, *, every: float) -> threading.Thread:
     """A client that sends that many bytes, one by one, unless the other side has closed."""
 
@@ -219,7 +236,7 @@ def test_a_request_that_does_not_come_to_its_end_holds_no_thread(
         trickled(client, rest, every=0.05)
         conn = TConn(worker.cfg, server, ("127.0.0.1", 1), ("127.0.0.1", 2))
         handled = worker.tpool.submit(worker.handle, conn)
-        assert handled.result(timeout=5) is False
+        assert handled.result(timeout=20) is False
         conn.close()
 
 
@@ -234,7 +251,7 @@ def test_a_request_that_begins_fast_and_stops_holds_no_thread(
         head = f"POST {READ} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 90000\r\n\r\n"
         client.sendall(head.encode() + b"[" * 80_000)
         conn = TConn(worker.cfg, server, ("127.0.0.1", 1), ("127.0.0.1", 2))
-        worker.tpool.submit(worker.handle, conn).result(timeout=5)
+        worker.tpool.submit(worker.handle, conn).result(timeout=20)
         conn.close()
 
 
@@ -246,22 +263,22 @@ def test_an_answer_that_nobody_takes_holds_no_thread(
     monkeypatch.setattr(http_worker, "PATIENCE_SECONDS", 0.3)
     worker.wsgi = Long(tmp_path, is_file=is_file)
     with asking(worker) as (client, handled):
-        assert handled.result(timeout=5) is False
+        assert handled.result(timeout=20) is False
         assert len(client.recv(65536)) > 0
 
 
 @pytest.mark.parametrize("is_file", [False, True])
 def test_an_answer_that_is_taken_slowly_and_steadily_goes_to_its_end(
-    worker: Worker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_file: bool
+    worker: Worker, clock: Clock, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, is_file: bool
 ) -> None:
-    monkeypatch.setattr(http_worker, "PATIENCE_SECONDS", 0.5)
+    wait_long(clock, monkeypatch)
     worker.wsgi = Long(tmp_path, is_file=is_file)
     taken = 0
     with asking(worker) as (client, handled):
         while taken < Long.SIZE:
             time.sleep(0.1 if taken < 1_000_000 else 0)
             taken += len(client.recv(200_000))
-        assert handled.result(timeout=5) is True
+        assert handled.result(timeout=60) is True
 
 
 class Long:
@@ -283,18 +300,19 @@ class Long:
 def asking(worker: Worker) -> Iterator[tuple[socket.socket, Future[Any]]]:
     """A client over TCP that has asked for something, and what a thread of the worker makes of it."""
     with socket.create_server(("127.0.0.1", 0)) as door, socket.create_connection(door.getsockname()) as client:
-        client.settimeout(5)
+        client.settimeout(60)
         conn = TConn(worker.cfg, door.accept()[0], ("127.0.0.1", 1), ("127.0.0.1", 2))
         client.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
         yield client, worker.tpool.submit(worker.handle, conn)
         conn.close()
 
 
-def test_a_request_that_comes_slowly_and_steadily_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_worker, "PATIENCE_SECONDS", 0.5)
-    monkeypatch.setattr(http_worker, "LEAST_BYTES_A_SECOND", 1)
+def test_a_request_that_comes_slowly_and_steadily_is_read_to_its_end(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait_long(clock, monkeypatch)
     client, server = socket.socketpair()
     with client, Client(fileno=server.detach()) as reading:
         reading.begin()
-        trickled(client, b"x" * 20, every=0.05)
+        trickled(client, b"x" * 20, every=0.02)
         assert b"".join(reading.recv(1) for _ in range(20)) == b"x" * 20

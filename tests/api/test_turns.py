@@ -82,10 +82,12 @@ def test_who_waits_too_long_is_told_and_sqlite_decides(tmp_path: Path, monkeypat
     turn.pass_on()
 
 
-def interrupt_while_it_takes(thread: int) -> None:
+def interrupt_while_it_takes(thread: int, heard: threading.Event) -> None:
     """Press Ctrl-C once that thread, which is the main one, takes a turn."""
     wait_until(lambda: sys._current_frames()[thread].f_code is Turn.take.__code__)
-    os.kill(os.getpid(), signal.SIGINT)
+    # what comes just before it begins to wait for the lock would be heard after that
+    while not heard.wait(0.05):
+        os.kill(os.getpid(), signal.SIGINT)
 
 
 def test_who_is_stopped_while_waiting_keeps_nobody_of_this_process_waiting(
@@ -94,10 +96,17 @@ def test_who_is_stopped_while_waiting_keeps_nobody_of_this_process_waiting(
     # a command that Ctrl-C met there waited ten seconds for each thing that it still wrote
     monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.05)
     elsewhere, turn = Turn(str(tmp_path / "t")), Turn(str(tmp_path / "t"))
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    heard = threading.Event()
+
+    def interrupt_once(*_: object) -> None:
+        if not heard.is_set():
+            heard.set()
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt_once)
+    stopping = threading.Thread(target=interrupt_while_it_takes, args=[threading.get_ident(), heard])
     try:
         assert elsewhere.take()
-        stopping = threading.Thread(target=interrupt_while_it_takes, args=[threading.get_ident()])
         with pytest.raises(KeyboardInterrupt):
             stopping.start()
             turn.take()

@@ -47,7 +47,7 @@ def test_the_copy_of_the_lake_waits_for_what_is_being_landed(tmp_path: Path) -> 
             copying.wait(0.5)
         assert list(backup.iterdir()) == []
         durable.write_text(lake.root / "_seq", "7")
-    assert copying.wait(20) == 0
+    assert copying.wait(60) == 0
     assert (backup / "lake" / "_seq").read_text() == "7"
 
 

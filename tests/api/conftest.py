@@ -105,7 +105,7 @@ def advertiser(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Advertiser:
     """The profile with an ad account of the sandbox, a key that may change things there, and little patience."""
-    hasty = Policy(attempts=2, longest_wait=1, first_backoff=0.01, longest_backoff=0.02, read_timeout=5)
+    hasty = Policy(attempts=2, longest_wait=1, first_backoff=0.01, longest_backoff=0.02, read_timeout=60)
     monkeypatch.setattr(connections, "PATIENCE", hasty)
     connection = connected.to_meta(settings.operational_url, profile, sandbox.url)
     key = accounts.secret(settings.operational_url, profile, scopes=connected.SCOPES)

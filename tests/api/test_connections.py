@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from tests.factories import connected
 from tests.fixtures.sandbox import RunningSandbox
 from touchledger.settings import Settings
 
-HASTY = Policy(attempts=2, longest_wait=1, first_backoff=0.01, longest_backoff=0.02, read_timeout=5)
+HASTY = Policy(attempts=2, longest_wait=1, first_backoff=0.01, longest_backoff=0.02, read_timeout=60)
 ACCOUNT = {"route": r"/act_\d+$", "times": None}
 
 
@@ -25,8 +26,10 @@ def connect(settings: Settings, profile: Profile, sandbox: RunningSandbox, **mor
     return connected.to_meta(settings.operational_url, profile, sandbox.url, **more)
 
 
-def ask(settings: Settings, connection: Connection, *, within: float = 5, writes: bool = False) -> None:
-    with connections.asking(settings, connection, within=within, writes=writes, policy=HASTY) as transport:
+def ask(
+    settings: Settings, connection: Connection, *, within: float = 60, writes: bool = False, policy: Policy = HASTY
+) -> None:
+    with connections.asking(settings, connection, within=within, writes=writes, policy=policy) as transport:
         MetaAds(connection.base_url, connection.token, connection.external_account_id, transport).entities()
 
 
@@ -104,7 +107,7 @@ def test_a_store_that_its_provider_suspended_needs_action_and_is_told_as_a_refus
 ) -> None:
     connection = connected.to_store(settings.operational_url, profile, sandbox.url)
     sandbox.plan({"route": "/graphql.json$", "kind": "status", "status": 402})
-    with pytest.raises(errors.ApiError) as caught, connections.asking(settings, connection, within=5) as transport:
+    with pytest.raises(errors.ApiError) as caught, connections.asking(settings, connection, within=60) as transport:
         shop = Shopify(connection.base_url, connection.token, connection.external_account_id, transport)
         shop.products_page(since=None, after=None, most=1)
     assert (caught.value.code, caught.value.reason) == (errors.PROVIDER_ERROR, "refused")
@@ -122,12 +125,13 @@ def test_a_permission_to_write_that_is_missing_leaves_the_reading_connection_as_
 
 def test_the_whole_time_is_kept_whatever_repeats(settings: Settings, profile: Profile, sandbox: RunningSandbox) -> None:
     connection = connect(settings, profile, sandbox)
-    sandbox.plan({**ACCOUNT, "kind": "delay", "seconds": 2})
+    sandbox.plan({**ACCOUNT, "kind": "delay", "seconds": 150})
     begun = time.monotonic()
-    told = refused(settings, connection, within=0.3)
+    told = refused(settings, connection, within=0.3, policy=replace(HASTY, read_timeout=200))
+    assert time.monotonic() - begun < 100
     assert (told.code, told.reason) == (errors.PROVIDER_ERROR, "timeout")
-    assert time.monotonic() - begun < 1.5
-    assert sandbox.calls() == 1
+    # a busy machine may take all of the time before it has asked once
+    assert sandbox.calls() <= 1
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
@@ -18,8 +16,8 @@ import sqlalchemy as sa
 
 from api import db, errors, mail, mail_delivery
 from api.models import OutgoingMail, Workspace
-from api.worker import chores
 from tests.factories.mailbox import Mailbox, mail_server
+from tests.fixtures.waiting import wait_until
 from touchledger.settings import Settings
 
 
@@ -250,25 +248,6 @@ def test_mail_never_leaves_unencrypted_where_encryption_is_asked_for(posting: Se
     assert rows(posting)[0].note == "The mail server cannot be used: SMTPNotSupportedError."
 
 
-def test_a_mail_server_that_keeps_silent_keeps_no_other_chore_waiting(
-    home: Path, sqlite_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # webhooks and exports waited with it for thirty seconds
-    monkeypatch.setattr(mail_delivery, "TIMEOUT_SECONDS", 1.5)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        settings = sending_to(silent.getsockname()[1], home)
-        put(settings)
-        chore = next(one for one in chores(settings) if one.name == "deliver_mail")
-        begun = time.monotonic()
-        with monkeypatch.context() as hasty:
-            hasty.setattr("api.beside.PATIENCE", 0.05)
-            assert (chore.do(settings), chore.do(settings)) == (0, 0)
-        assert time.monotonic() - begun < 1
-    chore.do(settings)
-    (row,) = rows(settings)
-    assert (row.status, row.attempts) == ("queued", 1)
-
-
 def test_old_messages_are_forgotten_with_their_addresses(posting: Settings) -> None:
     put(posting)
     put(posting, to="kept@example.com")
@@ -285,9 +264,9 @@ def test_the_worker_process_sends_what_waits_and_ends_when_told(posting: Setting
     told = {"HOME": posting.home, "SMTP_HOST": "127.0.0.1", "SMTP_PORT": mailbox.port, "SMTP_STARTTLS": "off"}
     environment = {**os.environ, **{f"TOUCHLEDGER_{name}": str(value) for name, value in told.items()}}
     with subprocess.Popen([sys.executable, "-m", "api.worker"], env=environment) as process:
-        deadline = time.monotonic() + 60
-        while not mailbox.arrived and time.monotonic() < deadline:
-            time.sleep(0.1)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        try:
+            wait_until(lambda: mailbox.arrived)
+        finally:
+            process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
     assert mailbox.recipients == ["ada@example.com"]

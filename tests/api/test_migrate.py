@@ -54,13 +54,13 @@ def test_a_table_that_a_dump_holds_is_not_waited_for_and_nothing_is_migrated(
     postgres_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # until the dump had ended the command stood still, and behind it every request that came to the table
-    monkeypatch.setattr(migrate, "PATIENCE_MILLISECONDS", 200)
     url = create_database(postgres_server, f"held_{uuid.uuid4().hex}")
     base = str(ScriptDirectory(str(migrate.MIGRATIONS)).get_base())
     migrate.upgrade(url, base)
     with sa.create_engine(url, poolclass=sa.NullPool).begin() as dump:
         dump.execute(sa.text("lock table profiles in access share mode"))
-        with pytest.raises(migrate.HeldDatabaseError) as held:
+        with monkeypatch.context() as hasty, pytest.raises(migrate.HeldDatabaseError) as held:
+            hasty.setattr(migrate, "PATIENCE_MILLISECONDS", 200)
             migrate.upgrade(url)
     assert told_in_a_line(held.value) == str(held.value)
     with engine_for(url).connect() as connection:

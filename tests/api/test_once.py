@@ -32,7 +32,7 @@ def test_threads_that_reach_a_database_together_share_one_engine() -> None:
     ready = threading.Barrier(THREADS)
 
     def ask(address: str) -> object:
-        ready.wait(10)
+        ready.wait(60)
         return engine_for(address)
 
     with ThreadPoolExecutor(THREADS) as pool:
@@ -66,13 +66,13 @@ def test_a_fork_while_a_thread_is_making_one_leaves_the_child_free_to() -> None:
 
     def make() -> int:
         entered.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return 1
 
     made = Once(make)
     maker = threading.Thread(target=made)
     maker.start()
-    entered.wait(10)
+    entered.wait(60)
     child = os.fork()
     go_on.set()
     if not child:

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from api import db, turns
 from api.turns import Turn
+from tests.fixtures.waiting import wait_until
 
 HOLDER = """
 import sys
@@ -55,7 +56,7 @@ def test_a_thread_has_the_turn_when_the_one_before_passes_it_on(tmp_path: Path) 
     thread, had = waiting(turn)
     assert not had.wait(0.05)
     turn.pass_on()
-    thread.join(5)
+    thread.join(60)
     assert had.is_set()
 
 
@@ -67,7 +68,7 @@ def test_a_process_has_the_turn_when_the_other_one_ends_its_own(tmp_path: Path, 
     if ends == "is killed":
         process.kill()
     process.communicate("\n")
-    thread.join(5)
+    thread.join(60)
     assert had.is_set()
 
 
@@ -81,18 +82,35 @@ def test_who_waits_too_long_is_told_and_sqlite_decides(tmp_path: Path, monkeypat
     turn.pass_on()
 
 
+def interrupt_while_it_takes(thread: int, heard: threading.Event) -> None:
+    """Press Ctrl-C once that thread, which is the main one, takes a turn."""
+    wait_until(lambda: sys._current_frames()[thread].f_code is Turn.take.__code__)
+    # what comes just before it begins to wait for the lock would be heard after that
+    while not heard.wait(0.05):
+        os.kill(os.getpid(), signal.SIGINT)
+
+
 def test_who_is_stopped_while_waiting_keeps_nobody_of_this_process_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # a command that Ctrl-C met there waited ten seconds for each thing that it still wrote
     monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.05)
     elsewhere, turn = Turn(str(tmp_path / "t")), Turn(str(tmp_path / "t"))
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    heard = threading.Event()
+
+    def interrupt_once(*_: object) -> None:
+        if not heard.is_set():
+            heard.set()
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt_once)
+    stopping = threading.Thread(target=interrupt_while_it_takes, args=[threading.get_ident(), heard])
     try:
         assert elsewhere.take()
-        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
+            stopping.start()
             turn.take()
+        stopping.join()
     finally:
         signal.signal(signal.SIGINT, before)
     elsewhere.pass_on()

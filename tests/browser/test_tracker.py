@@ -288,6 +288,6 @@ def test_however_much_waits_for_a_collector_it_is_asked_again_by_one_clock(shop:
         page.evaluate("touchledger.track('step')")
         page.wait_for_function(f"{WAITING} === {number}")
         page.wait_for_function("timers.size > 0")
-    page.wait_for_function("timers.size === 1", timeout=10_000)
+    page.wait_for_function("timers.size === 1", timeout=60_000)
     visitor.set_offline(False)
     assert len(shop.heard("step", 4)) == 4

@@ -21,7 +21,7 @@ from tests.factories import accounts
 from tests.factories.deployments import application, migrate
 from touchledger.settings import Settings
 
-PATIENCE = 10
+PATIENCE = 60
 # how many events the page's collector has not confirmed
 WAITING = "Object.keys(localStorage).filter((name) => name.includes('waiting')).length"
 # a collector takes Chromium without a window for an automated visitor, which it is

@@ -17,7 +17,7 @@ from sandbox.google_world import CUSTOMERS
 from sandbox.tiktok_world import ADVERTISERS
 from tests.fixtures.sandbox import TODAY, RunningSandbox
 
-POLICY = Policy(attempts=4, longest_wait=120.0, first_backoff=0.01, longest_backoff=0.02, read_timeout=10.0)
+POLICY = Policy(attempts=4, longest_wait=120.0, first_backoff=0.01, longest_backoff=0.02, read_timeout=60.0)
 SINCE = TODAY - timedelta(days=13)
 
 

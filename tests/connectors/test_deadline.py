@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -155,13 +157,19 @@ def test_a_download_in_drips_is_cut_off(slow: Callable[[socket.socket], None]) -
     assert caught.value.reason == "timeout"
 
 
-def test_each_request_has_the_whole_time_on_a_connection_that_is_kept() -> None:
+def test_each_request_has_the_whole_time_on_a_connection_that_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = 0.0
+
     def answer(connection: socket.socket) -> None:
+        nonlocal taken
         while connection.recv(1 << 16):
-            threading.Event().wait(0.3)
+            taken += 200
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
 
-    policy = Policy(attempts=1, read_timeout=20, whole_timeout=0.5)
+    # a clock on which each answer takes two thirds of that
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + taken)
+    monkeypatch.setattr("connectors.deadline.time", clock)
+    policy = Policy(attempts=1, read_timeout=60, whole_timeout=300)
     with serving(answer) as address, Transport(policy) as transport:
         for _ in range(3):
             assert transport.send(Request("GET", f"http://{address}/"), MetaDialect()).body == {}

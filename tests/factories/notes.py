@@ -120,7 +120,7 @@ def create_note(body: dict[str, Any]) -> dict[str, Any]:
         raise errors.VALIDATION_ERROR("title: does not fit.")
     if title == "slow":
         turnstile.entered.set()
-        turnstile.leave.wait(10)
+        turnstile.leave.wait(120)
     if title == "refused":
         raise errors.INVALID_STATE(reason="duplicate_name").audited(Attempt("note.create", {"title": title}))
     if title == "down":

@@ -54,7 +54,7 @@ def receiving() -> Iterator[Receiver]:
     @app.post("/hook")
     def hook() -> Response:
         receiver.came.append((request.get_data(), dict(request.headers)))
-        receiver.answering.wait(30)
+        receiver.answering.wait(120)
         status = receiver.answers.pop(0) if len(receiver.answers) > 1 else receiver.answers[0]
         headers = {"Location": f"{receiver.url}/hook"} if 300 <= status < 400 else {}
         return Response(repeat(b"x" * 100_000) if receiver.is_endless else b"x" * 100_000, status, headers)

@@ -202,7 +202,7 @@ def test_a_lake_that_is_being_written_is_looked_at_without_waiting(lake: Lake) -
     looking = threading.Thread(target=lake.prepare)
     with durable.exclusive(lake.root / ".lock"):
         looking.start()
-        looking.join(10)
+        looking.join(60)
         has_waited = looking.is_alive()
         is_left = written.exists()
     looking.join()

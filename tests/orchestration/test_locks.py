@@ -18,7 +18,7 @@ from pathlib import Path
 from orchestration.locks import only_writer
 with only_writer(Path(sys.argv[1]), purpose="hold it"):
     print("held", flush=True)
-    time.sleep(60)
+    time.sleep(300)
 """
 
 
@@ -44,7 +44,7 @@ def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
     path = tmp_path / "warehouse.lock"
     holder = hold(path)
     os.kill(holder.pid, signal.SIGKILL)
-    with only_writer(path, purpose="build", wait_seconds=5):
+    with only_writer(path, purpose="build", wait_seconds=60):
         assert path.read_text() == f"pid {os.getpid()}, to build"
     holder.communicate()
 

@@ -6,15 +6,16 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
+
+from tests.fixtures.waiting import wait_until
 
 CHILD = """
 import time
 from orchestration.orphans import die_with_parent
 die_with_parent()
 print("ready", flush=True)
-time.sleep(60)
+time.sleep(300)
 """
 PARENT = f"""
 import subprocess, sys
@@ -31,16 +32,11 @@ def test_a_killed_parent_takes_its_writer_along() -> None:
     assert parent.stdout.readline() == "ready\n"
     os.kill(parent.pid, signal.SIGKILL)
     parent.communicate()
-    assert ended(child)
+    wait_until(lambda: ended(child))
 
 
 def ended(pid: int) -> bool:
-    for _ in range(100):
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return True
-        if Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z":
-            return True
-        time.sleep(0.05)
-    return False
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return True

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import subprocess
 import sys
-import time
 from threading import Thread
 
 import pytest
@@ -18,13 +18,13 @@ from orchestration.lake import Lake
 from orchestration.pulls import Pull
 from orchestration.sync import sync_kind
 from tests.fixtures.sandbox import TODAY, RunningSandbox
+from tests.fixtures.waiting import AT_MOST, wait_until
 from tests.orchestration.test_sync import DAYS, connect, reload
 from touchledger.settings import Settings
 
-INSIGHTS = {"route": "/insights$", "times": None}
 # Dagster raises the same of a run that is cancelled on its page as of Ctrl-C
 STOPPED = """
-import os, signal, threading
+import signal
 from orchestration.pipeline import run_job
 from touchledger.settings import load
 
@@ -33,7 +33,6 @@ steps = []
 def stop(step):
     if step.kind == "started":
         steps.append(step.step)
-        threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 outcome = run_job(load(), "sync", listen=stop)
@@ -51,9 +50,13 @@ def test_a_run_that_is_stopped_while_it_pulls_begins_nothing_more(settings: Sett
     # the interrupt was taken for a failure: the step began again half a minute later, after the steps behind it, and
     # the pulls went on to their end in any case
     connect(settings, sandbox, synced_through=None)
-    sandbox.plan({**INSIGHTS, "kind": "delay", "seconds": 2.0})
-    done = subprocess.run([sys.executable, "-c", STOPPED], capture_output=True, text=True, check=False, timeout=60)
-    assert (done.returncode, done.stdout) == (0, "False True landing__ad_platform\n")
+    with sandbox.holding("/insights$") as held:
+        run = subprocess.Popen([sys.executable, "-c", STOPPED], stdout=subprocess.PIPE, text=True)
+        assert held.acquire(timeout=AT_MOST)
+        run.send_signal(signal.SIGINT)
+        wait_until(lambda: ended(settings) == [("failed", "abandoned")] * 2)
+    told, _ = run.communicate(timeout=AT_MOST)
+    assert (run.returncode, told) == (0, "False True landing__ad_platform\n")
     assert ended(settings) == [("failed", "abandoned")] * 2
 
 
@@ -75,11 +78,11 @@ def test_a_pull_that_waits_for_its_provider_is_stopped_at_once(settings: Setting
     connection = reload(settings, connect(settings, sandbox)[0])
     pull = Pull(settings, connection, Lake(settings.lake), TODAY, DAYS)
     transport = pull.asking()
-    began, waiting = time.monotonic(), Thread(target=transport.sleep, args=[60])
+    waiting = Thread(target=transport.sleep, args=[600], daemon=True)
     waiting.start()
     pull.stop()
-    waiting.join()
-    assert time.monotonic() - began < 5
+    waiting.join(60)
+    assert not waiting.is_alive()
     for one in (transport, pull.asking()):
         with pytest.raises(OutOfTime):
             one.sleep(0)

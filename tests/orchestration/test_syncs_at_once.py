@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from functools import partial
@@ -22,6 +21,7 @@ from tests.factories import accounts
 from tests.factories.deployments import application, settings_of
 from tests.fixtures.at_once import meanwhile
 from tests.fixtures.sandbox import TODAY, RunningSandbox
+from tests.fixtures.waiting import AT_MOST
 from tests.orchestration.test_sync import DAYS, connect, reload
 from touchledger.settings import Settings
 
@@ -78,23 +78,20 @@ def test_two_runs_that_pull_at_once_are_both_told_as_running_and_then_as_done(
 ) -> None:
     # `touchledger sync` beside a run of the daemon: whichever began later told of the other as failed, being abandoned
     connect(settings, sandbox)
-    sandbox.plan({"route": "/insights$", "kind": "delay", "seconds": 3.0, "times": 2})
 
     def told() -> list[str]:
         with transaction(settings.operational_url) as session:
             return list(session.scalars(sa.select(ConnectionSync.status)))
 
     pull = partial(sync_kind, settings, lake, "ad_platform", DAYS)
-    with ThreadPoolExecutor(1) as other:
+    with ThreadPoolExecutor(1) as other, sandbox.holding("/insights$", 2) as held:
         slow = other.submit(pull)
-        while told() != ["running"] * 2:
-            assert not slow.done()
-            time.sleep(0.05)
-        # for the requests that are held up to be those of the run that began first
-        time.sleep(0.5)
+        for _ in range(2):
+            assert held.acquire(timeout=AT_MOST)
+        assert told() == ["running"] * 2
         pull()
         assert "failed" not in told()
-        slow.result(30)
+    slow.result()
     assert told() == ["done"] * 4
 
 

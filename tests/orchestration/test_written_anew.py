@@ -82,7 +82,6 @@ def test_nobody_waits_behind_an_erasure_that_waits_for_a_dump_of_postgres(
     home: Path, postgres_server: str, postgres_template: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # a dump holds every table to its end; whoever came to one after the erasure waited behind both
-    monkeypatch.setattr("orchestration.written_anew.PATIENCE_MILLISECONDS", 200)
     url = create_database(postgres_server, "dumped", template=postgres_template)
     settings, profile = settings_of(home, url), accounts.profile(url)
     asked = {"profile_id": profile.id, "reason": "other", "counts": {}, "due_at": db.now(), "secret": "5e"}
@@ -90,7 +89,8 @@ def test_nobody_waits_behind_an_erasure_that_waits_for_a_dump_of_postgres(
         session.add(Erasure(status="processing", rewritten_at=db.now(), **asked))
     with db.transaction(url) as dump:
         dump.execute(sa.text("lock table ingested_records in access share mode"))
-        with pytest.raises(StillReadError):
+        with monkeypatch.context() as hasty, pytest.raises(StillReadError):
+            hasty.setattr("orchestration.written_anew.PATIENCE_MILLISECONDS", 200)
             complete_erasures(settings)
     with db.transaction(url) as session:
         assert session.scalars(sa.select(Erasure.status)).all() == ["processing"]
@@ -112,14 +112,14 @@ def test_what_a_transaction_elsewhere_may_still_see_is_not_told_as_erased(
     home: Path, of_its_own: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # it held none of the tables: they were written anew with all that it might read, and the erasure was completed
-    monkeypatch.setattr("orchestration.written_anew.READERS_SECONDS", 0.2)
     url, settings = of_its_own, settings_of(home, of_its_own)
     asked = {"profile_id": accounts.profile(url).id, "reason": "other", "counts": {}, "due_at": db.now()}
     with db.transaction(url) as session:
         session.add(Erasure(status="processing", rewritten_at=db.now(), secret="trace-of-ann", **asked))
     with db.engine_for(url).connect().execution_options(isolation_level="REPEATABLE READ") as reader:
         reader.execute(sa.text("select name from workspaces")).fetchall()
-        with pytest.raises(StillReadError):
+        with monkeypatch.context() as hasty, pytest.raises(StillReadError):
+            hasty.setattr("orchestration.written_anew.READERS_SECONDS", 0.2)
             complete_erasures(settings)
     with db.transaction(url) as session:
         assert session.scalars(sa.select(Erasure.status)).all() == ["processing"]

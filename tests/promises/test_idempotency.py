@@ -94,7 +94,7 @@ def test_on_sqlite_the_twin_of_a_request_in_flight_waits_for_its_answer(
     # the view holds SQLite's one write lock here, so the twin's claim waits for it and then finds the answer
     thread = threading.Thread(target=first)
     thread.start()
-    assert turnstile.entered.wait(10)
+    assert turnstile.entered.wait(60)
     threading.Timer(0.2, turnstile.leave.set).start()
     twin = caller.post("/notes", json={"title": "slow"}, headers=KEY)
     thread.join()
@@ -166,7 +166,7 @@ def test_on_postgres_a_request_in_flight_refuses_its_twin(postgres_caller: Calle
         target=lambda: answers.append(postgres_caller.post("/notes", json={"title": "slow"}, headers=KEY))
     )
     thread.start()
-    assert turnstile.entered.wait(10)
+    assert turnstile.entered.wait(60)
     twin = postgres_caller.post("/notes", json={"title": "slow"}, headers=KEY)
     assert (twin.status_code, twin.get_json()["error"]["code"]) == (409, "idempotency_key_in_flight")
     turnstile.leave.set()

@@ -105,11 +105,11 @@ def test_what_names_a_row_is_written_while_somebody_holds_the_row(
 
 
 def write_what_names(world: World, store: Connection) -> None:
-    """A row for each that people change; on Postgres within the second for which the other one stands still."""
+    """A row for each that people change; on Postgres without waiting for anybody."""
     of, at = {"profile_id": world.profile.id}, db.now()
     with db.transaction(world.url) as session:
         if session.get_bind().dialect.name == "postgresql":
-            session.execute(sa.text("set local lock_timeout = '500ms'"))
+            session.execute(sa.text("set local lock_timeout = '10ms'"))
         session.add(WebhookEvent(workspace_id=world.profile.workspace_id, type="x", data={}, occurred_at=at))
         session.add(IngestedRecord(**of, dataset="touches", record_key="k", fingerprint="f", record={}))
         told = {"delivery_id": "d", "topic": "t", "facts": {}}

@@ -17,6 +17,7 @@ import click
 import pytest
 
 from tests.end_to_end.command import free_port
+from tests.fixtures.waiting import wait_until
 from touchledger.dagster_pulse import Pulse, trouble_of
 from touchledger.output import Output
 from touchledger.serving import watch
@@ -25,6 +26,7 @@ from touchledger.supervisor import Supervisor
 GONE = "dagster._core.errors.DagsterUserCodeUnreachableError: Could not reach user code server.\n"
 NOT_REACHED = "it cannot reach the code of touchledger (Could not reach user code server.)"
 WAITS = "the clock was set back, and it waits until 2099-01-02T03:04:05+00:00; end this command and begin it anew"
+NAMES = ("api", "dagster")
 SILENT = "its daemon was not heard of for ten minutes (SENSOR)"
 
 
@@ -52,11 +54,13 @@ class Pages:
 
     def __init__(self) -> None:
         self.answers: list[Any] = [answer()]
+        self.asked = 0
         pages = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 self.rfile.read(int(self.headers["Content-Length"]))
+                pages.asked += 1
                 body = json.dumps(pages.answers.pop(0) if len(pages.answers) > 1 else pages.answers[0]).encode()
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(body)))
@@ -143,10 +147,18 @@ def test_the_command_that_serves_tells_of_it(pages: Pages, tmp_path: Path, capsy
     # the process that holds the code had been killed: nothing was built any more, and `up` said nothing for ever
     pages.answers = [answer(error=GONE)]
     with Supervisor(tmp_path) as supervisor:
-        api = supervisor.start("api", [sys.executable, "-c", "import time; time.sleep(3)"])
-        supervisor.start("dagster", [sys.executable, "-c", "import time; time.sleep(60)"])
+        api, _ = (supervisor.start(one, [sys.executable, "-c", "import time; time.sleep(300)"]) for one in NAMES)
+
+        def end() -> None:
+            # what was found on the second look is told before the third
+            wait_until(lambda: pages.asked > 2)
+            api.process.terminate()
+
+        ending = threading.Thread(target=end)
+        ending.start()
         with pytest.raises(click.ClickException, match="the API ended"):
             watch(Output(quiet=True), supervisor, api, lambda: None, pulse=Pulse(pages.address, every=0.0))
+        ending.join()
     assert capsys.readouterr().err == (
         f"Dagster begins nothing by itself: {NOT_REACHED}; see {tmp_path / 'dagster.log'}\n"
     )

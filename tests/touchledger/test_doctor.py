@@ -40,7 +40,7 @@ def deployment(settings: Settings) -> Deployment:
 def test_the_doctor_of_a_migrated_database_prints_json_or_a_word_and_nothing_else(deployment: Deployment) -> None:
     findings = json.loads(deployment.run("doctor", "--json"))
     assert next(one["verdict"] for one in findings if one["subject"] == "database") == "ok"
-    assert deployment.run("doctor", "--quiet") == "ok"
+    assert deployment.run_here("doctor", "--quiet") == "ok"
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
@@ -275,7 +275,7 @@ def test_the_doctor_makes_no_key_beside_accounts_whose_key_is_lost(
     key = settings.home / "secret.key"
     key.unlink(missing_ok=True)
     for _ in range(2):
-        done = deployment.attempt("doctor", "--json")
+        done = deployment.attempt_here("doctor", "--json")
         (found,) = [one["found"] for one in json.loads(done.stdout) if one["subject"] == "key"]
         assert found == f"{key} is gone, and the database holds tokens of accounts that only its key opens"
     assert not key.exists()

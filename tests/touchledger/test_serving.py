@@ -22,6 +22,7 @@ from api.v1.workspaces.pacing_schemas import MOST_PROFILES
 from orchestration.locks import WriterBusyError
 from tests.end_to_end.command import free_port
 from tests.factories.deployments import migrate, settings_of
+from tests.fixtures.waiting import wait_until
 from touchledger import up
 from touchledger.output import Output
 from touchledger.serving import (
@@ -76,7 +77,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
         api = start_api(supervisor, settings)
         supervisor.wait_until_answers(api, f"{address}/healthz", within=60)
         # told the port by its caller alone, as by `touchledger serve --port`
-        with urllib.request.urlopen(f"{address}/.well-known/oauth-authorization-server", timeout=10) as answer:
+        with urllib.request.urlopen(f"{address}/.well-known/oauth-authorization-server", timeout=60) as answer:
             issuer = json.load(answer)["issuer"]
         many_ids = httpx.get(f"{address}{MANY_IDS_PATH}", params=MANY_IDS, trust_env=False)
         refused = [sent(settings, request + b"Host: a\r\n\r\n") for request in NO_REQUESTS]
@@ -85,7 +86,7 @@ def ended(tmp_path_factory: pytest.TempPathFactory) -> Ended:
 
 def sent(settings: Settings, request: bytes) -> tuple[str, dict[str, str], dict[str, Any]]:
     """Status line, headers and error of what the API answers to such bytes."""
-    with socket.create_connection((settings.api_host, settings.api_port), timeout=10) as connection:
+    with socket.create_connection((settings.api_host, settings.api_port), timeout=60) as connection:
         connection.sendall(request)
         head, _, body = b"".join(iter(lambda: connection.recv(65536), b"")).decode().partition("\r\n\r\n")
     status, *lines = head.split("\r\n")
@@ -115,8 +116,10 @@ def test_what_is_no_request_is_refused_in_the_envelope_and_its_secrets_reach_no_
 
 def test_what_ended_beside_the_api_is_told_to_scripts_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Supervisor(tmp_path) as supervisor:
-        api = supervisor.start("api", [sys.executable, "-c", "import time; time.sleep(2)"])
-        supervisor.start("worker", [sys.executable, "-c", "raise SystemExit(3)"])
+        worker = supervisor.start("worker", [sys.executable, "-c", "raise SystemExit(3)"])
+        # it ends once the other's end was seen
+        waiting = f"import os, time\nwhile os.path.exists('/proc/{worker.process.pid}'): time.sleep(0.01)"
+        api = supervisor.start("api", [sys.executable, "-c", waiting])
         with pytest.raises(click.ClickException, match="the API ended with code 0"):
             watch(Output(quiet=True), supervisor, api, lambda: None)
     told = capsys.readouterr()
@@ -125,12 +128,15 @@ def test_what_ended_beside_the_api_is_told_to_scripts_too(tmp_path: Path, capsys
 
 def test_logs_of_what_is_served_are_emptied_once_they_are_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("touchledger.supervisor.LOGS_SECONDS", 0.0)
-    loud = "import time; print('x' * 1_200_000, flush=True); time.sleep(1.5); print('last')"
+    loud = "print('x' * 1_200_000, flush=True)"
+    # what it says last, it says once its log was emptied
+    emptied = f"import os, time\n{loud}\nwhile os.path.getsize({str(tmp_path / 'api.log')!r}): time.sleep(0.01)"
     with Supervisor(tmp_path, log_mb=1) as supervisor:
-        api = supervisor.start("api", [sys.executable, "-c", loud])
         # of which nothing can be kept
-        supervisor.start("worker", [sys.executable, "-c", loud])
         (tmp_path / "worker.log.1").mkdir()
+        worker = supervisor.start("worker", [sys.executable, "-c", f"{loud}\nimport time; time.sleep(300)"])
+        wait_until(lambda: worker.log.stat().st_size > 1_200_000)
+        api = supervisor.start("api", [sys.executable, "-c", f"{emptied}\nprint('last')"])
         with pytest.raises(click.ClickException, match="the API ended with code 0"):
             watch(Output(quiet=True), supervisor, api, lambda: None)
     assert (tmp_path / "api.log").read_text() == "last\n"
@@ -155,7 +161,7 @@ def test_a_signal_to_end_is_never_missed(tmp_path: Path, sign: signal.Signals) -
 
     before = signal.getsignal(sign)
     with Supervisor(tmp_path) as supervisor:
-        api = supervisor.start("api", [sys.executable, "-c", "import time; time.sleep(20)"])
+        api = supervisor.start("api", [sys.executable, "-c", "import time; time.sleep(300)"])
         watch(Output(quiet=True), supervisor, api, tell)
         assert api.process.poll() is None
     assert signal.getsignal(sign) == before
@@ -207,7 +213,7 @@ def test_dagster_reads_no_settings_of_a_file_that_nobody_else_reads(
     settings.dagster_home.mkdir(parents=True)
     with Supervisor(settings.home / "logs") as supervisor:
         child = start_dagster(supervisor, settings)
-        child.process.wait(timeout=30)
+        child.process.wait(timeout=60)
     told = json.loads(child.log.read_text())
     assert not (Path(told["folder"]) / ".env").exists()
     # what was named relative to the folder of before is the same in the new one

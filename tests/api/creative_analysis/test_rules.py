@@ -117,9 +117,9 @@ def test_a_sum_off_is_an_offer_however_it_is_written(text: str) -> None:
     ],
 )
 def test_hostile_text_finds_only_words_of_the_catalogue_and_soon(hostile: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     found = read("video", hostile, hostile, hostile)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
     for name, known in ATTRIBUTES.items():
         assert getattr(found, name) in {None, *known}
     assert set(found.offers) <= set(OFFERS)

@@ -130,7 +130,7 @@ def test_a_slow_analyser_keeps_the_other_chores_waiting_no_longer_than_a_round(
     def answer() -> dict[str, Any]:
         asked.append(request.get_json()["creative"]["title"])
         came.set()
-        answering.wait(10)
+        answering.wait(120)
         unsaid = dict.fromkeys(("hook_type", "cta_type", "primary_angle", "language"))
         return {**unsaid, "creative_format": "static", "offers": [], "confidence": 0.5, "analyzer": "slow/1"}
 
@@ -139,11 +139,11 @@ def test_a_slow_analyser_keeps_the_other_chores_waiting_no_longer_than_a_round(
         slow = settings.model_copy(update=away)
         monkeypatch.setattr("api.beside.PATIENCE", 0.3)
         round_ = beside(analyse_due)
-        assert round_(slow) == 0 and came.wait(10)
+        assert round_(slow) == 0 and came.wait(60)
         assert (round_(slow), asked) == (0, ["Why?"])
         assert kept(settings, job_id).status == "running"
         answering.set()
-        monkeypatch.setattr("api.beside.PATIENCE", 10)
+        monkeypatch.setattr("api.beside.PATIENCE", 60)
         assert (round_(slow), kept(settings, job_id).status) == (1, "succeeded")
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -20,10 +18,8 @@ from api.webhooks.emitting import emit_for_profile
 from tests.api.webhooks.conftest import subscribed
 from tests.factories import accounts
 from tests.factories.deployments import settings_of
+from tests.fixtures.at_once import meanwhile
 from touchledger.settings import Settings
-
-# seconds a deletion is given, which ends within them unless it has to wait
-GIVEN = 1.0
 
 
 @pytest.fixture
@@ -36,28 +32,10 @@ def profile(database_url: str) -> Profile:
     return accounts.profile(database_url)
 
 
-@contextmanager
-def deleted_once_read(session: Session, url: str, profile: Profile, number: str) -> Iterator[None]:
-    """Delete the subscription as soon as this session has read it, as somebody else would at that moment."""
+def delete(url: str, profile: Profile, number: str) -> None:
     place = Place(profile.workspace_id, profile.id)
-
-    def delete() -> None:
-        with db.transaction(url) as other:
-            subscriptions.delete(other, subscriptions.locked(other, place, number))
-
-    thread = threading.Thread(target=delete)
-
-    def read(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:
-        if "\nFROM webhook_subscriptions" in statement and thread.ident is None:
-            thread.start()
-            thread.join(GIVEN)
-
-    sa.event.listen(session.connection(), "after_cursor_execute", read)
-    yield
-    session.commit()
-    thread.join(30)
-    assert thread.ident is not None
-    assert not thread.is_alive()
+    with db.transaction(url) as session:
+        subscriptions.delete(session, subscriptions.locked(session, place, number))
 
 
 def emitted(session: Session, profile: Profile, _: str) -> None:
@@ -77,7 +55,8 @@ def test_a_deletion_waits_for_what_is_being_told_and_takes_it_along(
         emitted(session, profile, "")
         delivery = session.scalars(sa.select(WebhookDelivery)).one()
         delivery.status = "delivered"
-    with db.transaction(url) as session, deleted_once_read(session, url, profile, subscription.id):
+    deletion = partial(delete, url, profile, subscription.id)
+    with meanwhile(url, "\nFROM webhook_subscriptions", deletion), db.transaction(url) as session:
         write(session, profile, delivery.id)
     with db.transaction(url) as session:
         assert session.scalars(sa.select(WebhookDelivery)).all() == []

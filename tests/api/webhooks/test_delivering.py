@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from api.webhooks.waiting import WAITS
 from tests.api.webhooks.conftest import SECRET, subscribed
 from tests.factories import accounts
 from tests.factories.receivers import Receiver
+from tests.fixtures.at_once import meanwhile
 from touchledger.settings import Settings
 
 START = datetime(2026, 6, 1, tzinfo=UTC)
@@ -274,13 +274,8 @@ def test_a_subscription_is_deleted_while_what_it_was_told_is_noted(home: Path, d
             delivering._settle(session, attempt, delivering.Outcome(200))
 
     place = subscriptions.Place(subscription.workspace_id, subscription.profile_id)
-    with ThreadPoolExecutor() as pool:
-        with db.transaction(database_url) as session:
-            held = subscriptions.locked(session, place, subscription.id)
-            noted = pool.submit(note)
-            wait([noted], timeout=0.5)
-            subscriptions.delete(session, held)
-        noted.result(timeout=10)
+    with meanwhile(database_url, "FROM webhook_subscriptions", note), db.transaction(database_url) as session:
+        subscriptions.delete(session, subscriptions.locked(session, place, subscription.id))
     assert deliveries(settings) == []
 
 

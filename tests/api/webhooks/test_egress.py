@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import socket
+import time
 from typing import Any
 
 import pytest
@@ -118,13 +119,12 @@ def test_a_connection_is_cut_however_slowly_the_other_side_goes_on(monkeypatch: 
     monkeypatch.setattr(egress, "CONNECT_SECONDS", 0.25)
     ours, theirs = socket.socketpair()
     monkeypatch.setattr(egress.HTTPSConnection, "connect", lambda self: setattr(self, "sock", ours))
+    begun = time.monotonic()
     egress._Connection("receiver.example").connect()
-    # what connecting did not take is left for the answer
-    theirs.settimeout(0.15)
-    with pytest.raises(TimeoutError):
-        theirs.recv(1)
-    theirs.settimeout(5)
+    theirs.settimeout(60)
     assert theirs.recv(1) == b""
+    # what connecting did not take is left for the answer
+    assert time.monotonic() - begun >= 0.3
     ours.close()
     theirs.close()
 

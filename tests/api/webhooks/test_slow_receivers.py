@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -18,6 +17,7 @@ from tests.api.webhooks.conftest import subscribed
 from tests.api.webhooks.test_delivering import deliveries, emitted
 from tests.factories import accounts
 from tests.factories.receivers import Receiver, receiving
+from tests.fixtures.waiting import wait_until
 from touchledger.settings import Settings
 
 SLOW = "https://slow.example/hook"
@@ -45,18 +45,23 @@ def test_a_slow_receiver_holds_neither_the_round_nor_the_others(
     emitted(settings, subscription)
     deliver = sending(Egress({"https://receiver.example": receiver.url, "https://slow.example": slow.url}))
     taken = 0
-    for _ in range(3):
-        begun = time.monotonic()
+
+    def rounds_until(holds: Callable[[], bool]) -> None:
+        nonlocal taken
+        while not holds():
+            taken += deliver(settings)
+
+    rounds_until(lambda: taken == 1)
+    rounds_until(lambda: len(slow.came) == OF_ONE)
+    for _ in range(2):
         taken += deliver(settings)
-        assert time.monotonic() - begun < 3
     told = [(row.subscription_id, row.status) for row in deliveries(settings) if row.status == "delivered"]
     assert (taken, told) == (1, [(other.id, "delivered")])
     # no more than two of its own wait at the slow one, however often there is a round
     assert len(slow.came) == OF_ONE
     slow.answering.set()
-    for _ in range(20):
-        taken += deliver(settings)
-    assert taken == len(deliveries(settings)) == len(receiver.came) + len(slow.came)
+    rounds_until(lambda: taken == len(deliveries(settings)))
+    assert taken == len(receiver.came) + len(slow.came)
     assert {row.status for row in deliveries(settings)} == {"delivered"}
 
 
@@ -71,11 +76,12 @@ def test_a_workspace_of_many_slow_receivers_does_not_keep_another_waiting(
     other = subscribed(settings, elsewhere)
     emitted(settings, other)
     deliver = sending(Egress({"https://receiver.example": receiver.url, "https://slow.example": slow.url}))
-    assert deliver(settings) == 1
+    while not deliver(settings):
+        assert len(slow.came) < 3, "they kept it waiting"
     assert len(receiver.came) == 1
     # what is free is everybody's
     deliver(settings)
-    assert len(slow.came) == 3
+    wait_until(lambda: len(slow.came) == 3)
     slow.answering.set()
     while {row.status for row in deliveries(settings)} != {"delivered"}:
         deliver(settings)
@@ -83,21 +89,19 @@ def test_a_workspace_of_many_slow_receivers_does_not_keep_another_waiting(
 
 def test_a_receiver_that_never_answers_is_given_up(slow: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(egress, "WHOLE_SECONDS", 0.1)
-    begun = time.monotonic()
     assert slow.egress.post("https://receiver.example/hook", b"{}", {}) == Outcome(error="timeout")
-    assert time.monotonic() - begun < 3
+    assert not slow.answering.is_set()
 
 
 def test_a_receiver_has_all_the_time_that_it_is_promised(slow: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     # it had ten seconds of the fifteen: the rest was kept for a connection that had long been made
-    monkeypatch.setattr(egress, "WHOLE_SECONDS", 3.0)
-    monkeypatch.setattr(egress, "CONNECT_SECONDS", 2.9)
+    monkeypatch.setattr(egress, "WHOLE_SECONDS", 60.0)
+    monkeypatch.setattr(egress, "CONNECT_SECONDS", 59.9)
     threading.Timer(0.3, slow.answering.set).start()
     assert slow.egress.post("https://receiver.example/hook", b"{}", {}) == Outcome(200)
 
 
 def test_an_answer_without_end_is_taken_by_its_status(receiver: Receiver) -> None:
+    # read to its end, it would be the test that has none
     receiver.is_endless = True
-    begun = time.monotonic()
     assert receiver.egress.post("https://receiver.example/hook", b"{}", {}) == Outcome(200)
-    assert time.monotonic() - begun < 3

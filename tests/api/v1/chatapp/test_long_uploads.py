@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
@@ -13,12 +12,13 @@ import sqlalchemy as sa
 import time_machine
 
 from api import chat_apps, db
-from api.models import ChatTemplate, IdempotencyRecord
+from api.models import ChatTemplate
 from sandbox.chatapp import PNG
 from tests.api.conftest import Caller
 from tests.api.v1.chatapp.conftest import Business
 from tests.api.v1.chatapp.test_templates import TEMPLATE, refusal
 from tests.fixtures.sandbox import RunningSandbox
+from tests.fixtures.waiting import AT_MOST
 
 
 def hand_in(business: Business) -> Any:
@@ -29,22 +29,16 @@ def hand_in(business: Business) -> Any:
     return caller.post("/chatapp/templates", headers=key, data=parts, content_type="multipart/form-data")
 
 
-def is_claimed(business: Business) -> bool:
-    with db.transaction(business.settings.operational_url) as session:
-        return session.scalar(sa.select(IdempotencyRecord.key)) is not None
-
-
 def test_a_repetition_takes_nothing_over_while_the_sample_is_still_on_its_way(
     business: Business, sandbox: RunningSandbox
 ) -> None:
     # after a minute it handed the template in too, and one of the two was refused for what the other had made
-    sandbox.plan({"route": "/upload:", "method": "POST", "kind": "delay", "seconds": 2.0})
     with time_machine.travel(db.now(), tick=True) as clock, ThreadPoolExecutor(1) as pool:
-        first = pool.submit(hand_in, business)
-        while not is_claimed(business):
-            time.sleep(0.05)
-        clock.shift(timedelta(seconds=chat_apps.UPLOAD_SECONDS - 10))
-        assert refusal(hand_in(business)) == (409, "idempotency_key_in_flight", None)
+        with sandbox.holding("/upload:") as held:
+            first = pool.submit(hand_in, business)
+            assert held.acquire(timeout=AT_MOST)
+            clock.shift(timedelta(seconds=chat_apps.UPLOAD_SECONDS - 10))
+            assert refusal(hand_in(business)) == (409, "idempotency_key_in_flight", None)
         assert first.result().status_code == 201
         again = hand_in(business)
     assert (again.status_code, again.headers["Idempotent-Replayed"]) == (201, "true")

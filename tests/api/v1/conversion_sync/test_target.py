@@ -21,6 +21,7 @@ from tests.api.conftest import Caller
 from tests.api.v1.profiles.conftest import Ask, refusal
 from tests.factories import connected, exports, people
 from tests.fixtures.sandbox import RunningSandbox
+from tests.fixtures.waiting import AT_MOST
 
 PATH = "/conversion-sync/platform-safe/target"
 
@@ -77,12 +78,13 @@ def test_a_clean_dataset_is_made_once_and_destinations_are_turned_to_it(
 
 def test_of_two_who_choose_it_at_once_one_makes_it(key: Caller, via: Connection, sandbox: RunningSandbox) -> None:
     # neither saw the other's in the platform's list, and a second one took a slot for good
-    sandbox.plan({"route": "/adspixels$", "method": "POST", "kind": "delay", "seconds": 1.0, "times": None})
     asking = [Caller(key.client.application.test_client(), key.secret) for _ in range(2)]
-    with ThreadPoolExecutor(2) as pool:
-        answers = list(pool.map(lambda one: one.post(PATH, json={"target": "clean"}), asking))
-    assert sorted(one.status_code for one in answers) == [200, 429]
-    refused = next(one for one in answers if one.status_code == 429)
+    with ThreadPoolExecutor(1) as pool:
+        with sandbox.holding("/adspixels$") as held:
+            first = pool.submit(asking[0].post, PATH, json={"target": "clean"})
+            assert held.acquire(timeout=AT_MOST)
+            refused = asking[1].post(PATH, json={"target": "clean"})
+        assert first.result().status_code == 200
     assert refusal(refused) == (429, "rate_limit_exceeded", "concurrency")
     assert refused.headers["Retry-After"] == "1"
     made = data(key.post(PATH, json={"target": "clean"}))

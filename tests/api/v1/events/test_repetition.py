@@ -206,22 +206,24 @@ def test_a_test_event_is_taken_back_without_a_trace(sender: Sender, landing: Lan
 
 
 def test_the_answer_says_when_the_event_will_be_seen(sender: Sender, settings: Settings) -> None:
-    def published(began: datetime) -> None:
+    def published(took: timedelta) -> None:
+        at = db.now()
         with db.transaction(settings.operational_url) as session:
-            session.add(Run(started_at=began, published_at=db.now(), snapshot_id=db.new_id()))
+            session.add(Run(started_at=at - took, published_at=at, snapshot_id=db.new_id()))
 
-    published(db.now() - timedelta(seconds=40))
+    published(timedelta(seconds=40))
+    asked = db.now()
     answer = sender.accepted(PAYMENT)
     due = datetime.fromisoformat(answer["visible_by"])
     assert answer["visible"] == "next_snapshot"
-    assert timedelta(seconds=98) < due - db.now() <= timedelta(seconds=102)
-    published(db.now())
+    assert asked + timedelta(seconds=98) < due <= db.now() + timedelta(seconds=102)
+    published(timedelta(0))
     assert sender.accepted(PAYMENT)["visible"] == "next_snapshot", "that run took up nothing that was sent"
     lake = Lake(settings.lake)
     lake.prepare()
     assert len(land_ingested(settings.operational_url, lake)) == 1
     assert sender.accepted(PAYMENT)["visible"] == "next_snapshot", "taken up, and not yet published"
-    published(db.now())
+    published(timedelta(0))
     again = sender.accepted(PAYMENT)
     assert (again["visible"], again["visible_by"]) == ("published", None)
 

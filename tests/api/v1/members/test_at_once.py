@@ -39,7 +39,7 @@ def together(app: Flask, calls: list[tuple[Any, ...]]) -> list[TestResponse]:
 
     def send(call: tuple[Any, ...]) -> TestResponse:
         ask = asker(app.test_client())
-        ready.wait(10)
+        ready.wait(60)
         return ask(*call)
 
     with ThreadPoolExecutor(len(calls)) as pool:

@@ -20,6 +20,7 @@ from tests.api.conftest import Caller
 from tests.api.v1.profiles.conftest import Ask, refusal
 from tests.factories import accounts, connected, people, served
 from tests.fixtures.sandbox import RunningSandbox
+from tests.fixtures.waiting import AT_MOST
 from touchledger.settings import Settings
 
 PATH = "/partner/audiences/customer-list"
@@ -254,12 +255,12 @@ def kept_lists(url: str) -> int:
 def test_two_who_ask_for_a_list_of_one_name_at_once_get_one_each(
     key: Caller, url: str, sandbox: RunningSandbox
 ) -> None:
-    sandbox.plan({"route": "/users(replace)?$", "kind": "delay", "seconds": 2})
     with ThreadPoolExecutor() as pool:
-        waits = pool.submit(key.post, PATH, json=body({"external_ref": "ann"}))
-        while not kept_lists(url):
-            assert not waits.done(), waits.result().text
-        quick = data(key.post(PATH, json=body({"external_ref": "bob"})))
+        with sandbox.holding("/users(replace)?$") as held:
+            waits = pool.submit(key.post, PATH, json=body({"external_ref": "ann"}))
+            assert held.acquire(timeout=AT_MOST)
+            assert kept_lists(url) == 1
+            quick = data(key.post(PATH, json=body({"external_ref": "bob"})))
         slow = data(waits.result())
     there = {name: [email for email, _ in one["people"]] for name, one in sandbox.audiences().items()}
     assert there == {slow["platform_audience_id"]: [mail("ann")], quick["platform_audience_id"]: [mail("bob")]}

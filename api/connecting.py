@@ -57,6 +57,22 @@ def begin(
     return made
 
 
+def keep(session: Session, settings: Settings, profile: Profile, *, provider: str, asked: Client, grant: Grant) -> str:
+    """Connect the one account that a token of its owner opens, or give its connection that token; gives its id.
+
+    404 not_found for an archived profile, 409 account_connected_elsewhere where another of the workspace holds it.
+    """
+    # two that connect one account at once do it one after the other
+    session.get_one(Workspace, profile.workspace_id, with_for_update={"key_share": True})
+    if session.get_one(Profile, profile.id, with_for_update={"key_share": True}).archived_at is not None:
+        raise errors.NOT_FOUND()
+    (account,), pending = grant.accounts, _pending(session, asked, profile, provider)
+    if elsewhere(session, pending, [account.external_account_id]):
+        raise errors.ACCOUNT_CONNECTED_ELSEWHERE()
+    pending.token = grant.token
+    return take(session, settings, pending, [account.document()])[0].id
+
+
 def fail(session: Session, settings: Settings, handoff_id: str, reason: str) -> None:
     """End the hand-off without a connection; one that was only begun for it ends too."""
     handoff = session.get_one(Handoff, handoff_id, with_for_update=True)

@@ -44,6 +44,17 @@ def redeem(client: Client, transport: Transport, *, code: str, back: str) -> Gra
         raise Malformed(client.provider, "a grant is not as promised") from None
 
 
+def opened(client: Client, transport: Transport, token: str) -> Grant:
+    """What a token opens that an account's owner made at the provider itself; for the providers of `BY_TOKEN`.
+
+    Raises only `connectors.errors`; no message holds the token.
+    """
+    try:
+        return Grant(token, (), [BY_TOKEN[client.provider](Asking(client, transport, token, ""), token)])
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise Malformed(client.provider, "an account is not as promised") from None
+
+
 def _graph(asking: Asking, edge: str, fields: str, read: Callable[[Mapping[str, Any]], Account]) -> Grant:
     token = _lasting(asking, asking.token(f"{GRAPH_VERSION}/oauth/access_token"))
     bearer, proof = {"Authorization": f"Bearer {token}"}, proved(token, asking.client.client_secret)
@@ -92,22 +103,29 @@ def _business_account(row: Mapping[str, Any]) -> Account:
 def _shopify(asking: Asking) -> Grant:
     told = asking.token("admin/oauth/access_token")
     token = text(told["access_token"])
+    return Grant(token, words(told["scope"]), [_store(asking, token)])
+
+
+def _store(asking: Asking, token: str) -> Account:
     shop = asking.get(f"admin/api/{ADMIN_VERSION}/shop.json", {"X-Shopify-Access-Token": token})["shop"]
     handle = text(shop["myshopify_domain"]).partition(".")[0]
     if not _HANDLE.fullmatch(handle):
         raise Malformed("shopify", "a shop whose handle is none")
-    account = Account(handle, text(shop["name"]), shop.get("currency"), shop.get("iana_timezone"))
-    return Grant(token, words(told["scope"]), [account])
+    return Account(handle, text(shop["name"]), shop.get("currency"), shop.get("iana_timezone"))
 
 
 def _stripe(asking: Asking) -> Grant:
     told = asking.token("oauth/token", grant_type="authorization_code")
     token = text(told["access_token"])
+    return Grant(token, words(told["scope"]), [_processor(asking, token)])
+
+
+def _processor(asking: Asking, token: str) -> Account:
     row = asking.get("v1/account", {"Authorization": f"Bearer {token}"})
     number, currency = text(row["id"]), row.get("default_currency")
     profile, dashboard = row.get("business_profile") or {}, (row.get("settings") or {}).get("dashboard") or {}
     name = profile.get("name") or dashboard.get("display_name") or number
-    return Grant(token, words(told["scope"]), [Account(number, text(name), currency.upper() if currency else None)])
+    return Account(number, text(name), currency.upper() if currency else None)
 
 
 WAYS: Mapping[str, Way] = {
@@ -119,3 +137,4 @@ WAYS: Mapping[str, Way] = {
     # what is asked for stands in the app's own settings there
     "tiktok": Way("", tiktok_grants.read, client_field="app_id", code_field="auth_code"),
 }
+BY_TOKEN: Mapping[str, Callable[[Asking, str], Account]] = {"shopify": _store, "stripe": _processor}

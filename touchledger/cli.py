@@ -114,6 +114,25 @@ def mint_key(output: Output, profile_id: str, scopes: tuple[str, ...], name: str
     output.result(secret, {"key": secret, "profile_id": profile_id}, f"[bold]{secret}[/]\nIt cannot be shown again.")
 
 
+@main.command("connect")
+@click.argument("vendor", type=click.Choice(["shopify", "stripe"]))
+@click.option("--profile", "profile_id", required=True, help="Id of the profile that the account belongs to.")
+@click.option("--shop", help="Of Shopify: the name before .myshopify.com.")
+@click.option("--sandbox", "is_sandbox", is_flag=True, help="The account is the bundled sandbox's.")
+@speaking
+def connect_account(output: Output, vendor: str, profile_id: str, shop: str | None, is_sandbox: bool) -> None:
+    """Connect an account at VENDOR by a token that its owner made there, read from the terminal or standard input."""
+    from touchledger.own_tokens import connect
+
+    stdin = click.get_text_stream("stdin")
+    token = click.prompt("Token", hide_input=True, err=True) if stdin.isatty() else stdin.readline()
+    made = connect(
+        _prepared(), vendor=vendor, profile_id=profile_id, token=token.strip(), shop=shop, is_sandbox=is_sandbox
+    )
+    shown = f"{escape(spelt(made['name']))} ({escape(spelt(made['account']))})"
+    output.result(made["connection_id"], made, f"{shown} is connected: [bold]{made['connection_id']}[/]")
+
+
 @main.command("import")
 @click.argument("dataset")
 @click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))

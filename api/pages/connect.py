@@ -114,8 +114,9 @@ def renew_now(provider: str) -> Response:
         if found is None:
             return browser.notice(404, *NOTHING)
         try:
-            providers.require_up(providers.client(settings, provider), settings)
-            renewable(found, provider)
+            asked = providers.client(settings, provider)
+            providers.require_up(asked, settings)
+            renewable(found, provider, asked)
             profile = _entitled(session.get_one(Profile, found.profile_id))
         except errors.ApiError as refusal:
             return _not_now(refusal)

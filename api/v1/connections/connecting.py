@@ -18,6 +18,7 @@ from api.v1.connections.routes import own
 from api.v1.connections.schemas import CandidateShape, ConnectBody, ConnectHandoff, ConnectionShape, FinalizeBody
 from api.v1.connections.shape import told
 from api.writing import actor, idempotent, session
+from connectors.grants import Client
 
 bp = Blueprint("connecting", __name__, description="Letting us in to an account.")
 
@@ -35,11 +36,12 @@ def connect(body: dict[str, Any]) -> dict[str, Any]:
     open one for the same provider ends. With `reconnect_connection_id` that connection gets a new token.
     """
     settings, profile = context.settings(), auth.current().profile
-    providers.require_up(providers.client(settings, body["provider"]), settings)
+    asked = providers.client(settings, body["provider"])
+    providers.require_up(asked, settings)
     # the profile before its connection, as whoever archives it does
     session().get_one(Profile, profile.id, with_for_update={"key_share": True})
     number = body["reconnect_connection_id"]
-    renewed = renewable(own(session(), number, locked=True), body["provider"]) if number else None
+    renewed = renewable(own(session(), number, locked=True), body["provider"], asked) if number else None
     made = connecting.begin(
         session(),
         settings,
@@ -99,12 +101,18 @@ def finalize(body: dict[str, Any], connection_id: str) -> list[dict[str, Any]]:
     return told(session(), taken)
 
 
-def renewable(connection: Connection, provider: str) -> Connection:
-    """The connection, if it can be made anew at this provider: 422 at another, 409 when it never was or is over."""
+def renewable(connection: Connection, provider: str, asked: Client) -> Connection:
+    """The connection, if it can be made anew at this provider: 422 at another, 409 when it never was or is over.
+
+    503 service_unavailable for one whose token its owner made: the provider knows no app of ours.
+    """
     if connection.provider_word != provider:
         raise errors.VALIDATION_ERROR("reconnect_connection_id: is a connection to another provider")
     if connection.status not in HOLDING:
         raise errors.CONNECTION_NOT_READY("Only a connection that was made can be made anew.")
+    if asked.is_sandbox and not connection.is_sandbox:
+        why = "Whoever operates this deployment gives this connection another token, with `touchledger connect`."
+        raise errors.SERVICE_UNAVAILABLE(why, headers=providers.RETRY)
     return connection
 
 

@@ -103,6 +103,17 @@ def test_where_the_provider_cannot_be_reached_the_page_says_so_and_nothing_begin
         assert session.scalars(sa.select(Handoff)).all() == []
 
 
+def test_a_real_account_is_not_made_anew_at_the_sandbox(
+    client: FlaskClient, settings: Settings, profile: Profile, path: str
+) -> None:
+    person(client, settings, profile, Role.ADMIN)
+    form = {"form_token": form_token(client.get(path))}
+    with db.transaction(settings.operational_url) as session:
+        session.execute(sa.update(Connection).values(is_sandbox=False))
+    answer = client.post(path, data=form)
+    assert (answer.status_code, "touchledger connect" in answer.text) == (503, True)
+
+
 def test_the_connection_is_of_the_provider_that_the_address_names(
     client: FlaskClient, settings: Settings, profile: Profile, path: str
 ) -> None:

@@ -16,6 +16,7 @@ import pytest
 from orchestration import early_dbt, resources
 from orchestration.dbt_manifest import PROJECT, executable
 from orchestration.dbt_process import WAIT
+from tests.fixtures.waiting import wait_until
 from tests.orchestration.test_orphans import ended
 from touchledger.settings import Settings
 
@@ -113,7 +114,7 @@ def test_a_killed_command_takes_it_along(home: Path) -> None:
     pid = int(command.stdout.readline())
     command.kill()
     command.communicate()
-    assert ended(pid)
+    wait_until(lambda: ended(pid))
 
 
 @pytest.mark.parametrize(("job", "early"), [("build", True), ("nightly", False)])

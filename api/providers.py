@@ -9,6 +9,7 @@ import httpx
 
 from api import errors
 from connectors import apps, google_api
+from connectors.authorizing import BY_TOKEN
 from connectors.grants import Client
 from connectors.meta_graph import VERSION
 from touchledger.settings import Settings
@@ -60,11 +61,15 @@ def client(settings: Settings, provider: str) -> Client:
         if settings.connect_sandbox == "on":
             base_url = f"{settings.sandbox_url}/{found.face}"
             return _client(found, apps.OF_SANDBOX, f"{base_url}/{found.page}", base_url, is_sandbox=True)
-    has_apps = provider in SPOKEN and SPOKEN[provider].real_url
-    why = (
-        "This deployment has no app at this provider." if has_apps else "No account of this provider can be connected."
-    )
-    raise errors.SERVICE_UNAVAILABLE(why, headers=RETRY)
+    raise errors.SERVICE_UNAVAILABLE(_why_not(SPOKEN.get(provider)), headers=RETRY)
+
+
+def _why_not(found: Spoken | None) -> str:
+    if found is not None and found.real_url:
+        return "This deployment has no app at this provider."
+    if found is not None and found.ours in BY_TOKEN:
+        return "The deployment's operator connects these by `touchledger connect`."
+    return "No account of this provider can be connected."
 
 
 def _client(found: Spoken, app: apps.App, page: str, base_url: str, *, is_sandbox: bool) -> Client:

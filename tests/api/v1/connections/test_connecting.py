@@ -270,7 +270,7 @@ def test_an_account_that_was_not_offered_is_refused(owner: Owner) -> None:
     ("changes", "provider", "why"),
     [
         ({"connect_sandbox": "off"}, "meta", "This deployment has no app at this provider."),
-        ({"connect_sandbox": "off"}, "shopify", "No account of this provider can be connected."),
+        ({"connect_sandbox": "off"}, "shopify", "The deployment's operator connects these by `touchledger connect`."),
         ({}, "social", "No account of this provider can be connected."),
         ({"sandbox_port": 1}, "shopify", "The sandbox does not run beside this deployment."),
     ],

@@ -66,7 +66,11 @@ def keep(session: Session, settings: Settings, profile: Profile, *, provider: st
     session.get_one(Workspace, profile.workspace_id, with_for_update={"key_share": True})
     if session.get_one(Profile, profile.id, with_for_update={"key_share": True}).archived_at is not None:
         raise errors.NOT_FOUND()
-    (account,), pending = grant.accounts, _pending(session, asked, profile, provider)
+    (account,) = grant.accounts
+    if held := _held(session, profile.id, asked.provider, account.external_account_id):
+        _renew(session, settings, held, grant.token, grant.scopes, account.reached_through)
+        return held.id
+    pending = _pending(session, asked, profile, provider)
     if elsewhere(session, pending, [account.external_account_id]):
         raise errors.ACCOUNT_CONNECTED_ELSEWHERE()
     pending.token = grant.token
@@ -167,7 +171,7 @@ def take(
     token, scopes, taken = pending.token, list(pending.scopes_granted), []
     free: Connection | None = pending
     for account in accounts:
-        held = _held(session, pending, account["external_account_id"])
+        held = _held(session, pending.profile_id, pending.provider, account["external_account_id"])
         if held is not None:
             _renew(session, settings, held, token, scopes, account.get("reached_through"))
             taken.append(held)
@@ -221,10 +225,10 @@ def _renew(
     connection_changed(session, row, before, base_url=settings.base_url)
 
 
-def _held(session: Session, pending: Connection, account_id: str) -> Connection | None:
+def _held(session: Session, profile_id: str, provider: str, account_id: str) -> Connection | None:
     held = sa.select(Connection).where(
-        Connection.profile_id == pending.profile_id,
-        Connection.provider == pending.provider,
+        Connection.profile_id == profile_id,
+        Connection.provider == provider,
         Connection.external_account_id == account_id,
         Connection.status.in_(HOLDING),
     )

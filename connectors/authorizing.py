@@ -18,7 +18,7 @@ from connectors.transport import Request, Transport
 
 _PAGE = 100
 # it becomes a part of addresses
-_HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
+HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
 
 def address(client: Client, *, state: str, back: str) -> str:
@@ -109,7 +109,7 @@ def _shopify(asking: Asking) -> Grant:
 def _store(asking: Asking, token: str) -> Account:
     shop = asking.get(f"admin/api/{ADMIN_VERSION}/shop.json", {"X-Shopify-Access-Token": token})["shop"]
     handle = text(shop["myshopify_domain"]).partition(".")[0]
-    if not _HANDLE.fullmatch(handle):
+    if not HANDLE.fullmatch(handle):
         raise Malformed("shopify", "a shop whose handle is none")
     return Account(handle, text(shop["name"]), shop.get("currency"), shop.get("iana_timezone"))
 

@@ -10,17 +10,17 @@ from api import connecting, db
 from api.connections import PATIENCE
 from api.errors import ApiError
 from api.models import Connection, Profile
+from api.models.connection import PROVIDER_WORDS
 from api.providers import SPOKEN
-from connectors.authorizing import opened
+from connectors.authorizing import HANDLE, opened
 from connectors.errors import ConnectorError, Refused, Revoked
 from connectors.grants import Client, Grant
 from connectors.transport import Transport
 from touchledger.settings import Settings
 
-# by the vendor's name: our word for it in the interface, and where its accounts are asked
-VENDORS = {"shopify": ("shopify", "https://{shop}.myshopify.com"), "stripe": ("payments", "https://api.stripe.com")}
+# where the accounts of each vendor are asked
+ADDRESSES = {"shopify": "https://{shop}.myshopify.com", "stripe": "https://api.stripe.com"}
 WITHIN_SECONDS = 30.0
-_HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
 
 def connect(
@@ -35,10 +35,10 @@ def connect(
         profile = session.get(Profile, profile_id)
     if profile is None or profile.archived_at is not None:
         raise click.BadParameter(f"there is no profile {profile_id!r}", param_hint="--profile")
-    provider, address = VENDORS[vendor]
+    provider, address = PROVIDER_WORDS.get(vendor, vendor), ADDRESSES[vendor]
     if not is_sandbox and "{shop}" in address:
         handle = (shop or "").lower().removeprefix("https://").rstrip("/").removesuffix(".myshopify.com")
-        if not _HANDLE.fullmatch(handle):
+        if not HANDLE.fullmatch(handle):
             raise click.BadParameter("name the shop as NAME.myshopify.com has it", param_hint="--shop")
         address = address.format(shop=handle)
     base_url = f"{settings.sandbox_url}/{SPOKEN[provider].face}" if is_sandbox else address

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+from datetime import datetime
 from typing import Any
 
 import marshmallow as ma
@@ -11,12 +12,13 @@ import sqlalchemy as sa
 from marshmallow import fields
 from sqlalchemy.orm import Session
 
-from api import auth, context, db, errors, plans
+from api import auth, connecting, context, db, errors, plans
 from api.audit import Actor, Attempt, record
 from api.bodies import Nothing
 from api.guard import PEOPLE, caller_guarded
 from api.http import Blueprint, answer_error
-from api.models import Connection, Import, Profile, Workspace
+from api.models import Connection, ConnectionSync, Import, Profile, Workspace
+from api.models.connection import ASKED
 from api.purge import retire
 from api.scopes import Scope
 from api.served import profile_facts
@@ -69,8 +71,9 @@ class DemoRemoved(ma.Schema):
 def create_demo(_query: dict[str, Any], _body: dict[str, Any]) -> Any:
     """Create and seed the demo profile
 
-    A made-up shop with 120 days of ads, visits, chats, orders and payments, the same everywhere. The next build loads
-    it. One per workspace; it counts as an active profile. 503 where the sandbox does not run.
+    A made-up shop with 120 days of ads, visits, chats, orders and payments, the same everywhere. Its files are loaded
+    and its accounts pulled by the next runs; ask again to learn when its figures are there. One per workspace; it
+    counts as an active profile. 503 where the sandbox does not run.
     """
     settings = context.settings()
     with db.transaction(settings.operational_url, durable=False) as reading:
@@ -135,7 +138,10 @@ def _made(workspace: Workspace, shop: Shop) -> Profile:
     profile = creation.add(workspace, body, may_share_name=True, is_demo=True, **hosts)
     for account in shop.accounts:
         base_url = f"{settings.sandbox_url}/{account['provider']}"
-        session().add(Connection(profile_id=profile.id, base_url=base_url, is_sandbox=True, **account))
+        connection = Connection(profile_id=profile.id, base_url=base_url, is_sandbox=True, **account)
+        session().add(connection)
+        session().flush()
+        connecting.queue_sync(session(), connection)
     for name, content in sorted(shop.files.items()):
         dataset, _, file_name = name.partition("/")
         uploads.queue(session(), profile.id, dataset, file_name, hashlib.sha256(content).hexdigest())
@@ -147,8 +153,23 @@ def _is_seeded(session: Session, profile: Profile) -> bool:
     waiting = sa.exists().where(Import.profile_id == profile.id, Import.status.in_(uploads.UNFINISHED))
     if session.scalar(sa.select(waiting)):
         return False
+    pulled_at = _pulled_at(session, profile)
     with snapshots(context.settings()).reader() as reader:
-        return reader is not None and profile_facts(reader, profile.id) is not None
+        if pulled_at is None or reader is None or profile_facts(reader, profile.id) is None:
+            return False
+        ((built_at,),) = reader.rows("select built_at from snapshot")
+    return bool(pulled_at < built_at)
+
+
+def _pulled_at(session: Session, profile: Profile) -> datetime | None:
+    """When each of the profile's accounts had been pulled for the first time; None while one has not."""
+    own = (Connection.profile_id == profile.id, Connection.status.in_(ASKED))
+    done = (ConnectionSync.connection_id == Connection.id, ConnectionSync.status == "done")
+    first = sa.select(sa.func.min(ConnectionSync.finished_at)).where(*done).scalar_subquery()
+    # syncs are forgotten after a while, and the last one that went well is not
+    moments = session.scalars(sa.select(sa.func.coalesce(first, Connection.synced_at)).where(*own)).all()
+    pulled = [moment for moment in moments if moment is not None]
+    return max(pulled, default=profile.created_at) if len(pulled) == len(moments) else None
 
 
 def _record(profile: Profile, action: str, after: dict[str, Any]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
 
 import pytest
@@ -11,7 +12,7 @@ from flask.testing import FlaskClient
 
 from api import db
 from api.http import Application
-from api.models import AuditEntry, Connection, Import, Profile
+from api.models import AuditEntry, Connection, ConnectionSync, Import, Profile
 from api.roles import Role
 from orchestration.inbox import scan_inbox
 from orchestration.lake import Lake
@@ -19,6 +20,9 @@ from tests.api.v1.profiles.conftest import Ask, refusal
 from tests.factories import accounts, people, served
 from tests.fixtures.sandbox import RunningSandbox
 from touchledger.settings import Settings
+
+# as tests/factories/served.py says it of each of its files
+BUILT_AT = datetime(2026, 11, 16, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -70,7 +74,42 @@ def test_the_demo_has_its_accounts_and_all_that_its_shop_sends(
     assert all(one.rows_loaded > 0 for one in imports)
     facts = {"profile_id": demo_id, "time_zone": "UTC", "currency": "USD", "currency_digits": 2}
     served.publish(beside.published, {"profiles": [{"profile_key": 1, **facts, "settings_version": "v"}]})
-    assert ask("POST", "/profiles/demo", token).get_json()["data"]["seeding"] == "done"
+    # a build of the files alone, which came before any account was asked
+    assert ask("POST", "/profiles/demo", token).get_json()["data"]["seeding"] == "queued"
+
+
+def test_the_demo_is_seeded_once_a_snapshot_is_newer_than_the_first_pull_of_each_account(
+    ask: Ask, url: str, profile: Profile, beside: Settings, admin_of: Callable[[Profile], str]
+) -> None:
+    token = admin_of(profile)
+    demo_id = ask("POST", "/profiles/demo", token).get_json()["data"]["profile"]["profile_id"]
+    scan_inbox(beside, Lake(beside.lake))
+    facts = {"profile_id": demo_id, "time_zone": "UTC", "currency": "USD", "currency_digits": 2}
+    served.publish(beside.published, {"profiles": [{"profile_key": 1, **facts, "settings_version": "v"}]})
+
+    def seeding() -> str:
+        return str(ask("POST", "/profiles/demo", token).get_json()["data"]["seeding"])
+
+    with db.transaction(url) as session:
+        syncs = session.scalars(sa.select(ConnectionSync)).all()
+        assert {(one.status, one.profile_id) for one in syncs} == {("queued", demo_id)}
+        kinds = session.scalars(
+            sa.select(Connection.kind).join(ConnectionSync, ConnectionSync.connection_id == Connection.id)
+        )
+        assert sorted(kinds) == ["ad_platform", "ad_platform", "payments", "store"]
+        for one in syncs[1:]:
+            one.status, one.finished_at = "done", BUILT_AT - timedelta(minutes=1)
+    assert seeding() == "queued"
+    with db.transaction(url) as session:
+        last = session.get_one(ConnectionSync, syncs[0].id)
+        last.status, last.finished_at = "done", BUILT_AT + timedelta(minutes=1)
+    assert seeding() == "queued"
+    with db.transaction(url) as session:
+        session.get_one(ConnectionSync, last.id).finished_at = BUILT_AT - timedelta(minutes=1)
+        # later pulls change nothing about it
+        later = {"status": "done", "finished_at": BUILT_AT + timedelta(hours=1)}
+        session.add(ConnectionSync(connection_id=last.connection_id, profile_id=demo_id, **later))
+    assert seeding() == "done"
 
 
 def test_two_workspaces_get_the_same_demo(
@@ -96,7 +135,8 @@ def test_a_deleted_demo_is_gone_and_may_be_made_again(
     assert answer["meta"] == {"profile_id": made["profile_id"]}
     gone = answer["data"]
     assert (gone["profile_id"], gone["archived"]) == (made["profile_id"], True)
-    assert gone["rows_removed"] == loaded + 6
+    # six imports and the first sync of four accounts
+    assert gone["rows_removed"] == loaded + 6 + 4
     assert refusal(ask("DELETE", "/profiles/demo", token)) == (404, "not_found", None)
     assert ask("GET", f"/profiles/{made['profile_id']}", token).status_code == 404
     with db.transaction(url) as session:

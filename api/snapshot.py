@@ -191,8 +191,10 @@ class Snapshots:
         found = signature(self._pointer)
         if not self._is_news(found):
             return
-        # with a snapshot in hand one thread opens the next, and the others go on reading the old one meanwhile
-        if not self._opening.acquire(blocking=self._current is None):
+        # with a snapshot in hand one thread opens the next, and the others go on reading the old one meanwhile; but not
+        # one that was removed: it may hold somebody who was erased, and the file of its names is gone with it
+        served = self._current
+        if not self._opening.acquire(blocking=served is None or not served.path.exists()):
             return
         try:
             if self._is_news(found):

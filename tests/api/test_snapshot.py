@@ -202,6 +202,35 @@ def test_a_publish_loop_under_concurrent_readers_shows_no_error_and_no_mixed_ver
     assert {cash for cash, _ in seen} >= set(range(2, 10))
 
 
+def test_a_request_that_begins_once_the_old_snapshot_is_removed_reads_the_new_one(
+    snapshots: Snapshots, bare: Settings
+) -> None:
+    old = served.publish(bare.published, version(1), token=1)
+    done, newest = threading.Event(), [1]
+    seen: list[tuple[int, int]] = []
+
+    def read() -> None:
+        while not done.is_set():
+            least = newest[0]
+            seen.append((least, number_in(snapshots) or 0))
+
+    threads = [threading.Thread(target=read) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    try:
+        for number in range(2, 12):
+            new = served.publish(bare.published, version(number), token=number)
+            # as after an erasure, whose publication leaves no file of before
+            (bare.published / f"served-{old}.duckdb").unlink()
+            old, newest[0] = new, number
+            wait_until(lambda number=number: (number, number) in seen[-100:])
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+    assert [(least, number) for least, number in seen if number < least] == []
+
+
 def test_the_factory_makes_every_served_table(snapshots: Snapshots, bare: Settings) -> None:
     served.publish(bare.published, {})
     with snapshots.reader() as reader:

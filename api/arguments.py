@@ -142,7 +142,7 @@ def parse_json(text: bytes, *, parse_int: Callable[[str], int] | None = None) ->
             object_pairs_hook=members,
             parse_constant=_no_constant,
             parse_float=_finite,
-            parse_int=parse_int or _whole,
+            parse_int=_told(parse_int or _whole),
         )
     except RecursionError:
         raise _too_deep() from None
@@ -214,6 +214,17 @@ def _too_deep() -> errors.ApiError:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
+
+
+def _told(read: Callable[[str], int]) -> Callable[[str], int]:
+    def whole(text: str) -> int:
+        try:
+            return read(text)
+        except ValueError:
+            # of more digits than it reads Python says what its own programmer may set
+            raise ValueError("a number is too large") from None
+
+    return whole
 
 
 def _whole(text: str) -> int:

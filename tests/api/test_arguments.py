@@ -27,6 +27,13 @@ def test_whoever_keeps_wider_ones_says_how() -> None:
     assert parse_json(f"[{2**70}]".encode(), parse_int=int) == [2**70]
 
 
+@pytest.mark.parametrize("parse_int", [None, int])
+def test_a_number_of_more_digits_than_python_reads_is_told_to_whoever_sent_it(parse_int: type[int] | None) -> None:
+    with pytest.raises(errors.ApiError) as refused:
+        parse_json(b"[" + b"9" * 5_000 + b"]", parse_int=parse_int)
+    assert refused.value.message == "The body is not valid JSON: a number is too large."
+
+
 class Seen(ma.fields.String):
     """A text that is counted when it is read."""
 

@@ -126,14 +126,14 @@ def environment(settings: Settings) -> dict[str, str]:
 
 def _spark(settings: Settings, arguments: list[str]) -> int:
     """Run the models on the cluster and take their marts into the warehouse; gives dbt's exit code."""
-    from orchestration import increment, spark
+    from orchestration import increment, spark, spark_needs
 
     increment.forget(settings)
     try:
         code = spark.run_models(settings, arguments)
         if code == 0:
             spark.take_marts(settings)
-    except spark.SparkMissingError as error:
+    except spark_needs.SparkMissingError as error:
         _tell(str(error))
         return 1
     except Exception as error:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,9 +26,9 @@ from orchestration.limits import limits
 from orchestration.log_files import put_aside
 from orchestration.orphans import die_with_parent
 from orchestration.publish import STORAGE
-from touchledger.settings import REPOSITORY, Settings
+from orchestration.spark_needs import python, require
+from touchledger.settings import Settings
 
-ANSWER_SECONDS = 5.0
 DRIVER = Path(__file__).with_name("spark_driver.py")
 # what others than the publisher read in the warehouse
 BESIDE_MARTS = ("intermediate.int_score_history", "intermediate.int_score_history_layers")
@@ -57,54 +56,6 @@ COLUMN_TYPES = {
 }
 
 
-class SparkMissingError(RuntimeError):
-    """Spark cannot be used yet; the text names the setting or the command that is missing."""
-
-
-def require(settings: Settings) -> None:
-    """Raise SparkMissingError unless a cluster is named and Spark's environment is installed."""
-    if settings.spark_master is None:
-        raise SparkMissingError(
-            "no Spark cluster is named: set TOUCHLEDGER_SPARK_MASTER to its address, such as spark://host:7077"
-        )
-    if not _python(settings).exists():
-        raise SparkMissingError(
-            f"there is no Spark in {_python(settings).parent.parent}: `make spark` installs it,"
-            " or TOUCHLEDGER_SPARK_ENVIRONMENT names an environment that has it"
-        )
-
-
-def require_cluster(settings: Settings) -> None:
-    """Raise SparkMissingError also where there is no Java, or no master of the address answers.
-
-    Spark asks a master that is not there for minutes, and says so in its own log only.
-    """
-    require(settings)
-    if java() is None:
-        raise SparkMissingError("there is no Java: install Java 17, or set JAVA_HOME to the folder that has it")
-    address = settings.spark_master or ""
-    masters = address.removeprefix("spark://").split(",") if address.startswith("spark://") else []
-    if masters and not any(_answers(master) for master in masters):
-        raise SparkMissingError(
-            f"no Spark master answers at {' or '.join(masters)}: start it, or correct TOUCHLEDGER_SPARK_MASTER"
-        )
-
-
-def java() -> str | None:
-    """Path of the Java that Spark would run, None where there is none; Spark looks for it in this order."""
-    home = os.environ.get("JAVA_HOME")
-    return shutil.which("java", path=str(Path(home) / "bin") if home else None)
-
-
-def _answers(master: str) -> bool:
-    host, _, port = master.rpartition(":")
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER_SECONDS).close()
-    except (OSError, ValueError, OverflowError):
-        return False
-    return True
-
-
 def run_models(settings: Settings, command: Sequence[str]) -> int:
     """Run one dbt command on the cluster; dbt's own output goes to this process's, Spark's to logs/spark.log.
 
@@ -121,7 +72,7 @@ def run_models(settings: Settings, command: Sequence[str]) -> int:
     with log.open("ab") as spoken:
         return subprocess.run(  # noqa: S603 - our own file, no shell
             # -P: dbt imports every module whose name begins with dbt_, and ours beside the driver do
-            [str(_python(settings)), "-P", str(DRIVER)],
+            [str(python(settings)), "-P", str(DRIVER)],
             input=json.dumps(_plan(settings, [*command, *_folders(target(settings))])).encode(),
             stderr=spoken,
             env={**os.environ, **_environment(settings)},
@@ -275,17 +226,12 @@ def _folders(target: Path) -> list[str]:
 
 
 def _environment(settings: Settings) -> dict[str, str]:
-    python = _python(settings)
     return {
-        "PYSPARK_PYTHON": str(python),
+        "PYSPARK_PYTHON": str(python(settings)),
         "TOUCHLEDGER_SPARK_THREADS": str(settings.spark_threads),
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
         "DO_NOT_TRACK": "1",
     }
-
-
-def _python(settings: Settings) -> Path:
-    return REPOSITORY / settings.spark_environment / "bin" / "python"
 
 
 def _folder(settings: Settings) -> Path:

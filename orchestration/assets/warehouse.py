@@ -7,7 +7,7 @@ from typing import Any
 import dagster as dg
 
 from data_contracts.contract import modelled
-from orchestration import spark
+from orchestration import spark, spark_needs
 from orchestration.assets.column_schemas import served_schema
 from orchestration.dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, dbt_assets
 from orchestration.dbt_manifest import ensure_manifest, target
@@ -65,7 +65,7 @@ def warehouse_assets(
     on_spark = (config.engine or Engine(settings.engine)) is Engine.spark
     if on_spark:
         # before the warehouse is marked unfinished, and said where the run is looked at
-        spark.require_cluster(settings)
+        spark_needs.require_cluster(settings)
     with rebuilding(settings, token=warehouse.token, whole=not context.is_subset):
         folder = spark.target(settings) if on_spark else target(settings)
         if not on_spark:

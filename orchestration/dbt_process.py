@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import sys
 from importlib import import_module
@@ -56,8 +55,11 @@ def main() -> None:
     os.environ.setdefault("DBT_LOG_FORMAT_FILE", "debug")
     try:
         with only_writer(settings.home / "locks" / "dbt.lock", purpose="run dbt", wait_seconds=WAIT_SECONDS):
-            # a run on Spark that was killed left people there, who may be erased by now
-            shutil.rmtree(settings.spark_run, ignore_errors=True)
+            if settings.spark_run.exists():
+                from orchestration import spark
+
+                # a run on Spark that was killed left people there, who may be erased by now
+                spark.clear(settings)
             if ON_SPARK in sys.argv:
                 sys.exit(_spark(settings, [argument for argument in sys.argv[1:] if argument != ON_SPARK]))
             _local(settings, sys.argv[1:])

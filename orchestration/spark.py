@@ -7,11 +7,14 @@ one's place at once. So checks, ranking and publication are the same whichever e
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +26,15 @@ from orchestration import database_files, durable
 from orchestration.batch_file import raw_schema
 from orchestration.dbt_manifest import PROJECT
 from orchestration.limits import limits
+from orchestration.locks import WriterBusyError, is_held, only_writer
 from orchestration.log_files import put_aside
 from orchestration.orphans import die_with_parent
 from orchestration.publish import STORAGE
 from orchestration.spark_needs import python, require
 from touchledger.settings import Settings
 
+# of a Java whose driver is gone: it stops its application first
+ENDING_SECONDS, LOOK_EVERY_SECONDS = 30.0, 0.1
 DRIVER = Path(__file__).with_name("spark_driver.py")
 # what others than the publisher read in the warehouse
 BESIDE_MARTS = ("intermediate.int_score_history", "intermediate.int_score_history_layers")
@@ -70,6 +76,9 @@ def run_models(settings: Settings, command: Sequence[str]) -> int:
     put_aside(log, settings.log_mb)
     parent = os.getpid()
     with log.open("ab") as spoken:
+        with suppress(BlockingIOError):
+            # held on by Java, which writes there too and outlives a driver that is killed
+            fcntl.flock(spoken, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return subprocess.run(  # noqa: S603 - our own file, no shell
             # -P: dbt imports every module whose name begins with dbt_, and ours beside the driver do
             [str(python(settings)), "-P", str(DRIVER)],
@@ -119,8 +128,20 @@ def _kinds(name: str) -> str:
 
 
 def clear(settings: Settings) -> None:
-    """Remove what an application left: it holds people."""
+    """Remove what an application left, once its Java has ended, which a kill of the others leaves a moment: people."""
+    deadline = time.monotonic() + ENDING_SECONDS
+    while is_held(_log(settings)) and time.monotonic() < deadline:
+        time.sleep(LOOK_EVERY_SECONDS)
     shutil.rmtree(_folder(settings), ignore_errors=True)
+
+
+def clear_after_a_stop(settings: Settings) -> None:
+    """The same where dbt's process may have been stopped, unless another one is at work by now, which clears too."""
+    with (
+        suppress(WriterBusyError),
+        only_writer(settings.home / "locks" / "dbt.lock", purpose="clear what a stopped build left"),
+    ):
+        clear(settings)
 
 
 def wanted() -> list[str]:

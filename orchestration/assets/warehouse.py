@@ -71,7 +71,12 @@ def warehouse_assets(
         if not on_spark:
             # this process may have parsed the project for another state folder, or somebody emptied this one since
             ensure_manifest(settings)
-        yield from dbt.cli(_command(config, on_spark), context=context, target_path=folder).stream()
+        try:
+            yield from dbt.cli(_command(config, on_spark), context=context, target_path=folder).stream()
+        finally:
+            if on_spark:
+                # a build that is stopped ends dbt's process before that has cleared
+                spark.clear_after_a_stop(settings)
 
 
 def _command(config: Rebuild, on_spark: bool) -> list[str]:

@@ -84,7 +84,7 @@ def run_models(settings: Settings, command: Sequence[str]) -> int:
             [str(python(settings)), "-P", str(DRIVER)],
             input=json.dumps(_plan(settings, [*command, *_folders(target(settings))])).encode(),
             stderr=spoken,
-            env={**os.environ, **_environment(settings)},
+            env=_environment(settings),
             preexec_fn=lambda: die_with_parent(parent),
             check=False,
         ).returncode
@@ -247,7 +247,12 @@ def _folders(target: Path) -> list[str]:
 
 
 def _environment(settings: Settings) -> dict[str, str]:
+    """This process's variables but SPARK_HOME, whose Spark would run in the place of the environment's own."""
+    theirs = os.environ.get("SPARK_HOME")
+    settings_of_it = {"SPARK_CONF_DIR": str(Path(theirs) / "conf")} if theirs else {}
     return {
+        **settings_of_it,
+        **{name: value for name, value in os.environ.items() if name != "SPARK_HOME"},
         "PYSPARK_PYTHON": str(python(settings)),
         "TOUCHLEDGER_SPARK_THREADS": str(settings.spark_threads),
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",

@@ -34,7 +34,8 @@ def told(home: Path) -> Settings:
     """Settings whose Spark is a script that keeps what it is told, and ends as `verdict` says."""
     python = home / "environment" / "bin" / "python"
     python.parent.mkdir(parents=True)
-    python.write_text(f'#!/bin/sh\necho "$@" > {home}/arguments\ncat > {home}/plan.json\nexit $(cat {home}/verdict)\n')
+    keeps = f'echo "$@" > {home}/arguments\ncat > {home}/plan.json\nenv > {home}/variables'
+    python.write_text(f"#!/bin/sh\n{keeps}\nexit $(cat {home}/verdict)\n")
     python.chmod(0o755)
     (home / "verdict").write_text("0")
     return Settings(home=home, spark_master=MASTER, spark_environment=home / "environment")
@@ -98,6 +99,21 @@ def test_what_the_application_puts_aside_lies_where_a_run_is_cleared(told: Setti
         # which Spark would read as two folders
         expected = str(settings.spark_run / "own") if "," not in folder else None
         assert conf.get("spark.local.dir") == expected
+
+
+@pytest.mark.parametrize("conf", [None, "/etc/spark"])
+def test_the_spark_of_the_environment_runs_whatever_other_one_the_machine_has(
+    told: Settings, monkeypatch: pytest.MonkeyPatch, conf: str | None
+) -> None:
+    # that of SPARK_HOME ran the models, of whatever version, and nothing said so
+    monkeypatch.setenv("SPARK_HOME", "/opt/spark-3")
+    if conf:
+        monkeypatch.setenv("SPARK_CONF_DIR", conf)
+    spark.run_models(told, ["build"])
+    variables = dict(line.split("=", 1) for line in (told.home / "variables").read_text().splitlines() if "=" in line)
+    assert "SPARK_HOME" not in variables
+    # what the operator set for the cluster, as its secret, still holds
+    assert variables["SPARK_CONF_DIR"] == (conf or "/opt/spark-3/conf")
 
 
 def test_dbts_verdict_is_the_applications(told: Settings) -> None:

@@ -33,7 +33,7 @@ from orchestration.publish import STORAGE
 from orchestration.spark_needs import python, require
 from touchledger.settings import Settings
 
-# of a Java whose driver is gone: it stops its application first
+# of a dbt that is stopped, and of a Java whose driver is gone: it stops its application first
 ENDING_SECONDS, LOOK_EVERY_SECONDS = 30.0, 0.1
 DRIVER = Path(__file__).with_name("spark_driver.py")
 # what others than the publisher read in the warehouse
@@ -136,10 +136,11 @@ def clear(settings: Settings) -> None:
 
 
 def clear_after_a_stop(settings: Settings) -> None:
-    """The same where dbt's process may have been stopped, unless another one is at work by now, which clears too."""
+    """The same where dbt's process was stopped, once that has ended; one that is at work by then clears too."""
+    lock = settings.home / "locks" / "dbt.lock"
     with (
         suppress(WriterBusyError),
-        only_writer(settings.home / "locks" / "dbt.lock", purpose="clear what a stopped build left"),
+        only_writer(lock, purpose="clear what a stopped build left", wait_seconds=ENDING_SECONDS),
     ):
         clear(settings)
 

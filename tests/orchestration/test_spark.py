@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 import uuid
 from pathlib import Path
+from threading import Event, Thread
 
 import duckdb
 import pyarrow as pa
@@ -16,6 +18,7 @@ import pytest
 from data_contracts.contract import landed
 from orchestration import spark
 from orchestration.lake import Lake
+from orchestration.locks import only_writer
 from touchledger.settings import Settings
 
 MASTER = "spark://cluster:7077"
@@ -164,6 +167,23 @@ def test_only_a_folder_of_ones_own_is_cleared_in_a_shared_one(told: Settings, tm
     assert spark.marts_folder(shared).is_relative_to(tmp_path / "shared")
     spark.clear(shared)
     assert [path.name for path in (tmp_path / "shared").iterdir()] == ["others"]
+
+
+def test_what_a_stopped_build_left_is_cleared_once_its_dbt_has_ended(told: Settings) -> None:
+    # Ctrl-C reaches both at once, and dbt's process may end after the command has come so far
+    left, held, lock = told.spark_run / "warehouse", Event(), told.home / "locks" / "dbt.lock"
+    left.mkdir(parents=True)
+
+    def hold() -> None:
+        with only_writer(lock, purpose="run dbt"):
+            held.set()
+            time.sleep(0.3)
+
+    (ending := Thread(target=hold)).start()
+    held.wait()
+    spark.clear_after_a_stop(told)
+    ending.join()
+    assert not told.spark_run.exists()
 
 
 def test_marts_that_cannot_be_read_leave_the_old_warehouse(told: Settings) -> None:

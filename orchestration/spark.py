@@ -128,7 +128,7 @@ def _kinds(name: str) -> str:
 
 
 def clear(settings: Settings) -> None:
-    """Remove what an application left, once its Java has ended, which a kill of the others leaves a moment: people."""
+    """Remove what an application left, which holds people, once its Java has ended: after a kill it goes on a while."""
     deadline = time.monotonic() + ENDING_SECONDS
     while is_held(_log(settings)) and time.monotonic() < deadline:
         time.sleep(LOOK_EVERY_SECONDS)

@@ -101,7 +101,8 @@ def _wait(condition: Any) -> None:
         try:
             if condition():
                 return
-        except OSError:
+        except (OSError, ValueError):
+            # nobody listens yet, or it answers before it has a page
             pass
         if time.monotonic() > deadline:
             raise TimeoutError(f"the cluster did not start in {WAIT_SECONDS:.0f} s")

@@ -29,7 +29,7 @@ from benchmarks.generated import BEGIN, DAYS, World
 from benchmarks.landed import land
 from benchmarks.spark_cluster import HOST, Cluster, running
 from data_contracts.contract import modelled
-from orchestration import spark
+from orchestration import spark, spark_needs
 from orchestration.app_sets import land_app_sets
 from orchestration.dbt_manifest import run_dbt
 from orchestration.lake import Lake
@@ -75,7 +75,7 @@ def main(touches: int, seed: int, world: str, tests: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         homes = {name: _settings(Path(folder) / name) for name in WORLDS if world in (name, "all")}
         anyone = next(iter(homes.values()))
-        spark.require(anyone)
+        spark_needs.require(anyone)
         environment = REPOSITORY / anyone.spark_environment
         with running(environment, Path(folder) / "cluster", workers=WORKERS, memory=WORKER_MEMORY) as cluster:
             make = {"demo": _demo, "history": _history, "journeys": partial(_journeys, touches=touches, seed=seed)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import sys
 from importlib import import_module
@@ -56,8 +55,11 @@ def main() -> None:
     os.environ.setdefault("DBT_LOG_FORMAT_FILE", "debug")
     try:
         with only_writer(settings.home / "locks" / "dbt.lock", purpose="run dbt", wait_seconds=WAIT_SECONDS):
-            # a run on Spark that was killed left people there, who may be erased by now
-            shutil.rmtree(settings.spark_run, ignore_errors=True)
+            if settings.spark_run.exists():
+                from orchestration import spark
+
+                # a run on Spark that was killed left people there, who may be erased by now
+                spark.clear(settings)
             if ON_SPARK in sys.argv:
                 sys.exit(_spark(settings, [argument for argument in sys.argv[1:] if argument != ON_SPARK]))
             _local(settings, sys.argv[1:])
@@ -126,14 +128,14 @@ def environment(settings: Settings) -> dict[str, str]:
 
 def _spark(settings: Settings, arguments: list[str]) -> int:
     """Run the models on the cluster and take their marts into the warehouse; gives dbt's exit code."""
-    from orchestration import increment, spark
+    from orchestration import increment, spark, spark_needs
 
     increment.forget(settings)
     try:
         code = spark.run_models(settings, arguments)
         if code == 0:
             spark.take_marts(settings)
-    except spark.SparkMissingError as error:
+    except spark_needs.SparkMissingError as error:
         _tell(str(error))
         return 1
     except Exception as error:

@@ -7,12 +7,14 @@ one's place at once. So checks, ranking and publication are the same whichever e
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
-import socket
 import subprocess
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +26,15 @@ from orchestration import database_files, durable
 from orchestration.batch_file import raw_schema
 from orchestration.dbt_manifest import PROJECT
 from orchestration.limits import limits
+from orchestration.locks import WriterBusyError, is_held, only_writer
 from orchestration.log_files import put_aside
 from orchestration.orphans import die_with_parent
 from orchestration.publish import STORAGE
-from touchledger.settings import REPOSITORY, Settings
+from orchestration.spark_needs import python, require
+from touchledger.settings import Settings
 
-ANSWER_SECONDS = 5.0
+# of a dbt that is stopped, and of a Java whose driver is gone: it stops its application first
+ENDING_SECONDS, LOOK_EVERY_SECONDS = 30.0, 0.1
 DRIVER = Path(__file__).with_name("spark_driver.py")
 # what others than the publisher read in the warehouse
 BESIDE_MARTS = ("intermediate.int_score_history", "intermediate.int_score_history_layers")
@@ -57,54 +62,6 @@ COLUMN_TYPES = {
 }
 
 
-class SparkMissingError(RuntimeError):
-    """Spark cannot be used yet; the text names the setting or the command that is missing."""
-
-
-def require(settings: Settings) -> None:
-    """Raise SparkMissingError unless a cluster is named and Spark's environment is installed."""
-    if settings.spark_master is None:
-        raise SparkMissingError(
-            "no Spark cluster is named: set TOUCHLEDGER_SPARK_MASTER to its address, such as spark://host:7077"
-        )
-    if not _python(settings).exists():
-        raise SparkMissingError(
-            f"there is no Spark in {_python(settings).parent.parent}: `make spark` installs it,"
-            " or TOUCHLEDGER_SPARK_ENVIRONMENT names an environment that has it"
-        )
-
-
-def require_cluster(settings: Settings) -> None:
-    """Raise SparkMissingError also where there is no Java, or no master of the address answers.
-
-    Spark asks a master that is not there for minutes, and says so in its own log only.
-    """
-    require(settings)
-    if java() is None:
-        raise SparkMissingError("there is no Java: install Java 17, or set JAVA_HOME to the folder that has it")
-    address = settings.spark_master or ""
-    masters = address.removeprefix("spark://").split(",") if address.startswith("spark://") else []
-    if masters and not any(_answers(master) for master in masters):
-        raise SparkMissingError(
-            f"no Spark master answers at {' or '.join(masters)}: start it, or correct TOUCHLEDGER_SPARK_MASTER"
-        )
-
-
-def java() -> str | None:
-    """Path of the Java that Spark would run, None where there is none; Spark looks for it in this order."""
-    home = os.environ.get("JAVA_HOME")
-    return shutil.which("java", path=str(Path(home) / "bin") if home else None)
-
-
-def _answers(master: str) -> bool:
-    host, _, port = master.rpartition(":")
-    try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=ANSWER_SECONDS).close()
-    except (OSError, ValueError, OverflowError):
-        return False
-    return True
-
-
 def run_models(settings: Settings, command: Sequence[str]) -> int:
     """Run one dbt command on the cluster; dbt's own output goes to this process's, Spark's to logs/spark.log.
 
@@ -119,12 +76,15 @@ def run_models(settings: Settings, command: Sequence[str]) -> int:
     put_aside(log, settings.log_mb)
     parent = os.getpid()
     with log.open("ab") as spoken:
+        with suppress(BlockingIOError):
+            # held on by Java, which writes there too and outlives a driver that is killed
+            fcntl.flock(spoken, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return subprocess.run(  # noqa: S603 - our own file, no shell
             # -P: dbt imports every module whose name begins with dbt_, and ours beside the driver do
-            [str(_python(settings)), "-P", str(DRIVER)],
+            [str(python(settings)), "-P", str(DRIVER)],
             input=json.dumps(_plan(settings, [*command, *_folders(target(settings))])).encode(),
             stderr=spoken,
-            env={**os.environ, **_environment(settings)},
+            env=_environment(settings),
             preexec_fn=lambda: die_with_parent(parent),
             check=False,
         ).returncode
@@ -168,8 +128,21 @@ def _kinds(name: str) -> str:
 
 
 def clear(settings: Settings) -> None:
-    """Remove what an application left: it holds people."""
+    """Remove what an application left, which holds people, once its Java has ended: after a kill it goes on a while."""
+    deadline = time.monotonic() + ENDING_SECONDS
+    while is_held(_log(settings)) and time.monotonic() < deadline:
+        time.sleep(LOOK_EVERY_SECONDS)
     shutil.rmtree(_folder(settings), ignore_errors=True)
+
+
+def clear_after_a_stop(settings: Settings) -> None:
+    """The same where dbt's process was stopped, once that has ended; one that is at work by then clears too."""
+    lock = settings.home / "locks" / "dbt.lock"
+    with (
+        suppress(WriterBusyError),
+        only_writer(lock, purpose="clear what a stopped build left", wait_seconds=ENDING_SECONDS),
+    ):
+        clear(settings)
 
 
 def wanted() -> list[str]:
@@ -275,17 +248,17 @@ def _folders(target: Path) -> list[str]:
 
 
 def _environment(settings: Settings) -> dict[str, str]:
-    python = _python(settings)
+    """This process's variables but SPARK_HOME, whose Spark would run in the place of the environment's own."""
+    theirs = os.environ.get("SPARK_HOME")
+    settings_of_it = {"SPARK_CONF_DIR": str(Path(theirs) / "conf")} if theirs else {}
     return {
-        "PYSPARK_PYTHON": str(python),
+        **settings_of_it,
+        **{name: value for name, value in os.environ.items() if name != "SPARK_HOME"},
+        "PYSPARK_PYTHON": str(python(settings)),
         "TOUCHLEDGER_SPARK_THREADS": str(settings.spark_threads),
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
         "DO_NOT_TRACK": "1",
     }
-
-
-def _python(settings: Settings) -> Path:
-    return REPOSITORY / settings.spark_environment / "bin" / "python"
 
 
 def _folder(settings: Settings) -> Path:

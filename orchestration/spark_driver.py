@@ -14,6 +14,7 @@ from threading import Event, Thread
 from typing import Any
 
 from dbt.cli.main import dbtRunner
+from pyspark import __version__ as client
 from pyspark.sql import SparkSession
 
 LAKE = "lake"
@@ -23,20 +24,27 @@ REASON = re.compile(r"Application has been killed\. Reason: (.+)")
 # as Spark warns, and goes on by itself where its master comes back with what it knew
 WARNING = ("scheduler.TaskSchedulerImpl", "scheduler.cluster.StandaloneSchedulerBackend")
 LOST_MASTER = "Disconnected from Spark cluster"
+# so it says too when a master drops what it cannot read, which only that one's log tells
+UNTAKEN = "All masters are unresponsive"
 
 
 def main() -> None:
     """Build what the plan says; what ended it is also told where errors of dbt are."""
+    plan = json.load(sys.stdin)
+    before = Path(plan["log"]).stat().st_size
     try:
-        is_good = _built(json.load(sys.stdin))
+        is_good = _built(plan, before)
     except Exception as error:
-        _tell(f"Spark: {_reason(error)}")
+        _tell(f"Spark: {_stopped(plan, before) or _reason(error)}")
         raise
     sys.exit(0 if is_good else 1)
 
 
-def _built(plan: dict[str, Any]) -> bool:
-    """Start the application, name the sets of the lake in it, run dbt in the same session, and hand over the marts."""
+def _built(plan: dict[str, Any], before: int) -> bool:
+    """Start the application, name the sets of the lake in it, run dbt in the same session, and hand over the marts.
+
+    `before` are the bytes that its log had.
+    """
     builder = SparkSession.builder.appName("touchledger").master(plan["master"])
     for name, value in plan["conf"].items():
         builder = builder.config(name, value)
@@ -44,9 +52,7 @@ def _built(plan: dict[str, Any]) -> bool:
     _let_it_say_what_it_waits_for(spark)
     over = Event()
     Thread(target=_end_with, args=(spark.sparkContext._gateway.proc, over), daemon=True).start()
-    log = Path(plan["log"])
-    before = log.stat().st_size
-    Thread(target=_end_once_stopped, args=(spark, log, before, over), daemon=True).start()
+    Thread(target=_end_once_stopped, args=(spark, plan, before, over), daemon=True).start()
     Thread(target=_end_once_left_alone, args=(spark, plan, before, over), daemon=True).start()
     try:
         spark.sql(f"create database if not exists {LAKE}")
@@ -73,7 +79,7 @@ def _end_with(java: Any, over: Event) -> None:
         os._exit(1)
 
 
-def _end_once_stopped(spark: SparkSession, log: Path, before: int, over: Event) -> None:
+def _end_once_stopped(spark: SparkSession, plan: dict[str, Any], before: int, over: Event) -> None:
     """End this process when others than we stop the application, whose Java lives on and refuses each model left."""
     application = spark.sparkContext._jsc.sc()
     while not over.wait(LOOK_EVERY_SECONDS):
@@ -83,8 +89,8 @@ def _end_once_stopped(spark: SparkSession, log: Path, before: int, over: Event) 
             # its Java ended, which is told elsewhere
             return
         if is_stopped and not over.is_set():
-            reasons = REASON.findall(_said(log, before))
-            _tell(f"Spark: its application was stopped: {reasons[-1] if reasons else f'{log} says why'}")
+            why = _stopped(plan, before) or f"its application was stopped: {plan['log']} says why"
+            _tell(f"Spark: {why}")
             os._exit(1)
 
 
@@ -103,7 +109,7 @@ def _end_once_left_alone(spark: SparkSession, plan: dict[str, Any], before: int,
             way_out = (
                 f"it had lost its master at {plan['master']}, and one that is started anew runs no executors for"
                 " applications of before: build again once it answers"
-                if LOST_MASTER in _said(Path(plan["log"]), before)
+                if LOST_MASTER in _said(plan, before)
                 else f"start a worker of {plan['master']} that has {plan['conf']['spark.executor.memory']} of memory"
                 " free, or ask for less by TOUCHLEDGER_SPARK_EXECUTOR_MEMORY"
             )
@@ -112,9 +118,22 @@ def _end_once_left_alone(spark: SparkSession, plan: dict[str, Any], before: int,
             os._exit(1)
 
 
-def _said(log: Path, before: int) -> str:
-    """What the log holds of this application alone, whose first byte is at `before`."""
-    return log.read_bytes()[before:].decode(errors="replace")
+def _stopped(plan: dict[str, Any], before: int) -> str | None:
+    """That the application was stopped, and why; None where its log does not say so."""
+    reasons = REASON.findall(_said(plan, before))
+    if not reasons:
+        return None
+    also = (
+        f" One that is there takes no application of another version of Spark than its own; here it is {client}"
+        if reasons[-1].startswith(UNTAKEN)
+        else ""
+    )
+    return f"its application was stopped: {reasons[-1]}{also}"
+
+
+def _said(plan: dict[str, Any], before: int) -> str:
+    """What the log holds of this application alone."""
+    return Path(plan["log"]).read_bytes()[before:].decode(errors="replace")
 
 
 def _is_alone(application: Any) -> bool:

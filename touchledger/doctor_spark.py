@@ -9,7 +9,7 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from orchestration import spark
+from orchestration import spark_needs
 from touchledger.doctor_files import is_there, nearest, not_writable
 from touchledger.doctor_packages import differing
 from touchledger.finding import Finding
@@ -25,12 +25,14 @@ def cluster(settings: Settings) -> Iterator[Finding]:
     if settings.engine != "spark" and settings.spark_master is None:
         return
     try:
-        spark.require_cluster(settings)
-    except spark.SparkMissingError as error:
+        spark_needs.require_cluster(settings)
+    except spark_needs.SparkMissingError as error:
         found, _, way_out = str(error).partition(": ")
         yield Finding("Spark", "fail", found, way_out)
     else:
-        yield Finding("Spark", "ok", f"{settings.spark_master} with Java of {spark.java()}")
+        java = spark_needs.java() or ""
+        found = f"{settings.spark_master} with Java {spark_needs.java_version(java)} of {java}"
+        yield Finding("Spark", "ok", found)
     yield from _packages(REPOSITORY / settings.spark_environment)
     yield from _folder(settings.spark_run.parent)
     yield from _copied(settings)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from orchestration import spark
+from orchestration import spark_needs
 from orchestration.inbox import not_loaded
 from orchestration.pipeline import WITHOUT_MODELS, Outcome, run_job
 from touchledger.output import Output
@@ -79,8 +79,8 @@ def logs_of(settings: Settings, *, on_spark: bool) -> str:
 
 def _require_spark(settings: Settings) -> None:
     try:
-        spark.require_cluster(settings)
-    except spark.SparkMissingError as missing:
+        spark_needs.require_cluster(settings)
+    except spark_needs.SparkMissingError as missing:
         raise click.ClickException(str(missing)) from None
 
 

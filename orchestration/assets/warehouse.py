@@ -7,7 +7,7 @@ from typing import Any
 import dagster as dg
 
 from data_contracts.contract import modelled
-from orchestration import spark
+from orchestration import spark, spark_needs
 from orchestration.assets.column_schemas import served_schema
 from orchestration.dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, dbt_assets
 from orchestration.dbt_manifest import ensure_manifest, target
@@ -65,13 +65,18 @@ def warehouse_assets(
     on_spark = (config.engine or Engine(settings.engine)) is Engine.spark
     if on_spark:
         # before the warehouse is marked unfinished, and said where the run is looked at
-        spark.require_cluster(settings)
+        spark_needs.require_cluster(settings)
     with rebuilding(settings, token=warehouse.token, whole=not context.is_subset):
         folder = spark.target(settings) if on_spark else target(settings)
         if not on_spark:
             # this process may have parsed the project for another state folder, or somebody emptied this one since
             ensure_manifest(settings)
-        yield from dbt.cli(_command(config, on_spark), context=context, target_path=folder).stream()
+        try:
+            yield from dbt.cli(_command(config, on_spark), context=context, target_path=folder).stream()
+        finally:
+            if on_spark:
+                # a build that is stopped ends dbt's process before that has cleared
+                spark.clear_after_a_stop(settings)
 
 
 def _command(config: Rebuild, on_spark: bool) -> list[str]:

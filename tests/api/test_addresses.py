@@ -29,7 +29,7 @@ CALLERS = {
     "connectors/downloads.py": "the platform's, checked by connectors/chatapp.py",
     "connectors/transport.py": "providers', fixed",
     "connectors/trust.py": "nobody's: it makes what the two call with",
-    "orchestration/spark.py": "our own",
+    "orchestration/spark_needs.py": "our own",
     "touchledger/dagster_pulse.py": "our own",
     "touchledger/demo.py": "our own",
     "touchledger/doctor.py": "our own",

@@ -29,16 +29,17 @@ def free_port() -> int:
 
 @dataclass
 class Deployment:
-    """One state folder and the settings it runs under."""
+    """One state folder and the settings it runs under, and what else its environment has."""
 
     home: Path
     overrides: dict[str, str] = field(default_factory=dict)
+    beside: dict[str, str] = field(default_factory=dict)
 
     @property
     def environment(self) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("TOUCHLEDGER_")}
         ours = {f"TOUCHLEDGER_{name}": value for name, value in self.overrides.items()}
-        return {**kept, "TOUCHLEDGER_HOME": str(self.home), **ours}
+        return {**kept, "TOUCHLEDGER_HOME": str(self.home), **ours, **self.beside}
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """Start the command and leave it running."""

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
+import time
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
+from threading import Event, Thread
 
-import dagster as dg
 import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
 from data_contracts.contract import landed
-from orchestration import spark, warehouse_state
-from orchestration.assets.warehouse import warehouse_assets
+from orchestration import spark
 from orchestration.lake import Lake
-from orchestration.resources import Deployment, Warehouse, dbt
-from tests.end_to_end.command import free_port
-from touchledger.cli import main
+from orchestration.locks import only_writer
 from touchledger.settings import Settings
 
 MASTER = "spark://cluster:7077"
@@ -42,81 +37,11 @@ def told(home: Path) -> Settings:
     """Settings whose Spark is a script that keeps what it is told, and ends as `verdict` says."""
     python = home / "environment" / "bin" / "python"
     python.parent.mkdir(parents=True)
-    python.write_text(f'#!/bin/sh\necho "$@" > {home}/arguments\ncat > {home}/plan.json\nexit $(cat {home}/verdict)\n')
+    keeps = f'echo "$@" > {home}/arguments\ncat > {home}/plan.json\nenv > {home}/variables'
+    python.write_text(f"#!/bin/sh\n{keeps}\nexit $(cat {home}/verdict)\n")
     python.chmod(0o755)
     (home / "verdict").write_text("0")
     return Settings(home=home, spark_master=MASTER, spark_environment=home / "environment")
-
-
-def test_without_a_cluster_the_command_names_the_setting_and_nothing_runs(home: Path) -> None:
-    done = CliRunner().invoke(main, ["build", "--target", "spark"])
-    assert done.exit_code == 1
-    assert "TOUCHLEDGER_SPARK_MASTER" in done.output
-    assert not (home / "warehouse.duckdb").exists()
-
-
-def test_without_an_environment_it_names_the_command_that_makes_one(home: Path) -> None:
-    with pytest.raises(spark.SparkMissingError, match="make spark"):
-        spark.require(Settings(home=home, spark_master=MASTER, spark_environment=home / "nowhere"))
-
-
-@pytest.fixture
-def with_java(told: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
-    """The same, with a Java that is only there to be found."""
-    java = told.home / "java" / "bin" / "java"
-    java.parent.mkdir(parents=True)
-    java.touch(mode=0o755)
-    monkeypatch.setenv("JAVA_HOME", str(told.home / "java"))
-    return told
-
-
-@pytest.fixture
-def master() -> Iterator[str]:
-    """Host and port where a master listens."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        yield f"127.0.0.1:{listener.getsockname()[1]}"
-
-
-def at(settings: Settings, address: str) -> Settings:
-    return settings.model_copy(update={"spark_master": address})
-
-
-def test_of_the_masters_of_an_address_one_has_to_answer(with_java: Settings, master: str) -> None:
-    spark.require_cluster(at(with_java, f"spark://127.0.0.1:{free_port()},{master}"))
-    # whose masters only Spark itself can ask
-    spark.require_cluster(at(with_java, "local[2]"))
-
-
-@pytest.mark.parametrize("nobody", ["127.0.0.1:{port}", "no-such-host.invalid:7077", "127.0.0.1", "127.0.0.1:70770"])
-def test_an_address_where_no_master_answers_is_named(with_java: Settings, nobody: str) -> None:
-    # Spark asked for two minutes, and the command then told an exit code
-    nobody = nobody.format(port=free_port())
-    with pytest.raises(spark.SparkMissingError, match=f"answers at {nobody}: .* TOUCHLEDGER_SPARK_MASTER"):
-        spark.require_cluster(at(with_java, f"spark://{nobody}"))
-
-
-def test_without_java_the_build_does_not_begin(
-    told: Settings, master: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    with pytest.raises(spark.SparkMissingError, match="install Java 17"):
-        spark.require_cluster(at(told, f"spark://{master}"))
-
-
-@pytest.mark.usefixtures("settings")
-def test_a_run_that_finds_no_cluster_says_so_and_leaves_the_warehouse_finished(
-    with_java: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TOUCHLEDGER_SPARK_MASTER", f"spark://127.0.0.1:{free_port()}")
-    monkeypatch.setenv("TOUCHLEDGER_SPARK_ENVIRONMENT", str(with_java.spark_environment))
-    warehouse_state.end(with_java, "1")
-    engine = {"ops": {"warehouse": {"config": {"engine": "spark"}}}}
-    resources = {"deployment": Deployment(), "warehouse": Warehouse(), "dbt": dbt()}
-    with pytest.raises(spark.SparkMissingError, match="no Spark master answers"):
-        dg.materialize([warehouse_assets], resources=resources, run_config=engine)
-    warehouse_state.require_finished(with_java)
-    done = CliRunner().invoke(main, ["build", "--target", "spark"])
-    assert (done.exit_code, "no Spark master answers" in done.output) == (1, True)
 
 
 def test_the_application_is_told_the_cluster_the_lake_and_what_dbt_shall_do(told: Settings) -> None:
@@ -179,6 +104,21 @@ def test_what_the_application_puts_aside_lies_where_a_run_is_cleared(told: Setti
         assert conf.get("spark.local.dir") == expected
 
 
+@pytest.mark.parametrize("conf", [None, "/etc/spark"])
+def test_the_spark_of_the_environment_runs_whatever_other_one_the_machine_has(
+    told: Settings, monkeypatch: pytest.MonkeyPatch, conf: str | None
+) -> None:
+    # that of SPARK_HOME ran the models, of whatever version, and nothing said so
+    monkeypatch.setenv("SPARK_HOME", "/opt/spark-3")
+    if conf:
+        monkeypatch.setenv("SPARK_CONF_DIR", conf)
+    spark.run_models(told, ["build"])
+    variables = dict(line.split("=", 1) for line in (told.home / "variables").read_text().splitlines() if "=" in line)
+    assert "SPARK_HOME" not in variables
+    # what the operator set for the cluster, as its secret, still holds
+    assert variables["SPARK_CONF_DIR"] == (conf or "/opt/spark-3/conf")
+
+
 def test_dbts_verdict_is_the_applications(told: Settings) -> None:
     (told.home / "verdict").write_text("1")
     assert spark.run_models(told, ["build"]) == 1
@@ -227,6 +167,23 @@ def test_only_a_folder_of_ones_own_is_cleared_in_a_shared_one(told: Settings, tm
     assert spark.marts_folder(shared).is_relative_to(tmp_path / "shared")
     spark.clear(shared)
     assert [path.name for path in (tmp_path / "shared").iterdir()] == ["others"]
+
+
+def test_what_a_stopped_build_left_is_cleared_once_its_dbt_has_ended(told: Settings) -> None:
+    # Ctrl-C reaches both at once, and dbt's process may end after the command has come so far
+    left, held, lock = told.spark_run / "warehouse", Event(), told.home / "locks" / "dbt.lock"
+    left.mkdir(parents=True)
+
+    def hold() -> None:
+        with only_writer(lock, purpose="run dbt"):
+            held.set()
+            time.sleep(0.3)
+
+    (ending := Thread(target=hold)).start()
+    held.wait()
+    spark.clear_after_a_stop(told)
+    ending.join()
+    assert not told.spark_run.exists()
 
 
 def test_marts_that_cannot_be_read_leave_the_old_warehouse(told: Settings) -> None:

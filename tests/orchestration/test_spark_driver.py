@@ -37,7 +37,8 @@ def invoke(_):
         print(ending, file=open(log, "a"), flush=True)
         stopped.extend([] if is_alone else [True])
     time.sleep(60)
-for name, members in {"pyspark.sql": {"SparkSession": Spark()}, "dbt.cli.main": {"dbtRunner": Spark}}.items():
+given = {"pyspark": {"__version__": "4.3.0"}, "pyspark.sql": {"SparkSession": Spark()}}
+for name, members in {**given, "dbt.cli.main": {"dbtRunner": Spark}}.items():
     sys.modules[name] = types.ModuleType(name)
     vars(sys.modules[name]).update(members)
 Spark.invoke = staticmethod(invoke)
@@ -77,12 +78,17 @@ class Asked:
 
 
 class Refusing:
-    """Stands where a Spark would that does not begin, with an error of Java's as Python words it."""
+    """Stands where a Spark would that does not begin, with an error of Java's as Python words it, and adds to a log."""
+
+    def __init__(self, log: Path, logged: str = "") -> None:
+        self.log, self.logged = log, logged
 
     def __getattr__(self, name: str) -> Refusing:
         return self
 
     def __call__(self, *told: Any) -> None:
+        with self.log.open("a") as log:
+            log.write(self.logged)
         calls = "\tat org.apache.spark.SparkContext.<init>(SparkContext.scala)\nCaused by: java.lang.Error"
         raise RuntimeError(
             "An error occurred while calling None.org.apache.spark.api.java.JavaSparkContext.\n"
@@ -96,7 +102,7 @@ def asked_of_spark(
     """What the driver asked for with a plan of these tables, in its order."""
     log: list[tuple[Any, ...]] = []
     done = SimpleNamespace(success=True, exception=None)
-    given = {"pyspark.sql": {"SparkSession": spark_is or Asked(log)}}
+    given = {"pyspark": {"__version__": "4.3.0"}, "pyspark.sql": {"SparkSession": spark_is or Asked(log)}}
     given["dbt.cli.main"] = {"dbtRunner": lambda: SimpleNamespace(invoke=lambda _: done)}
     for name, members in given.items():
         monkeypatch.setitem(sys.modules, name, module := ModuleType(name))
@@ -199,6 +205,20 @@ def test_what_java_refuses_is_told_in_its_words_and_not_by_the_call_that_failed(
 ) -> None:
     # of too little memory, or of an address that is none of this machine's, only that a call had failed was told
     with pytest.raises(RuntimeError):
-        asked_of_spark(tmp_path, monkeypatch, tables=[], spark_is=Refusing())
+        asked_of_spark(tmp_path, monkeypatch, tables=[], spark_is=Refusing(tmp_path / "log"))
     words = "java.lang.IllegalArgumentException: Executor memory 314572800 must be at least 471859200."
     assert capsys.readouterr().out == f"Spark: {words}\n"
+
+
+def test_a_master_that_takes_no_application_may_be_of_another_spark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # of a cluster of Spark 4.2 it was told that a stopped context's methods cannot be called
+    reason = "All masters are unresponsive! Giving up."
+    logged = f"ERROR StandaloneSchedulerBackend: Application has been killed. Reason: {reason}\n"
+    with pytest.raises(RuntimeError):
+        asked_of_spark(tmp_path, monkeypatch, tables=[], spark_is=Refusing(tmp_path / "log", logged))
+    assert capsys.readouterr().out == (
+        f"Spark: its application was stopped: {reason}"
+        " One that is there takes no application of another version of Spark than its own; here it is 4.3.0\n"
+    )

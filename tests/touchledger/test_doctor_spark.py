@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.end_to_end.command import free_port
+from tests.fixtures.java import java_that_says
 from touchledger.doctor_packages import pins
 from touchledger.doctor_spark import ENOUGH_BYTES, LOCK, cluster
 from touchledger.settings import Settings
@@ -26,11 +27,11 @@ def master() -> Iterator[str]:
 @pytest.fixture
 def meant(home: Path, master: str, monkeypatch: pytest.MonkeyPatch) -> Settings:
     """A deployment on Spark with a Java and an environment that are only there to be found, as locked."""
-    java, environment = home / "java" / "bin" / "java", home / "environment"
-    for program in (java, environment / "bin" / "python"):
-        program.parent.mkdir(parents=True)
-        program.touch(mode=0o755)
-    monkeypatch.setenv("JAVA_HOME", str(home / "java"))
+    environment = home / "environment"
+    python = environment / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.touch(mode=0o755)
+    monkeypatch.setenv("JAVA_HOME", str(java_that_says(home / "java", 'openjdk version "17.0.15" 2025-04-15')))
     for name, version in pins(LOCK).items():
         told = environment / "lib" / "python3.11" / "site-packages" / f"{name}-{version}.dist-info" / "METADATA"
         told.parent.mkdir(parents=True)
@@ -65,6 +66,15 @@ def test_a_master_that_does_not_answer_fails_and_the_rest_is_looked_at(meant: Se
     found = told(meant.model_copy(update={"spark_master": f"spark://{address}"}))
     assert found["Spark"] == ("fail", f"no Spark master answers at {address}")
     assert found["Spark's packages"][0] == "ok"
+
+
+def test_an_old_java_fails_and_the_java_that_is_used_is_told(meant: Settings) -> None:
+    java = meant.home / "java"
+    assert told(meant)["Spark"] == ("ok", f"{meant.spark_master} with Java 17 of {java}/bin/java")
+    java_that_says(java, 'openjdk version "11.0.22" 2024-01-16')
+    (finding, *_) = cluster(meant)
+    assert (finding.verdict, finding.found) == ("fail", f"{java}/bin/java is Java 11, which is too old for Spark")
+    assert finding.way_out.startswith("install Java 17")
 
 
 def test_packages_that_are_missing_or_of_another_version_are_named(meant: Settings) -> None:

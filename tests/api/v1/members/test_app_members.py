@@ -180,3 +180,14 @@ def test_a_member_who_never_proved_the_address_keeps_the_account_when_the_role_c
     changed = data(ask("PUT", f"{w}/members", app.header, {"email": "eve@example.com", "role": "editor"}))
     assert (changed["user_id"], changed["role"], changed["created"]) == (eve.id, "editor", False)
     assert ask("GET", "/workspaces", held).status_code == 200
+
+
+def test_the_people_of_such_a_workspace_invite_nobody(
+    ask: Ask, profile: Profile, w: str, app: AppCredential, as_owner: str
+) -> None:
+    refused = (403, "app_provisioned_workspace", None)
+    # before the body is read
+    assert refusal(ask("POST", f"{w}/invitations", as_owner, {"role": 1})) == refused
+    wanted = {"email": "vera@example.com", "role": "viewer"}
+    assert refusal(ask("POST", f"{w}/profiles/{profile.id}/invitations", as_owner, wanted)) == refused
+    assert data(ask("GET", f"{w}/invitations", as_owner)) == []

@@ -179,21 +179,13 @@ def test_an_archived_workspace_takes_nobody_in(
     assert refusal(ask("POST", "/invitations/accept", as_vera, accept)) == (410, "workspace_archived", None)
 
 
-def test_a_workspace_that_an_app_provisioned_invites_nobody(
-    ask: Ask, url: str, profile: Profile, w: str, as_owner: str
-) -> None:
-    with db.transaction(url) as session:
-        session.get_one(Workspace, profile.workspace_id).acquisition_source = "oauth"
-    refused = (403, "app_provisioned_workspace", None)
-    # before the body is read
-    assert refusal(ask("POST", f"{w}/invitations", as_owner, {"role": 1})) == refused
-    assert refusal(ask("POST", f"{w}/profiles/{profile.id}/invitations", as_owner, VIEWER)) == refused
-    assert data(ask("GET", f"{w}/invitations", as_owner)) == []
-
-
 def test_members_and_open_invitations_together_fill_the_plan(
     ask: Ask, url: str, profile: Profile, w: str, as_owner: str, as_vera: str
 ) -> None:
+    # what another workspace invited, and who belongs to it, counts for nothing here
+    ben, elsewhere = people.user(url, email="b@example.com"), accounts.profile(url).workspace_id
+    people.member(url, ben, elsewhere)
+    invited(ask, f"/workspaces/{elsewhere}", people.session_of(url, ben))
     made = invited(ask, w, as_owner)
     invited(ask, w, as_owner, {"email": "b@example.com", "role": "admin"})
     full = (402, "plan_upgrade_required", None)

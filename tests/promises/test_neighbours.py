@@ -34,7 +34,10 @@ THEIRS = "of-there-"
 # of no workspace, or made otherwise here
 LEFT_OUT = {"workspaces", "profiles", "runs", "rate_uses", "oauth_clients", "idempotency_records"}
 KNOWN = {"workspace_id": "workspaces", "profile_id": "profiles", "user_id": "users", "app_id": "apps"}
-SET = {"oauth_authorizations": {"status": "granted", "granted_at": db.now()}}
+SET = {
+    "oauth_authorizations": {"kind": "agent", "status": "granted", "granted_at": db.now()},
+    "delegations": {"kind": "adopted"},
+}
 # what a path names a row by, and bodies that get as far as looking for it
 NAMED = {
     "api-keys/<key_id>": "api_keys", "keys/<key_id>": "tracking_keys", "<membership_id>": "memberships",
@@ -100,6 +103,8 @@ def _row(table: sa.Table, place: Mapping[str, Any], number: int) -> dict[str, An
         needed = not column.nullable and column.default is None and column.server_default is None
         if target is not None and target in place:
             found[column.name] = place[target]
+        elif column.name == "profile_ids":
+            found[column.name] = [place["profiles"]]
         elif needed and not (column.primary_key and isinstance(column.type, sa.BigInteger)):
             found[column.name] = _allowed(table, column) or _value(column, f"{THEIRS}{number}-{next(texts)}")
     return found

@@ -37,6 +37,8 @@ KNOWN = {"workspace_id": "workspaces", "profile_id": "profiles", "user_id": "use
 SET = {
     "oauth_authorizations": {"kind": "agent", "status": "granted", "granted_at": db.now()},
     "delegations": {"kind": "adopted"},
+    "recommendations": {"score_window": "28d"},
+    "sender_domains": {"status": "verified"},
 }
 # what a path names a row by, and bodies that get as far as looking for it
 NAMED = {
@@ -234,3 +236,7 @@ def test_what_is_done_in_one_workspace_changes_nothing_of_another(
     done("PATCH", "/compliance-overview", {"healthcare_agency": True})
     done("DELETE", f"/memberships/{membership.id}")
     done("DELETE", "")
+    # whoever owned it may ask again, and nobody else
+    vic = people.session_of(url, User(id=there["users"]))
+    again = [client.delete(f"/api/v1{w}", headers={"Authorization": f"Bearer {one}"}) for one in (token, vic)]
+    assert [answer.status_code for answer in again] == [200, 404]

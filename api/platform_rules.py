@@ -16,13 +16,17 @@ Value = str | int | None
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What somebody asks for: a verb, of what level, by which id; a budget also with its type and amount."""
+    """What somebody asks for: a verb, of what level, by which id; a budget also with its type and amount.
+
+    With `only_up` a budget that is as large already stays as it is.
+    """
 
     verb: Verb
     level: Level
     id_: str
     budget_type: BudgetType = "daily"
     amount_minor: int = 0
+    only_up: bool = False
 
     @property
     def value(self) -> Value:
@@ -54,6 +58,9 @@ def changes_something(wanted: Wanted, state: LiveState, synced_status: str | Non
         raise _FINAL[wanted.verb, wanted.level](_BELOW.get(wanted.level))
     now = current(wanted, state, synced_status)
     if wanted.verb == "budget":
+        live = state.budget(wanted.budget_type)
+        if wanted.only_up and live is not None and live >= wanted.amount_minor:
+            return False
         _refuse_step(wanted, state)
     elif now is None:
         raise errors.PROVIDER_ERROR("The platform told no status, and none was ever synced.", reason="bad_response")

@@ -10,6 +10,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from api.db import Base, new_id, now
 
+NAMELESS = "A member"
+
 
 class User(Base):
     """One person. Without `password_hash` (Argon2id) nobody signs in as them; `email` is in lower case."""
@@ -28,7 +30,7 @@ class User(Base):
     @property
     def display_name(self) -> str:
         """The person's name for others to read; never the address."""
-        return " ".join(part for part in (self.first_name, self.last_name) if part) or "A member"
+        return " ".join(part for part in (self.first_name, self.last_name) if part) or NAMELESS
 
     def __repr__(self) -> str:
         return f"<User {self.id}>"

@@ -63,6 +63,7 @@ def test_the_status_last_synced_decides_only_where_the_platform_tells_none() -> 
     assert refused(Wanted("pause", "campaign", "1"), silent) == "provider_error"
     assert changes_something(Wanted("pause", "campaign", "1"), silent, "ACTIVE")
     assert changes_something(Wanted("pause", "campaign", "1"), ACTIVE, "ARCHIVED")
+    assert not changes_something(Wanted("resume", "campaign", "1"), ACTIVE, "PAUSED")
 
 
 def test_a_budget_moves_in_the_steps_that_the_platform_counts_in() -> None:
@@ -76,3 +77,16 @@ def test_a_budget_moves_in_the_steps_that_the_platform_counts_in() -> None:
 )
 def test_bounds_are_half_of_the_live_budget_and_the_floor(live: int, least: int, most: int) -> None:
     assert bounds(live) == Bounds(least, most)
+
+
+def test_a_budget_that_is_only_to_rise_stays_where_it_is_as_large_already() -> None:
+    def moves(live: int | None, amount: int = 1200) -> bool:
+        state = replace(ACTIVE, daily_budget_minor=live)
+        return changes_something(Wanted("budget", "campaign", "1", amount_minor=amount, only_up=True), state)
+
+    assert [moves(1000), moves(1199), moves(1200), moves(5000)] == [True, True, False, False]
+    assert changes_something(Wanted("budget", "campaign", "1", amount_minor=900), ACTIVE), "else it may fall"
+    with pytest.raises(errors.ApiError):
+        moves(None)
+    with pytest.raises(errors.ApiError):
+        moves(1000, 1600)

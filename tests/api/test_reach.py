@@ -82,8 +82,9 @@ def test_a_guest_sees_only_the_profiles_they_have_a_place_on(
             workspace_id=profile.workspace_id, name="Sibling", timezone="UTC", reporting_currency="USD"
         )  # fmt: skip
         session.add(sibling)
-    guest = people.user(url)
+    guest, another, stranger = people.user(url), people.user(url), people.user(url)
     people.member(url, guest, profile.workspace_id, Role.GUEST, profiles=[profile], profile_role=Role.VIEWER)
+    people.member(url, another, profile.workspace_id, Role.GUEST, profiles=[sibling])
     token = people.session_of(url, guest)
     assert ask(f"/notes?profile_id={profile.id}", token).status_code == 200
     assert ask(f"/workspaces/{profile.workspace_id}/profiles/{profile.id}/notes", token).status_code == 200
@@ -92,6 +93,8 @@ def test_a_guest_sees_only_the_profiles_they_have_a_place_on(
     assert own_affairs["data"][0]["title"] == "guest", "a place on a profile is none in the workspace"
     with db.transaction(url) as session:
         assert [one.id for one in session.scalars(reach.profiles_of(guest.id))] == [profile.id]
+        outside = [reach.on_profile(session, guest.id, sibling), reach.on_profile(session, stranger.id, profile)]
+    assert [(one.role, one.scopes) for one in outside] == [(None, frozenset()), (None, frozenset())]
 
 
 @pytest.mark.parametrize("place", [Role.GUEST, Role.EDITOR])

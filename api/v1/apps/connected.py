@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session, aliased
 from api import actors, auth, context, db, errors, op_lists
 from api.audit import Attempt, record
 from api.guard import workspace_guarded
-from api.models import ApiKey, App, Membership, OAuthAuthorization, OAuthCode, Profile, UserToken
+from api.models import ApiKey, App, Membership, OAuthAuthorization, OAuthCode, Profile, UserToken, Workspace
+from api.models.workspace import PROVISIONED
 from api.oauth import families
 from api.op_lists import By, ListQuery
 from api.roles import Role
@@ -37,7 +38,7 @@ def connected_app_list(query: dict[str, Any], workspace_id: str) -> list[dict[st
     """Apps that people connected to profiles of a workspace, and agents of its members, newest first
 
     Consents that stand and those that were ended. An agent is listed in every workspace of its person, since it reaches
-    what they do. DELETE on the id ends one.
+    what they do; where an app adds the people, once its person has come in. DELETE on the id ends one.
     """
     profile, chosen = auth.current().reach.profile, _of_workspace(workspace_id)
     if profile is not None:
@@ -80,6 +81,9 @@ def _of_workspace(workspace_id: str) -> sa.Select[OAuthAuthorization]:
     id_ = OAuthAuthorization.id
     of_members = sa.select(id_).join(Membership, Membership.user_id == OAuthAuthorization.user_id)
     of_members = of_members.where(Membership.workspace_id == workspace_id, OAuthAuthorization.kind == "agent")
+    # whom an app added by address was not asked: what a stranger lets agents do is nobody's there until they come in
+    asked = sa.exists().where(Workspace.id == workspace_id, Workspace.acquisition_source != PROVISIONED)
+    of_members = of_members.where(sa.or_(Membership.last_seen_at.is_not(None), asked))
     own = sa.select(id_).where(OAuthAuthorization.workspace_id == workspace_id)
     return sa.select(OAuthAuthorization).where(
         OAuthAuthorization.granted_at.is_not(None),

@@ -30,7 +30,7 @@ def member_list(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]
     """
     with db.transaction(context.settings().operational_url, durable=False) as unit:
         profile = auth.current().reach.profile
-        return rows.page(unit, workspace_id, query, route="/members", profile=profile, to_app=True)
+        return rows.page(unit, workspace_id, query, route="/members", profile=profile)
 
 
 @bp.route("/workspaces/<workspace_id>/members", methods=["PUT"])
@@ -64,7 +64,7 @@ def put_member(body: dict[str, Any], workspace_id: str) -> tuple[dict[str, Any],
         memberships.change(session(), workspace=workspace, membership=membership, wanted=body, by=None)
     after = memberships.told(session(), membership)
     _record("member.added" if created else "member.changed", user_id, before=before, after=after)
-    return {**rows.one(session(), membership, to_app=True), "created": created}, 201 if created else 200
+    return {**rows.one(session(), membership), "created": created}, 201 if created else 200
 
 
 @bp.route("/workspaces/<workspace_id>/members/<user_id>", methods=["DELETE"])

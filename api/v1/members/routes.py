@@ -27,7 +27,8 @@ def membership_list(query: dict[str, Any], workspace_id: str) -> list[dict[str, 
     """The people of a workspace
 
     In the order they came, with addresses, so from the role admin on. Who is invited and has not accepted is in GET
-    /workspaces/{workspace_id}/invitations. With `profile_id` those who can open that profile.
+    /workspaces/{workspace_id}/invitations. With `profile_id` those who can open that profile. Where an app adds the
+    people, somebody with an account of their own is told by name once they have come in.
     """
     with db.transaction(context.settings().operational_url, durable=False) as unit:
         return rows.page(unit, workspace_id, query, route="/memberships", profile=auth.current().reach.profile)

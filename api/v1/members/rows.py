@@ -9,7 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api import op_lists
-from api.models import Membership, Profile, ProfileMembership, User
+from api.models import Membership, Profile, ProfileMembership, User, Workspace
+from api.models.person import NAMELESS
 from api.op_lists import By
 from api.roles import Role
 from api.v1.members import places
@@ -27,7 +28,6 @@ def page(
     *,
     route: str,
     profile: Profile | None,
-    to_app: bool = False,
 ) -> list[dict[str, Any]]:
     """One page of a workspace's members, in the order they came; with a profile those who can open it."""
     chosen = sa.select(Membership, User).join(User, User.id == Membership.user_id)
@@ -39,22 +39,19 @@ def page(
         chosen = chosen.where(sa.or_(Membership.role != Role.GUEST.word, placed))
     filters = {"profile_id": profile.id if profile else None}
     rows = op_lists.page(session, chosen, _ORDER, query, route=route, owner=workspace_id, filters=filters)
-    return told(session, rows, to_app=to_app)
+    return told(session, workspace_id, rows)
 
 
-def one(session: Session, membership: Membership, *, to_app: bool = False) -> dict[str, Any]:
+def one(session: Session, membership: Membership) -> dict[str, Any]:
     """One member."""
-    return told(session, [(membership, session.get_one(User, membership.user_id))], to_app=to_app)[0]
+    return told(session, membership.workspace_id, [(membership, session.get_one(User, membership.user_id))])[0]
 
 
-def told(session: Session, members: Sequence[Any], *, to_app: bool) -> list[dict[str, Any]]:
-    """The record of each (membership, user).
-
-    An app is told the name of a person with an account of their own only once they have been seen in the workspace:
-    apps add whom they like by address, and an address is no way to learn a stranger's name.
-    """
+def told(session: Session, workspace_id: str, members: Sequence[Any]) -> list[dict[str, Any]]:
+    """The record of each (membership, user) of a workspace."""
     placed = places.of_members(session, [membership.id for membership, _ in members if _is_guest(membership)])
-    return [_row(membership, user, placed, to_app=to_app) for membership, user in members]
+    by_app = _is_by_app(session, workspace_id)
+    return [_row(membership, user, placed, by_app=by_app) for membership, user in members]
 
 
 def page_of_profile(
@@ -72,7 +69,8 @@ def page_of_profile(
         )
     )
     rows = op_lists.page(session, chosen, _ORDER, query, route=route, owner=profile.id, filters={})
-    return [_of_profile(*row) for row in rows]
+    by_app = _is_by_app(session, profile.workspace_id)
+    return [_of_profile(*row, by_app=by_app) for row in rows]
 
 
 def place(held: ProfileMembership, membership: Membership) -> dict[str, Any]:
@@ -86,8 +84,8 @@ def place(held: ProfileMembership, membership: Membership) -> dict[str, Any]:
     }
 
 
-def _row(membership: Membership, user: User, placed: Mapping[str, list[str]], *, to_app: bool) -> dict[str, Any]:
-    is_named = not to_app or user.password_hash is None or membership.last_seen_at is not None
+def _row(membership: Membership, user: User, placed: Mapping[str, list[str]], *, by_app: bool) -> dict[str, Any]:
+    is_named = _is_named(membership, user, by_app=by_app)
     return {
         "user_id": user.id,
         "membership_id": membership.id,
@@ -102,17 +100,27 @@ def _row(membership: Membership, user: User, placed: Mapping[str, list[str]], *,
     }
 
 
-def _of_profile(membership: Membership, user: User, held: ProfileMembership | None) -> dict[str, Any]:
+def _of_profile(membership: Membership, user: User, held: ProfileMembership | None, *, by_app: bool) -> dict[str, Any]:
     on_profile = held if _is_guest(membership) else None
     return {
         "membership_id": membership.id,
         "user_id": user.id,
         "email": user.email,
-        "name": user.display_name,
+        "name": user.display_name if _is_named(membership, user, by_app=by_app) else NAMELESS,
         "role": on_profile.role if on_profile else membership.role,
         "permissions": on_profile.permissions if on_profile else membership.permissions,
         "inherited": on_profile is None,
     }
+
+
+def _is_by_app(session: Session, workspace_id: str) -> bool:
+    return session.get_one(Workspace, workspace_id).is_provisioned
+
+
+def _is_named(membership: Membership, user: User, *, by_app: bool) -> bool:
+    # apps add whom they like by address, and an address is no way to learn a stranger's name: neither for the app nor
+    # for whoever it makes an owner
+    return not by_app or user.password_hash is None or membership.last_seen_at is not None
 
 
 def _is_guest(membership: Membership) -> bool:

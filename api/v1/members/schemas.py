@@ -59,12 +59,12 @@ class Member(Schema):
     first_name = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "First name; null where none is known, or an app is not told it."},
+        metadata={"description": "First name; null where none is known, and of whom an app added until they come in."},
     )
     last_name = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "Last name; null where none is known, or an app is not told it."},
+        metadata={"description": "Last name; null where none is known, and of whom an app added until they come in."},
     )
     role = fields.String(required=True, metadata={"enum": list(ROLES)})
     permissions = fields.List(fields.String(), required=True, metadata={"description": _PERMISSIONS})
@@ -133,7 +133,7 @@ class ProfileMember(Schema):
     user_id = fields.UUID(required=True)
     email = fields.String(required=True)
     name = fields.String(
-        required=True, metadata={"description": "First and last name; `A member` where neither is known."}
+        required=True, metadata={"description": "First and last name; `A member` where neither is told."}
     )
     role = fields.String(required=True, metadata={"enum": list(ROLES)})
     permissions = fields.List(fields.String(), required=True, metadata={"description": _PERMISSIONS})

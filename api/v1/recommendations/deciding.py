@@ -46,7 +46,8 @@ def change(
             platform_writes.refuse_stranger(settings, by, body["applied_by"])
         return None
     verb, level = VERBS[row.action_type], cast(Level, row.action_level)
-    wanted = Wanted(verb, level, row.action_entity_id, amount_minor=row.to_minor or 0)
+    # who was told to spend more has perhaps done so by now, and further than was suggested
+    wanted = Wanted(verb, level, row.action_entity_id, amount_minor=row.to_minor or 0, only_up=True)
     return platform_writes.change(
         settings,
         wanted=wanted,

@@ -126,7 +126,10 @@ class Action(Schema):
     to_minor = fields.Integer(
         required=True,
         allow_none=True,
-        metadata={"description": "The daily budget that applying sets; null unless change_budget."},
+        metadata={
+            "description": "The daily budget that applying sets, where the live one is smaller; null unless"
+            " change_budget."
+        },
     )
     currency = fields.String(
         required=True,

@@ -36,6 +36,7 @@ def test_only_who_listens_to_the_kind_the_profile_or_its_workspace_is_told(
     subscribed(settings, profile, status="paused")
     subscribed(settings, profile, status="failed")
     subscribed(settings, other)
+    subscribed(settings, other, profile_id=None)
     with db.transaction(settings.operational_url) as session:
         event = emit_for_profile(session, "report.ready", DATA, profile.id)
         assert told(session) == sorted(one.id for one in listening)
@@ -54,6 +55,7 @@ def test_only_who_listens_to_the_kind_the_profile_or_its_workspace_is_told(
 def test_an_event_of_the_workspace_is_not_for_those_of_one_profile(settings: Settings, profile: Profile) -> None:
     subscribed(settings, profile)
     whole = subscribed(settings, profile, profile_id=None)
+    subscribed(settings, accounts.profile(settings.operational_url), profile_id=None)
     with db.transaction(settings.operational_url) as session:
         emit(session, "report.ready", DATA, workspace_id=profile.workspace_id)
         assert told(session) == [whole.id]

@@ -10,7 +10,7 @@ import time_machine
 from flask.testing import FlaskClient
 
 from api import db
-from api.models import ApiKey, App, AuditEntry, Connection, Entitlement, OAuthAuthorization, Profile, User
+from api.models import ApiKey, App, AuditEntry, Connection, Entitlement, OAuthAuthorization, Profile, User, Workspace
 from api.roles import Role
 from tests.api.oauth.walk import Walker, query_of, sign_in
 from tests.api.v1.members.conftest import Ask, data, refusal
@@ -164,6 +164,24 @@ def test_an_agent_of_a_member_loses_its_tokens(
     assert (ended["keys_revoked"], ended["tokens_revoked"]) == (0, 1)
     assert agent.campaigns(first["access_token"], profile.id) == 401
     assert agent.refresh(first["refresh_token"]).get_json()["error"] == "invalid_grant"
+
+
+def test_whoever_an_app_added_by_address_keeps_their_agents_to_themselves_until_they_come_in(
+    ask: Ask, url: str, profile: Profile, w: str, as_owner: str, owner: User, agent: Walker
+) -> None:
+    # an app of anybody's adds anybody, and the agents of whom it added could be read and ended everywhere
+    agent.exchange(agent.code())
+    (row,) = data(ask("GET", f"{w}/connected-apps", as_owner))
+    trap, attacker = accounts.profile(url, name="Trap"), people.user(url)
+    with db.transaction(url) as session:
+        session.get_one(Workspace, trap.workspace_id).acquisition_source = "oauth"
+    people.member(url, attacker, trap.workspace_id)
+    people.member(url, owner, trap.workspace_id, Role.VIEWER)
+    there, token = f"/workspaces/{trap.workspace_id}/connected-apps", people.session_of(url, attacker)
+    assert data(ask("GET", there, token)) == []
+    assert refusal(ask("DELETE", f"{there}/{row['id']}", token)) == (404, "not_found", None)
+    assert ask("GET", f"/notes?profile_id={trap.id}", as_owner).status_code == 200
+    assert [one["id"] for one in data(ask("GET", there, token))] == [row["id"]]
 
 
 def test_what_belongs_to_others_is_neither_seen_nor_ended(

@@ -135,6 +135,27 @@ def test_an_address_does_not_tell_an_app_the_name_of_a_stranger(
     assert (row["first_name"], row["last_name"]) == ("Eve", "Known")
 
 
+def test_nor_does_it_tell_the_people_of_that_workspace(
+    ask: Ask, profile: Profile, url: str, w: str, app: AppCredential, as_owner: str
+) -> None:
+    # whoever has an app may own a workspace that it made, and signed in they were told what the app was not
+    eve = people.user(url, email="eve@example.com", name="Eve")
+    with db.transaction(url) as session:
+        session.get_one(User, eve.id).password_hash = "$argon2id$x"
+    made = data(ask("PUT", f"{w}/members", app.header, {"email": "eve@example.com", "role": "viewer"}), 201)
+    changed = ask("PATCH", f"{w}/memberships/{made['membership_id']}", as_owner, {"role": "editor"})
+
+    def told() -> list[str | None]:
+        (row,) = [one for one in data(ask("GET", f"{w}/memberships", as_owner)) if one["user_id"] == eve.id]
+        on_profile = data(ask("GET", f"{w}/profiles/{profile.id}/members", as_owner))
+        return [row["first_name"], *(one["name"] for one in on_profile if one["user_id"] == eve.id)]
+
+    assert data(changed)["first_name"] is None
+    assert told() == [None, "A member"]
+    assert ask("GET", f"/notes?profile_id={profile.id}", people.session_of(url, eve)).status_code == 200
+    assert told() == ["Eve", "Eve"]
+
+
 def test_whoever_never_proved_the_address_does_not_come_in_with_it(
     ask: Ask, url: str, w: str, app: AppCredential
 ) -> None:
@@ -159,3 +180,14 @@ def test_a_member_who_never_proved_the_address_keeps_the_account_when_the_role_c
     changed = data(ask("PUT", f"{w}/members", app.header, {"email": "eve@example.com", "role": "editor"}))
     assert (changed["user_id"], changed["role"], changed["created"]) == (eve.id, "editor", False)
     assert ask("GET", "/workspaces", held).status_code == 200
+
+
+def test_the_people_of_such_a_workspace_invite_nobody(
+    ask: Ask, profile: Profile, w: str, app: AppCredential, as_owner: str
+) -> None:
+    refused = (403, "app_provisioned_workspace", None)
+    # before the body is read
+    assert refusal(ask("POST", f"{w}/invitations", as_owner, {"role": 1})) == refused
+    wanted = {"email": "vera@example.com", "role": "viewer"}
+    assert refusal(ask("POST", f"{w}/profiles/{profile.id}/invitations", as_owner, wanted)) == refused
+    assert data(ask("GET", f"{w}/invitations", as_owner)) == []

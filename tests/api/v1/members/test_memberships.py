@@ -122,6 +122,7 @@ def test_nobody_gives_or_touches_a_role_above_their_own(
 
 
 def test_the_last_owner_stays(ask: Ask, url: str, profile: Profile, w: str, as_owner: str, owner: User) -> None:
+    people.member(url, people.user(url), accounts.profile(url).workspace_id)
     with db.transaction(url) as session:
         own = session.scalars(sa.select(Membership).where(Membership.user_id == owner.id)).one()
     last = (409, "invalid_state", "last_owner")

@@ -54,9 +54,9 @@ def via(url: str, profile: Profile, sandbox: RunningSandbox) -> Connection:
 def listed(settings: Settings, url: str, profile: Profile) -> Iterator[None]:
     """Ann and Bob with addresses, Eve who refuses marketing, Nil without address; the feature is on."""
     known = [
-        {"profile_key": 1, "person_key": number, "person_ref": ref(profile, name),
+        {"profile_key": 1, "person_key": number, "person_ref": ref(profile, name[:3]),
          "identifier_id": identifier_id(profile.id, "external_id", name), "alias_ref": ref(profile, name)}
-        for name, number in PEOPLE.items()
+        for name, number in [*PEOPLE.items(), ("ann's other id", 1)]
     ]  # fmt: skip
     hashes: list[dict[str, Any]] = [
         {"profile_key": 1, "person_key": PEOPLE[name], "email_sha256": mail(name), "is_refused": name == "eve"}
@@ -133,6 +133,21 @@ def test_who_is_kept_out_of_audiences_or_refuses_marketing_is_on_no_list(
     ways = [{"email_sha256": mail("ann")}, {"external_ref": "eve"}, {"external_ref": "bob"}]
     told = data(key.post(PATH, json=body(*ways)))
     assert (told["accepted"], told["excluded"]) == (1, 2)
+    (there,) = sandbox.audiences().values()
+    assert [email for email, _ in there["people"]] == [mail("bob")]
+
+
+@pytest.mark.usefixtures("listed", "via")
+def test_whoever_is_erased_is_on_no_list_before_the_next_snapshot_either(
+    key: Caller, ask: Ask, url: str, profile: Profile, sandbox: RunningSandbox
+) -> None:
+    owner = people.user(url)
+    people.member(url, owner, profile.workspace_id)
+    ann = {"profile_id": profile.id, "selector": {"external_ref": "ann"}}
+    path = f"/workspaces/{profile.workspace_id}/customer-erasures"
+    assert ask("POST", path, people.session_of(url, owner), ann).status_code == 202
+    told = data(key.post(PATH, json=body({"email_sha256": mail("ann")}, {"external_ref": "bob"})))
+    assert (told["accepted"], told["excluded"], told["unmatched"]) == (1, 0, 1)
     (there,) = sandbox.audiences().values()
     assert [email for email, _ in there["people"]] == [mail("bob")]
 

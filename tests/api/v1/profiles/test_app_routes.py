@@ -140,6 +140,9 @@ def test_whoever_is_no_longer_an_admin_lets_nobody_in(
     let_in(url, app, profile, owner)
     with db.transaction(url) as session:
         session.scalars(sa.select(Membership)).one().role = "editor"
+    # neither another admin, nor being one elsewhere
+    people.member(url, people.user(url), profile.workspace_id, Role.ADMIN)
+    people.member(url, owner, accounts.profile(url).workspace_id)
     refused = ask("POST", f"/profiles/{profile.id}/adopt", app.header, {"external_ref": "mine"})
     assert refusal(refused) == (404, "not_found", None)
 
@@ -148,6 +151,7 @@ def test_an_adoption_ends_with_the_profile_and_its_name_is_free_again(
     ask: Ask, url: str, app: AppCredential, profile: Profile, owner: User
 ) -> None:
     moved = accounts.profile(url, name="Moved")
+    people.delegate(url, people.app(url).app, accounts.profile(url), external_ref="mine")
     people.member(url, owner, moved.workspace_id)
     for one in (moved, profile):
         let_in(url, app, one, owner)

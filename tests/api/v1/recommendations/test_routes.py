@@ -243,3 +243,9 @@ def test_applying_changes_the_budget_and_what_the_platform_refuses_leaves_it_ope
     change = data(advertiser.post(f"/recommendations/{made}/apply"))["change"]
     assert (change["outcome"], change["budget_after_minor"]) == ("changed", 10800)
     assert kept(url, made).status == "applied"
+    # whoever raised it further by hand meanwhile had it cut back by a fifth more of the one before
+    advertiser.sandbox.set(number, daily_budget="15000")
+    late = make(kind="scale", from_minor=9000, to_minor=10800, **asked)
+    change = data(advertiser.post(f"/recommendations/{late}/apply"))["change"]
+    assert (change["outcome"], change["budget_after_minor"]) == ("no_change", 15000)
+    assert kept(url, late).status == "applied"

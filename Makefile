@@ -11,7 +11,7 @@ export DO_NOT_TRACK := 1
 export GX_ANALYTICS_ENABLED := False
 
 .DEFAULT_GOAL := help
-.PHONY: help setup up test check fix bench laws days skill mutation docs clean fuzz faults visit lock spark spark-parity
+.PHONY: help setup up test check fix bench laws days skill mutation docs clean fuzz faults visit examples lock spark spark-parity
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):[^#]*## (.*)$$/make \1|\2/' | column -t -s '|'
@@ -73,6 +73,9 @@ mutation: setup  ## small slips in what models and doors decide: how many the te
 docs: setup  ## build the dbt docs of the state folder and the generated pages
 	@$(BIN)/touchledger docs
 	@.ci/generate
+
+examples: setup  ## record the requests, answers and refusals that the API's reference shows anew, from a demo
+	@$(BIN)/python -m tests.recording
 
 fuzz: setup  ## schemathesis at depth over every operation, what fits and what does not beside each other
 	@printf '%s\0' positive 'not positive' | TOUCHLEDGER_FUZZ_EXAMPLES=100 xargs -0 -P 2 -I{} \

@@ -48,7 +48,8 @@ class Text(fields.String):
     """Text of `low` to `high` characters after trimming."""
 
     def __init__(self, high: int, *, low: int = 1, **kwargs: Any) -> None:
-        self._length = validate.Length(low, high, error=f"must have {low} to {high} characters")
+        many = f"{high}" if low == high else f"{low} to {high}"
+        self._length = validate.Length(low, high, error=f"must have {many} characters")
         super().__init__(validate=self._length, **kwargs)
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> str:

@@ -64,3 +64,9 @@ def test_where_nothing_must_be_sent_no_body_is_an_empty_object(
 def test_a_text_that_is_too_long_is_not_looked_at_further(field: Text) -> None:
     with pytest.raises(ValidationError, match="characters"):
         field.deserialize("a" * 1_000_000)
+
+
+def test_a_text_of_one_length_is_told_by_that_length() -> None:
+    # a currency had to have 3 to 3 characters
+    with pytest.raises(ValidationError, match="must have 3 characters"):
+        Text(3, low=3).deserialize("EU")

@@ -10,12 +10,17 @@ from typing import Any
 
 import pytest
 
+from api import examples
 from api.db import close_all_engines
 from sandbox.ledger import LEVELS, REASONS, Credit, Ledger
 from sandbox.ledger_weights import MODELS
 from sandbox.world import build
 from tests.end_to_end.command import Deployment, free_port
 from tests.end_to_end.served import all_campaigns, answer, client_of, figures, rows_of
+from tests.factories.deployments import settings_of
+from tests.recording.deployment import placed
+from tests.recording.likeness import differences
+from tests.recording.walk import recorded
 from touchledger.demo import DEMO_PROFILE_ID
 from touchledger.settings import Settings
 
@@ -231,3 +236,16 @@ def test_a_second_run_that_is_served_until_ctrl_c_changes_no_figure(demo: Demo) 
 
 def test_the_demo_ends_with_its_database_in_one_file(demo: Demo) -> None:
     assert demo.left == IN_ONE_FILE
+
+
+# eight hundred requests, one after the other
+@pytest.mark.timeout(900)
+def test_what_the_reference_shows_is_what_is_asked_and_answered(demo: Demo, tmp_path: Path) -> None:
+    people_and_days = {"demo_people": PEOPLE, "demo_days": DAYS}
+    settings = settings_of(demo.deployment.home).model_copy(update=people_and_days)
+    with placed(settings, tmp_path / "copy") as place:
+        now = recorded(place)
+    shown = examples.recorded()
+    assert set(now) == set(shown)
+    other = {name: differences(shown[name], now[name]) for name in shown}
+    assert {name: found for name, found in other.items() if found} == {}, "python -m tests.recording records anew"

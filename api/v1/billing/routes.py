@@ -142,7 +142,8 @@ def shopify_plan_selection(body: dict[str, Any], workspace_id: str) -> dict[str,
     """
     workspace = session().get_one(Workspace, workspace_id, with_for_update={"key_share": True})
     if workspace.acquisition_source != "storefront":
-        raise errors.INVALID_STATE(reason="not_marketplace_workspace")
+        told = "This workspace did not come from the store's marketplace; its plan is bought at checkout-session."
+        raise errors.INVALID_STATE(told, reason="not_marketplace_workspace")
     chosen = storefront.choose(session(), context.settings(), workspace=workspace, plan=body["plan"])
     _record(session(), "plan.selected", workspace, {"plan": body["plan"]})
     return {"plan": body["plan"], "handoff": _opened(chosen) if chosen else None}

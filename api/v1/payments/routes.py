@@ -36,6 +36,7 @@ from api.writing import actor, idempotent, session
 
 bp = Blueprint("payments", __name__, description="Payments, their payers, and refunds entered by hand.")
 
+UNKNOWN = "No payment of this profile has that reference."
 NOBODY = {"person_ref": None, "payer_hint": None}
 REF = re.compile(r"[a-z0-9_]{1,32}:[^\x00-\x1f]{1,200}")
 
@@ -107,7 +108,7 @@ def assign_payer(selector: dict[str, str], payment_ref: str) -> dict[str, Any]:
     with snapshots(context.settings()).reader(None) as reader:
         facts = profile_facts(reader, _profile_id()) if reader else None
         if reader is None or facts is None:
-            raise errors.CONVERSION_NOT_FOUND()
+            raise errors.CONVERSION_NOT_FOUND(UNKNOWN)
         people = payers.People(reader, facts.profile_key, _profile_id())
         payer, before = people.named(session(), selector), people.standing(session(), payment_ref)
         previous = before.person_ref if before else payment["person_ref"]
@@ -192,7 +193,7 @@ def _payment(payment_ref: str) -> dict[str, Any]:
         facts = profile_facts(reader, _profile_id()) if reader else None
         found = queries.one(reader, facts, payment_ref) if reader and facts else None
     if found is None:
-        raise errors.CONVERSION_NOT_FOUND()
+        raise errors.CONVERSION_NOT_FOUND(UNKNOWN)
     return found
 
 

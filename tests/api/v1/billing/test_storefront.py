@@ -13,7 +13,10 @@ from touchledger.settings import Settings
 
 def test_a_storefronts_workspace_chooses_its_plan_there(ask: Ask, selling: Settings, profile: Profile) -> None:
     choice = {"plan": "growth"}
-    assert refusal(ask("shopify-plan-selection", choice)) == (409, "invalid_state", "not_marketplace_workspace")
+    elsewhere = ask("shopify-plan-selection", choice)
+    assert refusal(elsewhere) == (409, "invalid_state", "not_marketplace_workspace")
+    # that the state does not allow this said neither what is wrong nor where to go
+    assert "checkout-session" in elsewhere.get_json()["error"]["message"]
     with db.transaction(selling.operational_url) as session:
         workspace = session.get_one(Workspace, profile.workspace_id)
         workspace.acquisition_source = "storefront"

@@ -211,7 +211,10 @@ def test_a_reference_names_a_payment_of_the_profile(clerk: Caller, method: str) 
     body = {"amount": "5.00", "currency": "USD"}
     assert code(clerk(method, "/payments/bank/refund", json=body)) == (422, "payment_ref_invalid")
     for unknown in ("bank:77", "bank:9"):
-        assert code(clerk(method, f"/payments/{unknown}/refund", json=body)) == (404, "conversion_not_found")
+        answer = clerk(method, f"/payments/{unknown}/refund", json=body)
+        assert code(answer) == (404, "conversion_not_found")
+        # it spoke of a conversion and its handle
+        assert answer.get_json()["error"]["message"] == "No payment of this profile has that reference."
 
 
 def test_a_body_is_judged_before_the_payment_is_looked_up(clerk: Caller) -> None:

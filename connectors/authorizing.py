@@ -50,7 +50,7 @@ def opened(client: Client, transport: Transport, token: str) -> Grant:
     Raises only `connectors.errors`; no message holds the token.
     """
     try:
-        return Grant(token, (), [BY_TOKEN[client.provider](Asking(client, transport, token, ""), token)])
+        return BY_TOKEN[client.provider](Asking(client, transport, token, ""), token)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise Malformed(client.provider, "an account is not as promised") from None
 
@@ -106,6 +106,12 @@ def _shopify(asking: Asking) -> Grant:
     return Grant(token, words(told["scope"]), [_store(asking, token)])
 
 
+def _own_store(asking: Asking, token: str) -> Grant:
+    account = _store(asking, token)
+    told = asking.get("admin/oauth/access_scopes.json", {"X-Shopify-Access-Token": token})
+    return Grant(token, [text(one["handle"]) for one in told["access_scopes"]], [account])
+
+
 def _store(asking: Asking, token: str) -> Account:
     shop = asking.get(f"admin/api/{ADMIN_VERSION}/shop.json", {"X-Shopify-Access-Token": token})["shop"]
     handle = text(shop["myshopify_domain"]).partition(".")[0]
@@ -118,6 +124,11 @@ def _stripe(asking: Asking) -> Grant:
     told = asking.token("oauth/token", grant_type="authorization_code")
     token = text(told["access_token"])
     return Grant(token, words(told["scope"]), [_processor(asking, token)])
+
+
+def _own_processor(asking: Asking, token: str) -> Grant:
+    # a key does not tell its rights
+    return Grant(token, (), [_processor(asking, token)])
 
 
 def _processor(asking: Asking, token: str) -> Account:
@@ -137,4 +148,4 @@ WAYS: Mapping[str, Way] = {
     # what is asked for stands in the app's own settings there
     "tiktok": Way("", tiktok_grants.read, client_field="app_id", code_field="auth_code"),
 }
-BY_TOKEN: Mapping[str, Callable[[Asking, str], Account]] = {"shopify": _store, "stripe": _processor}
+BY_TOKEN: Mapping[str, Callable[[Asking, str], Grant]] = {"shopify": _own_store, "stripe": _own_processor}

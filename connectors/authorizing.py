@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -14,11 +13,10 @@ from connectors.meta_graph import VERSION as GRAPH_VERSION
 from connectors.meta_graph import proved
 from connectors.meta_rows import CLOSED_ACCOUNTS
 from connectors.shopify_graph import VERSION as ADMIN_VERSION
+from connectors.shopify_graph import handle
 from connectors.transport import Request, Transport
 
 _PAGE = 100
-# it becomes a part of addresses
-HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
 
 def address(client: Client, *, state: str, back: str) -> str:
@@ -114,10 +112,9 @@ def _own_store(asking: Asking, token: str) -> Grant:
 
 def _store(asking: Asking, token: str) -> Account:
     shop = asking.get(f"admin/api/{ADMIN_VERSION}/shop.json", {"X-Shopify-Access-Token": token})["shop"]
-    handle = text(shop["myshopify_domain"]).partition(".")[0]
-    if not HANDLE.fullmatch(handle):
-        raise Malformed("shopify", "a shop whose handle is none")
-    return Account(handle, text(shop["name"]), shop.get("currency"), shop.get("iana_timezone"))
+    return Account(
+        handle(text(shop["myshopify_domain"])), text(shop["name"]), shop.get("currency"), shop.get("iana_timezone")
+    )
 
 
 def _stripe(asking: Asking) -> Grant:

@@ -15,10 +15,11 @@ from api.errors import ApiError
 from api.models import Connection, Profile
 from api.models.connection import PROVIDER_WORDS
 from api.providers import SPOKEN
-from connectors.authorizing import HANDLE, opened
+from connectors.authorizing import opened
 from connectors.errors import ConnectorError, Refused, Revoked
 from connectors.grants import Client, Grant
 from connectors.rights import Lack, lacking
+from connectors.shopify_graph import HANDLE
 from connectors.transport import Transport
 from touchledger.settings import Settings
 

@@ -105,7 +105,10 @@ def _within(value: Any, earliest: Any, latest: Any) -> None:
 
 
 def instant(value: Any) -> datetime:
-    """A time in UTC from a datetime or ISO 8601 text; refuses times without their offset from UTC."""
+    """A time in UTC from a datetime or ISO 8601 text; refuses times without their offset from UTC.
+
+    A leap second (`23:59:60` at the end of a month, in UTC) is the second after it.
+    """
     if isinstance(value, datetime):
         if value.tzinfo is None:
             raise Refused("a timestamp needs its offset from UTC")
@@ -115,10 +118,19 @@ def instant(value: Any) -> datetime:
         raise Refused("not an ISO 8601 timestamp like 2026-01-31T09:30:00+01:00")
     if match["offset"] is None:
         raise Refused("a timestamp needs its offset from UTC")
+    text = match[0].upper()
     try:
-        return _in_utc(datetime.fromisoformat(match[0].upper()))
-    except ValueError:
+        return _after_leap(text) if text[17:19] == "60" else _in_utc(datetime.fromisoformat(text))
+    except (ValueError, OverflowError):
         raise Refused("not a time that exists") from None
+
+
+def _after_leap(text: str) -> datetime:
+    """A leap second as the one after it, as POSIX counts; ValueError where no month ends with it (RFC 3339)."""
+    at = _in_utc(datetime.fromisoformat(f"{text[:17]}59{text[19:]}")) + timedelta(seconds=1)
+    if (at.day, at.hour, at.minute, at.second) != (1, 0, 0, 0):
+        raise ValueError(text)
+    return at
 
 
 def _in_utc(at: datetime) -> datetime:

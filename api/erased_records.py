@@ -33,9 +33,9 @@ LONGEST_NAME, LONGEST_TEXT = 255, 500
 # a database takes conditions nested so deep only
 TEXTS_AT_ONCE = 200
 # asked with every event: built once, and without objects
-_DIGESTS = sa.select(cast(sa.Table, ErasedIdentifier.__table__).c.digest).where(
-    ErasedIdentifier.profile_id == sa.bindparam("profile_id")
-)
+_DIGEST = cast(sa.Table, ErasedIdentifier.__table__).c.digest
+_DIGESTS = sa.select(_DIGEST).where(ErasedIdentifier.profile_id == sa.bindparam("profile_id"))
+_AMONG = _DIGESTS.where(_DIGEST.in_(sa.bindparam("digests", expanding=True)))
 
 
 def erased_digests(session: Session, profile_id: str) -> frozenset[str]:
@@ -43,10 +43,30 @@ def erased_digests(session: Session, profile_id: str) -> frozenset[str]:
     return frozenset(session.connection().scalars(_DIGESTS, {"profile_id": profile_id}))
 
 
+def is_anybody_erased(session: Session, profile_id: str) -> bool:
+    """Whether anybody at all was erased from the profile."""
+    return session.connection().scalar(_DIGESTS.limit(1), {"profile_id": profile_id}) is not None
+
+
+def erased_among(session: Session, profile_id: str, digests: Collection[str]) -> set[str]:
+    """Those of the keyed hashes that are of people erased from the profile, of whom it may have very many."""
+    given, connection = list(digests), session.connection()
+    parts = (given[start : start + AT_ONCE] for start in range(0, len(given), AT_ONCE))
+    return {one for part in parts for one in connection.scalars(_AMONG, {"profile_id": profile_id, "digests": part})}
+
+
+def erased_in(session: Session, records: Iterable[Mapping[str, Any]], *, profile_id: str, key: bytes) -> set[str]:
+    """Keyed hashes of what the records name of people erased from the profile."""
+    if not is_anybody_erased(session, profile_id):
+        return set()
+    named = {(kind, value) for record in records for _, kind, value in identifiers(record)}
+    return erased_among(session, profile_id, [digest(key, identifier_id(profile_id, *one)) for one in named])
+
+
 def remember(session: Session, key: bytes, *, profile_id: str, erasure_id: str, ids: Iterable[str]) -> None:
     """Refuse these identifiers (`identifier_id`) from now on."""
-    known = erased_digests(session, profile_id)
-    for one in sorted({digest(key, identifier) for identifier in ids} - known):
+    digests = {digest(key, identifier) for identifier in ids}
+    for one in sorted(digests - erased_among(session, profile_id, digests)):
         session.add(ErasedIdentifier(profile_id=profile_id, digest=one, erasure_id=erasure_id))
     session.flush()
 

@@ -9,14 +9,23 @@ import sqlalchemy as sa
 
 from api import db
 from api.erased import Person
-from api.erased_records import redact_records
-from api.models import Import, ManualRefund, Profile
+from api.erased_records import erased_digests, redact_records
+from api.models import Import, IngestedRecord, ManualRefund, Profile
 from api.v1.events.ingest import accept
 from api.warehouse_ids import identifier_id
-from tests.factories import accounts
+from tests.factories import accounts, erasures
+from tests.fixtures.statements import statements
 from touchledger.settings import Settings
 
 EMAIL = "ann@example.com"
+SALE = {
+    "conversion_key": "s1",
+    "conversion_type": "payment_received",
+    "occurred_at": "2026-03-01T09:00:00Z",
+    "value": "9.00",
+    "currency": "USD",
+    "payment_ref": "bank:1",
+}
 
 
 @pytest.mark.parametrize(
@@ -70,3 +79,19 @@ def test_a_text_that_grows_with_the_random_name_still_fits_its_column(database_u
     lengths = [len(str(text)) for text in (imported.file_name, imported.reason, entered.note)]
     assert lengths == [255, 500, 500]
     assert EMAIL not in f"{imported.file_name} {imported.reason} {entered.note}"
+
+
+def test_what_comes_in_is_asked_for_among_the_erased_and_they_are_not_all_read(
+    settings: Settings, profile: Profile
+) -> None:
+    # with 60,000 identifiers of erased people each event of the profile read all of them
+    erasures.forget(settings, profile.id, ("email", EMAIL), *(("external_id", f"crm-{n}") for n in range(20)))
+    with db.transaction(settings.operational_url) as session:
+        assert len(erased_digests(session, profile.id)) == 21
+        with statements(db.engine_for(settings.operational_url)) as run:
+            records = [{**SALE, "email": EMAIL, "external_id": "crm-99"}]
+            assert accept(session, profile_id=profile.id, dataset="conversions", records=records).accepted == 1
+        kept = session.scalars(sa.select(IngestedRecord.record)).one()
+    assert kept.keys() & {"email", "external_id"} == {"external_id"}
+    asked = [text for text, _ in run if "FROM erased_identifiers" in text]
+    assert asked and all("LIMIT" in text or "digest IN" in text for text in asked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
@@ -28,6 +29,8 @@ from data_contracts.contract import Contract, internal, landed
 from data_contracts.records import as_json
 
 AT_ONCE = 2_000
+# letters, also as an address spells them
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+|(?:%[89A-F][0-9A-F])+")
 # a random name may be longer than what it stands for: as much is kept as the column holds
 LONGEST_NAME, LONGEST_TEXT = 255, 500
 # a database takes conditions nested so deep only
@@ -149,12 +152,18 @@ def _rename_events(session: Session, person: Person) -> None:
     texts = sorted({spelling for text in person.texts for spelling in (text, quote(text, safe=""))})
     for start in range(0, len(texts), TEXTS_AT_ONCE):
         some = texts[start : start + TEXTS_AT_ONCE]
-        told = sa.or_(*(CollectedEvent.event_id.icontains(text, autoescape=True) for text in some))
+        told = sa.or_(*(CollectedEvent.event_id.ilike(_like(text), escape="/") for text in some))
         chosen = sa.select(CollectedEvent).where(CollectedEvent.profile_id == person.profile_id, told)
         for event in session.scalars(chosen.execution_options(yield_per=AT_ONCE)):
             if person.text(event.event_id, own=event.visitor in person.ids) != event.event_id:
                 # in the lake it is renamed, which may make it longer than an id is here
                 event.event_id = f"erased-{secrets.token_hex(16)}"
+
+
+def _like(text: str) -> str:
+    """A pattern of what may hold the text in any case: not all databases fold letters beyond ASCII."""
+    plain = (re.sub(r"[/%_]", r"/\g<0>", part) for part in _BEYOND_ASCII.split(text))
+    return f"%{'%'.join(plain)}%"
 
 
 def _forget_visits(session: Session, person: Person) -> None:

@@ -67,7 +67,10 @@ def _first(parts: Sequence[sa.Select[*tuple[Any, ...]]], order: Sequence[By], mo
     if len(firsts) == 1:
         return firsts[0]
     every = sa.union_all(*(sa.select(first.subquery()) for first in firsts)).subquery()
-    return sa.select(every).order_by(*(_in(by, every.c[str(by.column.key)]) for by in order)).limit(most)
+    names = [cast(sa.ColumnElement[Any], by.column).key or "" for by in order]
+    return (
+        sa.select(every).order_by(*(_in(by, every.c[name]) for by, name in zip(order, names, strict=True))).limit(most)
+    )
 
 
 def _in(by: By, column: sa.SQLColumnExpression[Any]) -> sa.ColumnElement[Any]:

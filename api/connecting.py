@@ -73,7 +73,7 @@ def keep(session: Session, settings: Settings, profile: Profile, *, provider: st
     pending = _pending(session, asked, profile, provider)
     if elsewhere(session, pending, [account.external_account_id]):
         raise errors.ACCOUNT_CONNECTED_ELSEWHERE()
-    pending.token = grant.token
+    pending.token, pending.scopes_granted = grant.token, list(grant.scopes)
     return take(session, settings, pending, [account.document()])[0].id
 
 

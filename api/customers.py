@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 from api import auth, context
 from api.customer_keys import customer_key
 from api.erased import digest
-from api.erased_records import erased_digests
-from api.models import IngestedRecord, Run
+from api.erased_records import erased_among, is_anybody_erased
+from api.models import ErasedIdentifier, IngestedRecord, Run
 from api.served import ProfileFacts, Reader, profile_facts
 from api.snapshot import snapshots
 from api.warehouse_ids import identifier_id
@@ -104,18 +104,22 @@ def erased_since(session: Session, reader: Reader, profile: ProfileFacts, person
 
 def erasures_told(session: Session) -> int:
     """Grows with every erasure: for the ETag of answers that leave out who was erased since their snapshot."""
-    return len(erased_digests(session, auth.current().profile.id))
+    told = sa.select(sa.func.count()).where(ErasedIdentifier.profile_id == auth.current().profile.id)
+    return session.scalar(told) or 0
 
 
 def _erased(session: Session, profile_id: str, identifiers: Callable[[], Iterable[tuple[Any, str]]]) -> set[Any]:
-    gone, key = erased_digests(session, profile_id), context.settings().signing_key()
-    return {person for person, identifier in identifiers() if digest(key, identifier) in gone} if gone else set()
+    if not is_anybody_erased(session, profile_id):
+        return set()
+    key = context.settings().signing_key()
+    named = [(person, digest(key, identifier)) for person, identifier in identifiers()]
+    gone = erased_among(session, profile_id, {one for _, one in named})
+    return {person for person, one in named if one in gone}
 
 
 def erased_identifiers(session: Session, identifier_ids: Collection[str]) -> set[str]:
     """Which of these identifiers (`identifier_id`) of the caller's profile are of people who asked to be forgotten."""
-    gone, key = erased_digests(session, auth.current().profile.id), context.settings().signing_key()
-    return {one for one in identifier_ids if gone and digest(key, one) in gone}
+    return _erased(session, auth.current().profile.id, lambda: [(one, one) for one in identifier_ids])
 
 
 def names_erased(session: Session, record: Mapping[str, Any]) -> bool:

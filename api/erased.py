@@ -251,11 +251,11 @@ def _sought(text: str) -> str:
 
 
 def _sign(sign: str) -> str:
+    cases = sorted(one for one in {sign, sign.upper()} if len(one) == 1)
     # four signs need no encoding and are encoded by some all the same
-    encoded = f"%{ord(sign):02X}" if sign in UNRESERVED else quote(sign, safe="", errors="surrogatepass")
-    if encoded == sign:
-        return re.escape(sign)
-    return f"(?:{re.escape(sign)}|{encoded.replace('%', '%(?:25)*')})"
+    encoded = [f"%{ord(sign):02X}"] if sign in UNRESERVED else [quote(one, "", errors="surrogatepass") for one in cases]
+    either = f"(?:{re.escape(sign)}|{'|'.join(encoded).replace('%', '%(?:25)*')})"
+    return re.escape(sign) if sign in encoded else either
 
 
 def _stands_alone(found: re.Match[str], name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import secrets
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, cast
@@ -28,14 +29,16 @@ from data_contracts.contract import Contract, internal, landed
 from data_contracts.records import as_json
 
 AT_ONCE = 2_000
+# letters, also as an address spells them
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+|(?:%[89A-F][0-9A-F])+")
 # a random name may be longer than what it stands for: as much is kept as the column holds
 LONGEST_NAME, LONGEST_TEXT = 255, 500
 # a database takes conditions nested so deep only
 TEXTS_AT_ONCE = 200
 # asked with every event: built once, and without objects
-_DIGESTS = sa.select(cast(sa.Table, ErasedIdentifier.__table__).c.digest).where(
-    ErasedIdentifier.profile_id == sa.bindparam("profile_id")
-)
+_DIGEST = cast(sa.Table, ErasedIdentifier.__table__).c.digest
+_DIGESTS = sa.select(_DIGEST).where(ErasedIdentifier.profile_id == sa.bindparam("profile_id"))
+_AMONG = _DIGESTS.where(_DIGEST.in_(sa.bindparam("digests", expanding=True)))
 
 
 def erased_digests(session: Session, profile_id: str) -> frozenset[str]:
@@ -43,10 +46,30 @@ def erased_digests(session: Session, profile_id: str) -> frozenset[str]:
     return frozenset(session.connection().scalars(_DIGESTS, {"profile_id": profile_id}))
 
 
+def is_anybody_erased(session: Session, profile_id: str) -> bool:
+    """Whether anybody at all was erased from the profile."""
+    return session.connection().scalar(_DIGESTS.limit(1), {"profile_id": profile_id}) is not None
+
+
+def erased_among(session: Session, profile_id: str, digests: Collection[str]) -> set[str]:
+    """Those of the keyed hashes that are of people erased from the profile, of whom it may have very many."""
+    given, connection = list(digests), session.connection()
+    parts = (given[start : start + AT_ONCE] for start in range(0, len(given), AT_ONCE))
+    return {one for part in parts for one in connection.scalars(_AMONG, {"profile_id": profile_id, "digests": part})}
+
+
+def erased_in(session: Session, records: Iterable[Mapping[str, Any]], *, profile_id: str, key: bytes) -> set[str]:
+    """Keyed hashes of what the records name of people erased from the profile."""
+    if not is_anybody_erased(session, profile_id):
+        return set()
+    named = {(kind, value) for record in records for _, kind, value in identifiers(record)}
+    return erased_among(session, profile_id, [digest(key, identifier_id(profile_id, *one)) for one in named])
+
+
 def remember(session: Session, key: bytes, *, profile_id: str, erasure_id: str, ids: Iterable[str]) -> None:
     """Refuse these identifiers (`identifier_id`) from now on."""
-    known = erased_digests(session, profile_id)
-    for one in sorted({digest(key, identifier) for identifier in ids} - known):
+    digests = {digest(key, identifier) for identifier in ids}
+    for one in sorted(digests - erased_among(session, profile_id, digests)):
         session.add(ErasedIdentifier(profile_id=profile_id, digest=one, erasure_id=erasure_id))
     session.flush()
 
@@ -129,12 +152,18 @@ def _rename_events(session: Session, person: Person) -> None:
     texts = sorted({spelling for text in person.texts for spelling in (text, quote(text, safe=""))})
     for start in range(0, len(texts), TEXTS_AT_ONCE):
         some = texts[start : start + TEXTS_AT_ONCE]
-        told = sa.or_(*(CollectedEvent.event_id.icontains(text, autoescape=True) for text in some))
+        told = sa.or_(*(CollectedEvent.event_id.ilike(_like(text), escape="/") for text in some))
         chosen = sa.select(CollectedEvent).where(CollectedEvent.profile_id == person.profile_id, told)
         for event in session.scalars(chosen.execution_options(yield_per=AT_ONCE)):
             if person.text(event.event_id, own=event.visitor in person.ids) != event.event_id:
                 # in the lake it is renamed, which may make it longer than an id is here
                 event.event_id = f"erased-{secrets.token_hex(16)}"
+
+
+def _like(text: str) -> str:
+    """A pattern of what may hold the text in any case: not all databases fold letters beyond ASCII."""
+    plain = (re.sub(r"[/%_]", r"/\g<0>", part) for part in _BEYOND_ASCII.split(text))
+    return f"%{'%'.join(plain)}%"
 
 
 def _forget_visits(session: Session, person: Person) -> None:

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from api import db, errors
 from api.db import now
+from api.forgetting import PIECE
 from api.models import IdempotencyRecord
 from api.postponed import SLACK
 from touchledger.settings import Settings
@@ -74,7 +75,7 @@ def claim(
     one runs, which it does for at most `abandoned`.
     """
     at = at or now()
-    _forget_old(session, account, at)
+    _forget_if_old(session, account, key, at)
     if _insert(session, account, key, print_, at):
         return Claim(account, key, at)
     record = session.get(IdempotencyRecord, (account, key), with_for_update=True, populate_existing=True)
@@ -108,9 +109,22 @@ def release(session: Session, claimed: Claim) -> None:
 
 
 def forget_old(settings: Settings) -> None:
-    """Drop whatever is too old to be replayed, also of callers who write no more, and claims whose process died."""
-    with db.transaction(settings.operational_url) as session:
-        session.execute(sa.delete(IdempotencyRecord).where(_is_old(now())))
+    """Drop whatever is too old to be replayed, and claims whose process died, `PIECE` rows in each transaction."""
+    named = sa.tuple_(IdempotencyRecord.principal, IdempotencyRecord.key)
+    rows = sa.select(IdempotencyRecord.principal, IdempotencyRecord.key, _is_old(now()).label("is_old"))
+    rows, after = rows.order_by(IdempotencyRecord.principal, IdempotencyRecord.key).limit(PIECE), ("", "")
+    while True:
+        # not in one with the deletion: a look alone keeps nobody from writing
+        with db.transaction(settings.operational_url, durable=False) as session:
+            piece = session.execute(rows.where(named > after)).all()
+        if not piece:
+            return
+        if old := [(row.principal, row.key) for row in piece if row.is_old]:
+            with db.transaction(settings.operational_url) as session:
+                # one that came to its end since, or was claimed anew, is not old any more
+                gone = sa.delete(IdempotencyRecord).where(named.in_(old), _is_old(now()))
+                session.execute(gone.execution_options(synchronize_session=False))
+        after = (piece[-1].principal, piece[-1].key)
 
 
 def _owned(claimed: Claim) -> tuple[sa.ColumnElement[bool], ...]:
@@ -129,8 +143,10 @@ def _insert(session: Session, account: str, key: str, print_: str, at: datetime)
     return found.first() is not None
 
 
-def _forget_old(session: Session, account: str, at: datetime) -> None:
-    old = sa.delete(IdempotencyRecord).where(IdempotencyRecord.principal == account, _is_old(at))
+def _forget_if_old(session: Session, account: str, key: str, at: datetime) -> None:
+    # those of other keys are left to the worker: a caller may have half a million of them
+    mine = (IdempotencyRecord.principal == account, IdempotencyRecord.key == key)
+    old = sa.delete(IdempotencyRecord).where(*mine, _is_old(at))
     session.execute(old.execution_options(synchronize_session=False))
 
 

@@ -32,7 +32,7 @@ class By:
 
 def page(
     session: Session,
-    statement: sa.Select[*tuple[Any, ...]],
+    statement: sa.Select[*tuple[Any, ...]] | Sequence[sa.Select[*tuple[Any, ...]]],
     order: Sequence[By],
     query: Mapping[str, Any],
     *,
@@ -42,22 +42,39 @@ def page(
 ) -> list[Any]:
     """One page of `statement` in `order`, with the answer's sibling `pagination` set.
 
-    The columns of the order hold no null. `owner` is the workspace, profile, person or app the list is of: a cursor is
+    Of several statements, which have no row in common, none is read further than a page. The columns of the order are
+    selected by these, and hold no null. `owner` is the workspace, profile, person or app the list is of: a cursor is
     good only for it, for the same route and the same filters. Gives entities, or rows where several are selected.
     """
+    parts = [statement] if isinstance(statement, sa.Select) else statement
     listing, key = pagination.Listing(route, owner, filters), context.settings().signing_key()
     if query["cursor"] is not None:
         place = pagination.read(key, listing, query["cursor"])
         last_seen = [_read(one, by) for one, by in zip(place.position, order, strict=True)]
-        statement = statement.where(_after(order, last_seen))
-    ordered = statement.order_by(*(by.column.desc() if by.descending else by.column.asc() for by in order))
-    result = session.execute(ordered.limit(query["limit"] + 1)).all()
+        parts = [part.where(_after(order, last_seen)) for part in parts]
+    result = session.execute(_first(parts, order, query["limit"] + 1)).all()
     found = [row[0] if len(row) == 1 else row for row in result]
     rows = found[: query["limit"]]
     has_next = len(found) > len(rows)
     last = [_written(by.value(rows[-1])) for by in order] if has_next else []
     context.paginate(cursor=pagination.issue(key, listing, last, None) if has_next else None, has_next=has_next)
     return rows
+
+
+def _first(parts: Sequence[sa.Select[*tuple[Any, ...]]], order: Sequence[By], most: int) -> sa.Select[*tuple[Any, ...]]:
+    """The first rows of all parts, of which each is read in the order as far as that."""
+    firsts = [part.order_by(*(_in(by, by.column) for by in order)).limit(most) for part in parts]
+    if len(firsts) == 1:
+        return firsts[0]
+    every = sa.union_all(*(sa.select(first.subquery()) for first in firsts)).subquery()
+    names = [cast(sa.ColumnElement[Any], by.column).key or "" for by in order]
+    return (
+        sa.select(every).order_by(*(_in(by, every.c[name]) for by, name in zip(order, names, strict=True))).limit(most)
+    )
+
+
+def _in(by: By, column: sa.SQLColumnExpression[Any]) -> sa.ColumnElement[Any]:
+    return column.desc() if by.descending else column.asc()
 
 
 def _after(order: Sequence[By], values: Sequence[Any]) -> sa.ColumnElement[bool]:

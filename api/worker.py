@@ -15,6 +15,7 @@ import structlog
 
 from api import (
     chat_media,
+    db,
     idempotency,
     lapses,
     logos,
@@ -36,6 +37,7 @@ from api.hooks import store_effects
 from api.one_by_one import Round, is_everybodys, never
 from api.recommendations import raising
 from api.reports import making, scheduling
+from api.steady import Clock
 from api.webhooks import delivering, waiting
 from touchledger.settings import Settings, load
 
@@ -52,12 +54,14 @@ DAILY = 86400.0
 class Chore:
     """Something done again and again, at most every `every` seconds; one that fails is tried again next time.
 
-    Why it fails is logged once, and again only when that changes or after it has worked meanwhile.
+    Why it fails is logged once, and again only when that changes or after it has worked meanwhile. One that `is_final`
+    takes away for good what is over by the clock, and waits for one that is to be believed.
     """
 
     name: str
     do: Callable[[Settings], object]
     every: float = 0.0
+    is_final: bool = False
     done_at: float = field(default=float("-inf"))
     trouble: tuple[object, ...] | None = None
 
@@ -97,11 +101,11 @@ def _kind(problem: Exception) -> tuple[object, ...]:
 def chores(settings: Settings, ended: Callable[[], bool] = never) -> list[Chore]:
     """What this deployment's worker does; once `ended` says so, those that take long begin nothing more."""
     found = [
-        Chore("forget_answers", idempotency.forget_old, every=HOURLY),
+        Chore("forget_answers", idempotency.forget_old, every=HOURLY, is_final=True),
         Chore("forget_allowances", rate_limit.forget_unused, every=HOURLY),
-        Chore("forget_sessions", sign_in.forget_ended, every=DAILY),
-        Chore("forget_old_mail", mail_delivery.forget_old, every=DAILY),
-        Chore("forget_chat_media", chat_media.forget_expired, every=HOURLY),
+        Chore("forget_sessions", sign_in.forget_ended, every=DAILY, is_final=True),
+        Chore("forget_old_mail", mail_delivery.forget_old, every=DAILY, is_final=True),
+        Chore("forget_chat_media", chat_media.forget_expired, every=HOURLY, is_final=True),
         Chore("renew_tokens", sealing.renew_tokens, every=DAILY),
         Chore("forget_logos", logos.forget_unnamed, every=DAILY),
         Chore("forget_report_files", making.forget_unnamed, every=DAILY),
@@ -114,12 +118,12 @@ def chores(settings: Settings, ended: Callable[[], bool] = never) -> list[Chore]
         Chore("settle_store_deliveries", partial(store_effects.settle_due, going_round=Round())),
         Chore("match_conversions", matching.match_all),
         Chore("send_conversions", beside(partial(sending.send_due, ended=ended))),
-        Chore("give_up_exports", sending.give_up, every=HOURLY),
+        Chore("give_up_exports", sending.give_up, every=HOURLY, is_final=True),
         Chore("deliver_webhooks", delivering.sending()),
         Chore("put_webhooks_right", waiting.put_right, every=MINUTELY),
-        Chore("forget_old_webhooks", delivering.forgetting_old(), every=MINUTELY),
+        Chore("forget_old_webhooks", delivering.forgetting_old(), every=MINUTELY, is_final=True),
         Chore("note_newcomers", newcomers.noting()),
-        Chore("lapse_plans", lapses.lapse, every=HOURLY),
+        Chore("lapse_plans", lapses.lapse, every=HOURLY, is_final=True),
         Chore("close_abandoned_changes", platform_changes.close_all_abandoned, every=SCHEDULES_EVERY),
     ]
     if mail.is_configured(settings):
@@ -130,10 +134,12 @@ def chores(settings: Settings, ended: Callable[[], bool] = never) -> list[Chore]
 def work(settings: Settings, ended: threading.Event) -> None:
     """Do every chore in turn until `ended` is set."""
     patience.shorten(settings.operational_url)
-    todo = chores(settings, ended.is_set)
+    todo, clock = chores(settings, ended.is_set), Clock.of(settings)
     while not ended.is_set():
         for chore in todo:
-            if not ended.is_set():
+            # looked at before each of them: it may leap within a round
+            may = not chore.is_final or clock.is_believed(db.now(), time.monotonic())
+            if may and not ended.is_set():
                 chore.run(settings, time.monotonic())
         ended.wait(LOOK_EVERY_SECONDS)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -14,11 +13,10 @@ from connectors.meta_graph import VERSION as GRAPH_VERSION
 from connectors.meta_graph import proved
 from connectors.meta_rows import CLOSED_ACCOUNTS
 from connectors.shopify_graph import VERSION as ADMIN_VERSION
+from connectors.shopify_graph import handle
 from connectors.transport import Request, Transport
 
 _PAGE = 100
-# it becomes a part of addresses
-HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
 
 def address(client: Client, *, state: str, back: str) -> str:
@@ -50,7 +48,7 @@ def opened(client: Client, transport: Transport, token: str) -> Grant:
     Raises only `connectors.errors`; no message holds the token.
     """
     try:
-        return Grant(token, (), [BY_TOKEN[client.provider](Asking(client, transport, token, ""), token)])
+        return BY_TOKEN[client.provider](Asking(client, transport, token, ""), token)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise Malformed(client.provider, "an account is not as promised") from None
 
@@ -106,18 +104,28 @@ def _shopify(asking: Asking) -> Grant:
     return Grant(token, words(told["scope"]), [_store(asking, token)])
 
 
+def _own_store(asking: Asking, token: str) -> Grant:
+    account = _store(asking, token)
+    told = asking.get("admin/oauth/access_scopes.json", {"X-Shopify-Access-Token": token})
+    return Grant(token, [text(one["handle"]) for one in told["access_scopes"]], [account])
+
+
 def _store(asking: Asking, token: str) -> Account:
     shop = asking.get(f"admin/api/{ADMIN_VERSION}/shop.json", {"X-Shopify-Access-Token": token})["shop"]
-    handle = text(shop["myshopify_domain"]).partition(".")[0]
-    if not HANDLE.fullmatch(handle):
-        raise Malformed("shopify", "a shop whose handle is none")
-    return Account(handle, text(shop["name"]), shop.get("currency"), shop.get("iana_timezone"))
+    return Account(
+        handle(text(shop["myshopify_domain"])), text(shop["name"]), shop.get("currency"), shop.get("iana_timezone")
+    )
 
 
 def _stripe(asking: Asking) -> Grant:
     told = asking.token("oauth/token", grant_type="authorization_code")
     token = text(told["access_token"])
     return Grant(token, words(told["scope"]), [_processor(asking, token)])
+
+
+def _own_processor(asking: Asking, token: str) -> Grant:
+    # a key does not tell its rights
+    return Grant(token, (), [_processor(asking, token)])
 
 
 def _processor(asking: Asking, token: str) -> Account:
@@ -137,4 +145,4 @@ WAYS: Mapping[str, Way] = {
     # what is asked for stands in the app's own settings there
     "tiktok": Way("", tiktok_grants.read, client_field="app_id", code_field="auth_code"),
 }
-BY_TOKEN: Mapping[str, Callable[[Asking, str], Account]] = {"shopify": _store, "stripe": _processor}
+BY_TOKEN: Mapping[str, Callable[[Asking, str], Grant]] = {"shopify": _own_store, "stripe": _own_processor}

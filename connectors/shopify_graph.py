@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
@@ -15,10 +16,23 @@ from connectors.transport import Answer, Request, Transport, retry_after
 VERSION = "2026-10"
 PAGE = 20
 RESTARTS = 2
+# it becomes a part of addresses
+HANDLE = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 _TRANSIENT = {"INTERNAL_SERVER_ERROR", "TIMEOUT", "SERVICE_UNAVAILABLE"}
 # protected data of customers: a store tells orders without them to an app that was not approved for them
 WITHHOLDABLE = {"email", "phone"}
 _BY_STATUS = {402: "shop_frozen", 403: "permission_missing", 404: "shop_not_found", 423: "shop_locked"}
+
+
+def handle(shop: str) -> str:
+    """The handle of a shop that is named by it or by its domain: `my-shop` of `My-Shop.myshopify.com`.
+
+    Raises ValueError for what names none.
+    """
+    found = shop.strip().lower().partition(".")[0]
+    if not HANDLE.fullmatch(found):
+        raise ValueError("a shop whose handle is none")
+    return found
 
 
 class ShopifyDialect:

@@ -66,6 +66,10 @@ class StripeLists:
                     raise
         raise AssertionError("unreachable")
 
+    def newest(self, kind: str, params: Mapping[str, str]) -> list[Row]:
+        """The newest object of a list, or none."""
+        return _page(self._ask(kind, {**params, "limit": "1"}))[0]
+
     def _walk_once(self, kind: str, params: Mapping[str, str]) -> list[Row]:
         found: dict[str, Row] = {}
         after: str | None = None

@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from data_contracts import instants
 from data_contracts.contract import Column
 from data_contracts.formats import FORMATS, Refused
 from data_contracts.normal_form import nfc
@@ -27,9 +28,6 @@ LARGEST = 2**63 - 1
 LONGEST = 65_536
 DEEPEST = 5
 
-_TIMESTAMP = re.compile(
-    r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?P<offset>[Zz]|[+-]\d\d(?::?\d\d)?)?", re.ASCII
-)
 _DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 _INTEGER = re.compile(r"-?\d{1,19}", re.ASCII)
 _DECIMAL = re.compile(r"-?\d{1,30}(?:\.\d{1,30})?", re.ASCII)
@@ -105,27 +103,15 @@ def _within(value: Any, earliest: Any, latest: Any) -> None:
 
 
 def instant(value: Any) -> datetime:
-    """A time in UTC from a datetime or ISO 8601 text; refuses times without their offset from UTC."""
+    """A time in UTC from a datetime or ISO 8601 text; refuses times without their offset from UTC.
+
+    A leap second (`23:59:60` at the end of a month, in UTC) is the second after it.
+    """
     if isinstance(value, datetime):
         if value.tzinfo is None:
             raise Refused("a timestamp needs its offset from UTC")
-        return _in_utc(value)
-    match = _TIMESTAMP.fullmatch(_written(value, "not an ISO 8601 timestamp like 2026-01-31T09:30:00+01:00"))
-    if match is None:
-        raise Refused("not an ISO 8601 timestamp like 2026-01-31T09:30:00+01:00")
-    if match["offset"] is None:
-        raise Refused("a timestamp needs its offset from UTC")
-    try:
-        return _in_utc(datetime.fromisoformat(match[0].upper()))
-    except ValueError:
-        raise Refused("not a time that exists") from None
-
-
-def _in_utc(at: datetime) -> datetime:
-    try:
-        return at.astimezone(UTC)
-    except OverflowError:
-        raise Refused("not a time that exists") from None
+        return instants.in_utc(value)
+    return instants.parsed(_written(value, instants.EXPECTED))
 
 
 def _timestamp(column: Column, now: datetime) -> Parser:

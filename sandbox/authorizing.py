@@ -28,6 +28,8 @@ PAYEE = {"id": "acct_1AlderFinch", "name": "Alder & Finch payments"}
 PASSING = "EAAsandboxMetaTokenOfHours"
 GRAPH = "/meta/v26.0"
 OPEN_API = "/tiktok/open_api/v1.3"
+# what a store's own token may do
+SCOPES = ("read_products", "read_orders", "read_all_orders")
 # where each decides, with what it calls an app's id and the code that people are sent back with
 PAGES = {
     f"{GRAPH}/dialog/oauth": ("client_id", "code"),
@@ -193,6 +195,11 @@ def _accounts(face: Blueprint) -> None:
     def shop() -> AnyResponse:
         names = {"myshopify_domain": "myshopifyDomain", "currency": "currencyCode", "iana_timezone": "ianaTimezone"}
         return _opened("shopify", {"shop": {"name": SHOP["name"], **{name: SHOP[of] for name, of in names.items()}}})
+
+    @face.get("/shopify/admin/oauth/access_scopes.json")
+    def scopes() -> AnyResponse:
+        kept = request.environ["sandbox.fault"].code.split(",") if struck("scope_missing") else ()
+        return _opened("shopify", {"access_scopes": [{"handle": one} for one in SCOPES if one not in kept]})
 
     @face.get("/stripe/v1/account")
     def payee() -> AnyResponse:

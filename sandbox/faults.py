@@ -290,4 +290,5 @@ AFTER: dict[str, Callable[[Fault, Response], Response]] = {
     "double_rows": _doubled,
     "withheld": _withheld,
 }
-KINDS = {*BEFORE, *AFTER, "duplicate_page", "report_failed", "report_stuck", "secret_required", "unsettled"}
+_BY_FACES = {"duplicate_page", "report_failed", "report_stuck", "scope_missing", "secret_required", "unsettled"}
+KINDS = {*BEFORE, *AFTER, *_BY_FACES}

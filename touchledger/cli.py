@@ -130,6 +130,8 @@ def connect_account(output: Output, vendor: str, profile_id: str, shop: str | No
         _prepared(), vendor=vendor, profile_id=profile_id, token=token.strip(), shop=shop, is_sandbox=is_sandbox
     )
     shown = f"{escape(spelt(made['name']))} ({escape(spelt(made['account']))})"
+    for lack in made["lacking"]:
+        output.warn(f"{vendor}: the token lacks the right {lack['right']}; without it not pulled: {lack['lost']}")
     output.result(made["connection_id"], made, f"{shown} is connected: [bold]{made['connection_id']}[/]")
 
 

@@ -15,7 +15,7 @@ from api import errors, rate_limit
 from api.collecting import records
 from api.collecting.event import Told
 from api.collecting.sites import Site, mark_seen, sites_of
-from api.erased_records import admitted, erased_digests
+from api.erased_records import admitted, erased_in, is_anybody_erased
 from api.models import CollectedEvent
 from api.v1.events.ingest import accept
 from api.warehouse_ids import identifier_id, uuid_v8
@@ -75,7 +75,7 @@ class _Keeping:
     def __init__(self, session: Session, deliveries: Sequence[Delivery]) -> None:
         self._session, self._connection, self._deliveries = session, session.connection(), deliveries
         self._sites = sites_of(self._connection, {one.key for one in deliveries})
-        self._erased: dict[str, frozenset[str]] = {}
+        self._erased: dict[str, bool] = {}
 
     def outcomes(self) -> list[errors.ApiError | None]:
         refusals = [_unwelcome(one, self._sites.get(one.key)) for one in self._deliveries]
@@ -161,11 +161,12 @@ class _Keeping:
 
     def _of_nobody_erased(self, profile_id: str, body: records.Record) -> Mapping[str, Any]:
         if profile_id not in self._erased:
-            self._erased[profile_id] = erased_digests(self._session, profile_id)
-        erased = self._erased[profile_id]
-        if not erased:
+            self._erased[profile_id] = is_anybody_erased(self._session, profile_id)
+        if not self._erased[profile_id]:
             return body
-        (left,) = admitted([body], profile_id=profile_id, key=load().signing_key(), erased=erased)
+        key = load().signing_key()
+        erased = erased_in(self._session, [body], profile_id=profile_id, key=key)
+        (left,) = admitted([body], profile_id=profile_id, key=key, erased=erased)
         return left
 
 

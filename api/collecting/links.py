@@ -8,7 +8,7 @@ from api import db, link_tokens
 from api.customer_keys import person_of
 from api.customers import Directory
 from api.erased import digest
-from api.erased_records import erased_digests
+from api.erased_records import erased_among
 from api.models import TrackingKey
 from api.snapshot import snapshots
 from touchledger.settings import Settings
@@ -26,11 +26,13 @@ def linked_identifier(settings: Settings, tracking_key: str, token: str | None) 
     sought = sa.select(TrackingKey.profile_id).where(TrackingKey.key == tracking_key)
     with db.transaction(settings.operational_url, durable=False) as reading:
         profile_id = reading.scalar(sought)
-        gone = erased_digests(reading, profile_id) if profile_id else frozenset()
     key = link_tokens.opened(signer, token, profile_id=profile_id) if profile_id else None
     person = person_of(settings, profile_id, key) if profile_id and key else None
     if person is None or profile_id is None:
         return None
     with snapshots(settings).reader() as reader:
         found = Directory(reader, profile_id).identifier_of([person]).get(person)
-    return found if found is None or digest(settings.signing_key(), found) not in gone else None
+    if found is None:
+        return None
+    with db.transaction(settings.operational_url, durable=False) as reading:
+        return None if erased_among(reading, profile_id, [digest(settings.signing_key(), found)]) else found

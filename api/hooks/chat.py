@@ -15,7 +15,7 @@ from api.body_fields import UUID
 from api.guard import public
 from api.hooks.answers import acknowledged, kept
 from api.hooks.bodies import parsed, taken
-from api.hooks.chat_messages import Opened, is_for, is_signed, opened
+from api.hooks.chat_messages import Opened, is_for, is_signed, opened, outcome_key
 from api.http import Blueprint
 from api.models import Connection, Profile
 from api.v1.events.ingest import accept, keep_refused
@@ -122,7 +122,7 @@ def _keep(session: Session, connection: Connection, found: list[Opened]) -> None
     outcomes = [
         {
             **talk,
-            "conversion_key": f"dm_started:{talk['conversation_id']}",
+            "conversion_key": outcome_key(talk["conversation_id"]),
             "conversion_type": "dm_started",
             "source": "chat",
         }

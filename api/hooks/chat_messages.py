@@ -33,6 +33,11 @@ class Opened:
     at: datetime
 
 
+def outcome_key(conversation_id: str) -> str:
+    """The key of the outcome that is kept of each conversation seen live, beside its referral."""
+    return f"dm_started:{conversation_id}"
+
+
 def is_signed(secret: str, header: str, body: bytes) -> bool:
     """Whether `X-Hub-Signature-256` fits the bytes of the body."""
     wanted = _SCHEME + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()

@@ -17,6 +17,7 @@ from api.hooks.shopify_deliveries import Delivery, is_signed, read
 from api.http import Blueprint
 from api.models import Connection, StoreDelivery
 from api.writing import unkeyed
+from connectors.shopify_graph import handle
 
 bp = Blueprint("store_hooks", __name__, description="What stores call to say.")
 
@@ -60,7 +61,7 @@ def store_hook(connection_id: str) -> Response:
         delivery = read(request.headers, parsed(body), profile_id=connection.profile_id, now=db.now())
     except ValueError:
         raise errors.INVALID_REQUEST("The body is not a delivery.", reason="malformed_json") from None
-    if _handle(delivery.shop) != _handle(connection.external_account_id):
+    if not _is_of(connection, delivery.shop):
         raise errors.NOT_FOUND()
     _keep(settings.operational_url, connection, delivery)
     return acknowledged()
@@ -98,5 +99,8 @@ def _keep(url: str, connection: Connection, delivery: Delivery) -> None:
         return
 
 
-def _handle(shop: str) -> str:
-    return shop.strip().lower().partition(".")[0]
+def _is_of(connection: Connection, shop: str) -> bool:
+    try:
+        return handle(shop) == handle(connection.external_account_id)
+    except ValueError:
+        return False

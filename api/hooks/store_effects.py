@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from api import audit, connections, db
 from api.audit import Attempt, target
 from api.erased import digest
-from api.erased_records import erased_digests
+from api.erased_records import erased_among
 from api.hooks import store_plans
 from api.models import Connection, Handoff, IngestedRecord, Profile, StoreDelivery, StorePurge
 from api.one_by_one import Round, one_by_one
@@ -150,8 +150,9 @@ def _customer_redacted(settings: Settings, session: Session, connection: Connect
     wanted = {*delivery.facts.get("identifiers", ()), *(one for row in buyers for one in row.values() if one)}
     named = frozenset[str]().union(*(whole_person(settings, connection.profile_id, one) for one in wanted))
     # whoever was erased before may have become known again by something else
-    gone, key = erased_digests(session, connection.profile_id), settings.signing_key()
-    ids = frozenset(one for one in named if digest(key, one) not in gone)
+    digests = {one: digest(settings.signing_key(), one) for one in named}
+    gone = erased_among(session, connection.profile_id, digests.values())
+    ids = frozenset(one for one in named if digests[one] not in gone)
     erasure = ids and erasing.erase(
         session,
         settings,

@@ -109,7 +109,10 @@ def test_an_encoded_text_keeps_no_sign_of_the_person() -> None:
     person.read({"email": "änn+tag@example.com"})
     for text in ("%C3%A4nn%2Btag%40example.com", "%c3%a4nn+tag@example.com", "änn+tag%40example.com"):
         assert person.text(text) == quote(person.name("email", "änn+tag@example.com"), safe="")
-    assert person.text("ÄNN+TAG%40EXAMPLE.COM") == quote(person.name("email", "ÄNN+TAG@EXAMPLE.COM"), safe="")
+    # a capital beyond ASCII is encoded by other bytes
+    for text in ("ÄNN+TAG%40EXAMPLE.COM", "%C3%84NN%2BTAG%40EXAMPLE.COM"):
+        assert person.text(text) == quote(person.name("email", "ÄNN+TAG@EXAMPLE.COM"), safe="")
+    assert person.text("%C3%9Fnn") == "%C3%9Fnn"
 
 
 def test_values_nested_in_others_are_renamed_too(ann: Person) -> None:

@@ -11,11 +11,13 @@ import time_machine
 from pydantic import SecretStr
 
 from api import db, errors, idempotency
+from api.forgetting import PIECE
 from api.idempotency import Answer, Claim
 from api.models import IdempotencyRecord, Workspace
 from api.worker import chores
 from tests.factories import crowd
 from tests.fixtures.processes import pool
+from tests.fixtures.statements import statements
 from touchledger.settings import Settings
 
 START = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -110,6 +112,29 @@ def test_what_is_a_day_old_is_forgotten_of_quiet_callers_too(database_url: str, 
     with db.transaction(database_url) as session:
         assert session.scalars(sa.select(IdempotencyRecord.principal)).all() == ["key:2"]
     assert [one.every for one in chores(settings) if one.do is idempotency.forget_old] == [3600.0]
+
+
+def test_a_claim_looks_at_its_own_key_alone(database_url: str) -> None:
+    # with half a million answers of one caller each write read them all, and held the database for half a second
+    claimed(database_url, key="old")
+    claimed(database_url, key="new", at=START + timedelta(hours=25))
+    with db.transaction(database_url) as session:
+        assert set(session.scalars(sa.select(IdempotencyRecord.key))) == {"old", "new"}
+
+
+def test_old_answers_are_forgotten_in_pieces(database_url: str, home: Path) -> None:
+    # in one transaction nobody else could write until all of them were gone
+    old = {"fingerprint": "p", "started_at": START}
+    rows = [
+        {"principal": account, "key": str(number), **old} for account in ("key:1", "key:2") for number in range(PIECE)
+    ]
+    with db.transaction(database_url) as session:
+        session.execute(sa.insert(IdempotencyRecord), [*rows, {**rows[0], "key": "new", "started_at": db.now()}])
+    with statements(db.engine_for(database_url)) as run:
+        idempotency.forget_old(Settings(home=home, database_url=SecretStr(database_url)))
+    assert len([1 for statement, _ in run if statement.startswith("DELETE")]) >= 2
+    with db.transaction(database_url) as session:
+        assert session.scalars(sa.select(IdempotencyRecord.key)).all() == ["new"]
 
 
 def test_two_callers_may_use_one_key(database_url: str) -> None:

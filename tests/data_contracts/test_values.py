@@ -48,6 +48,12 @@ def test_a_timestamp_becomes_the_instant_in_utc(given: Any) -> None:
         (1_790_000_000, "not an ISO 8601 timestamp like 2026-01-31T09:30:00+01:00"),
         ("2026-02-30T10:00:00Z", "not a time that exists"),
         ("0001-01-01T00:00:00+14:00", "not a time that exists"),
+        # no month ends with it
+        ("2026-11-16T10:00:60Z", "not a time that exists"),
+        ("2026-10-30T23:59:60Z", "not a time that exists"),
+        ("2026-10-31T23:59:61Z", "not a time that exists"),
+        ("2026-11-01T10:00+60:00", "not a time that exists"),
+        ("9999-12-31T23:59:60Z", "not a time that exists"),
         (datetime.fromisoformat("0001-01-01T00:00:00+14:00"), "not a time that exists"),
         ("1999-12-31T23:59:59Z", "before 2000-01-01"),
         ("2026-11-17T12:00:01Z", "more than one day ahead"),
@@ -57,6 +63,13 @@ def test_a_timestamp_becomes_the_instant_in_utc(given: Any) -> None:
 )
 def test_a_wrong_timestamp_is_refused(given: Any, reason: str) -> None:
     assert refusal("touches", occurred_at=given) == ("occurred_at", reason)
+
+
+@pytest.mark.parametrize("given", ["2016-12-31T23:59:60Z", "2017-01-01t00:59:60.250+01:00", "2016-12-31 15:59:60-08"])
+def test_a_leap_second_is_the_second_after_it(given: str) -> None:
+    # RFC 3339 allows it; each row of such a second was refused as a time that does not exist
+    at = row("touches", occurred_at=given)["occurred_at"]
+    assert at.replace(microsecond=0) == datetime(2017, 1, 1, tzinfo=UTC)
 
 
 def test_one_day_ahead_is_still_a_time() -> None:

@@ -10,8 +10,13 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
+from api.connections import PATIENCE
 from api.db import now, transaction
 from api.models import Connection, ConnectionSync, Profile
+from connectors.grants import Client
+from connectors.rights import lacking
+from connectors.transport import Transport
+from sandbox.authorizing import SCOPES
 from sandbox.faces import TOKENS
 from tests.factories import accounts
 from tests.fixtures.sandbox import RunningSandbox
@@ -47,7 +52,8 @@ def test_a_token_becomes_a_connection_that_the_next_run_pulls(
 ) -> None:
     told = connect(near, vendor=vendor, profile_id=profile.id, token=TOKENS[vendor], is_sandbox=True)
     (row,) = rows(near)
-    assert told == {"connection_id": row.id, "account": account, "name": name}
+    assert told == {"connection_id": row.id, "account": account, "name": name, "lacking": []}
+    assert row.scopes_granted == (list(SCOPES) if vendor == "shopify" else [])
     assert (row.provider, row.kind, row.status, row.token) == (vendor, kind, "active", TOKENS[vendor])
     assert (row.base_url, row.currency) == (f"{sandbox.url}/{vendor}", "USD")
     with transaction(near.operational_url) as session:
@@ -119,3 +125,41 @@ def test_the_command_reads_the_token_where_no_list_of_processes_shows_it(
     assert done.exit_code == 0, done.output
     assert TOKENS["stripe"] not in done.output
     assert json.loads(done.stdout)["account"] == "acct_1AlderFinch"
+
+
+@pytest.mark.parametrize(
+    ("vendor", "faults", "rights"),
+    [
+        ("stripe", ["/disputes$", "/customers$"], ["disputes", "customers"]),
+        ("stripe", ["/charges$", "/refunds$", "/invoices$"], ["charges", "refunds", "invoices"]),
+        ("shopify", ["read_orders,read_all_orders"], ["read_orders", "read_all_orders"]),
+    ],
+)
+def test_what_a_token_may_not_read_is_told_when_it_is_connected(
+    near: Settings,
+    sandbox: RunningSandbox,
+    profile: Profile,
+    monkeypatch: pytest.MonkeyPatch,
+    vendor: str,
+    faults: list[str],
+    rights: list[str],
+) -> None:
+    by_list = [{"route": route, "kind": "status", "status": 403, "times": None} for route in faults]
+    by_scope = {"route": "access_scopes", "kind": "scope_missing", "code": faults[0], "times": None}
+    sandbox.plan(*(by_list if vendor == "stripe" else [by_scope]))
+    monkeypatch.setenv("TOUCHLEDGER_SANDBOX_PORT", str(near.sandbox_port))
+    arguments = ["connect", vendor, "--profile", profile.id, "--sandbox", "--json"]
+    done = CliRunner().invoke(main, arguments, input=f"{TOKENS[vendor]}\n")
+    assert done.exit_code == 0, done.output
+    assert [one["right"] for one in json.loads(done.stdout)["lacking"]] == rights
+    assert [line.split("; ")[0] for line in done.stderr.splitlines()] == [
+        f"{vendor}: the token lacks the right {right}" for right in rights
+    ]
+    assert [row.status for row in rows(near)] == ["active"]
+
+
+def test_who_may_write_a_stores_products_may_read_them(near: Settings, sandbox: RunningSandbox) -> None:
+    asked = Client("shopify", "", "", "", sandbox.url, True)
+    with Transport(PATIENCE) as transport:
+        found = lacking(asked, transport, "", ["write_products", "read_orders"])
+    assert [one.right for one in found] == ["read_all_orders"]

@@ -11,10 +11,10 @@ from api import billing, db, errors
 from api.models import Connection, Handoff, Profile, Subscription, Workspace
 from api.models.connection import HOLDING
 from api.subscriptions import restate, subscription_of
+from connectors.shopify_graph import handle
 from touchledger.settings import Settings
 
 LASTS = timedelta(hours=24)
-_DOMAIN = ".myshopify.com"
 
 
 def choose(session: Session, settings: Settings, *, workspace: Workspace, plan: str) -> Handoff | None:
@@ -67,4 +67,4 @@ def _store(session: Session, workspace_id: str) -> str:
     shop = session.scalars(chosen.order_by(Connection.created_at, Connection.id).limit(1)).one_or_none()
     if shop is None:
         raise errors.NOT_FOUND("No store is connected to this workspace.")
-    return shop.removesuffix(_DOMAIN)
+    return handle(shop)

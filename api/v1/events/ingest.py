@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from api.erased_records import admitted, erased_digests
+from api.erased_records import admitted, erased_in
 from api.models import IngestedRecord
 from data_contracts.contract import Contract, landed
 from data_contracts.judge import Rejected, judge
@@ -57,9 +57,9 @@ def accept(session: Session, *, profile_id: str, dataset: str, records: Iterable
     content stays. Rejected records are not kept; of people who were erased nothing is. Raises KeyError for a set that
     has no raw files.
     """
-    contract, given = landed()[dataset], list(records)
-    if erased := erased_digests(session, profile_id):
-        given = admitted(given, profile_id=profile_id, key=load().signing_key(), erased=erased)
+    contract, given, key = landed()[dataset], list(records), load().signing_key()
+    if erased := erased_in(session, given, profile_id=profile_id, key=key):
+        given = admitted(given, profile_id=profile_id, key=key, erased=erased)
     judged = judge(contract, given)
     entries = [
         _entry(contract, row, line, given[line - 1]) for row, line in zip(judged.rows, judged.lines, strict=True)

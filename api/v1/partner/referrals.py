@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 
 from api import errors
 from api.customers import of_nobody
+from api.hooks.chat_messages import outcome_key
 from api.models import IngestedRecord
 from api.served import Reader, profile_facts
 from api.v1.events.ingest import accept
@@ -95,11 +96,21 @@ def _record(one: Referral) -> dict[str, Any]:
 
 
 def _seen_live(session: Session, profile_id: str, conversations: Collection[str]) -> set[str]:
+    # found by their keys: the referrals of a profile have those of messages, and all of them would be read
+    keys = {outcome_key(one): one for one in conversations}
+    outcomes = sa.select(IngestedRecord.record_key).where(
+        IngestedRecord.profile_id == profile_id,
+        IngestedRecord.dataset == "conversions",
+        IngestedRecord.record_key.in_(list(keys)),
+    )
+    begun = {keys[one] for one in session.scalars(outcomes)}
+    if not begun:
+        return set()
     conversation = IngestedRecord.record["conversation_id"].as_string()
     chosen = sa.select(conversation).where(
         IngestedRecord.profile_id == profile_id,
         IngestedRecord.dataset == DATASET,
         IngestedRecord.record["seen_live"].as_boolean(),
-        conversation.in_(list(conversations)),
+        conversation.in_(list(begun)),
     )
     return set(session.scalars(chosen))

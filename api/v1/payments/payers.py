@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from api import context, db, errors
 from api.customer_keys import person_of
 from api.erased import digest
-from api.erased_records import erased_digests
+from api.erased_records import erased_among
 from api.models import PaymentPayer
 from api.served import Reader
 from api.v1.customers.selectors import KINDS
@@ -76,8 +76,8 @@ class People:
         return Payer(*rows[0]) if rows else None
 
     def _is_erased(self, session: Session, payer: Payer) -> bool:
-        key = context.settings().signing_key()
-        return digest(key, payer.identifier_id) in erased_digests(session, self.profile_id)
+        named = digest(context.settings().signing_key(), payer.identifier_id)
+        return bool(erased_among(session, self.profile_id, [named]))
 
 
 def assign(session: Session, profile_id: str, payment_ref: str, payer: Payer) -> bool:

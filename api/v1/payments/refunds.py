@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +17,9 @@ from api.money import in_currency
 from api.reading import timestamp
 from data_contracts.formats import currency_digits
 from data_contracts.records import as_json
+
+# who knows the day of a refund and no time gives its midnight, in a zone that nobody tells
+LONGEST_DAY = timedelta(hours=25)
 
 
 def standing(
@@ -68,9 +71,9 @@ def possible(body: dict[str, Any], payment: dict[str, Any]) -> Decimal:
 
 
 def refuse_earlier(refunded_at: datetime | None, payment: dict[str, Any]) -> None:
-    """422 validation_error for a refund that would have been given back before the payment was made."""
+    """422 validation_error for a refund that would have been given back on a day before that of the payment."""
     paid_at = datetime.fromtimestamp(payment["ts"], UTC)
-    if refunded_at is not None and refunded_at < paid_at:
+    if refunded_at is not None and refunded_at < paid_at - LONGEST_DAY:
         raise errors.VALIDATION_ERROR(f"refunded_at: is before the payment, which was made at {timestamp(paid_at)}")
 
 

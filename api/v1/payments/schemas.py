@@ -116,7 +116,10 @@ class RefundBody(Schema):
     currency = fields.String(required=True, metadata={"description": "The payment's currency."})
     refunded_at = Instant(
         load_default=None,
-        metadata={"description": "When, not before the payment; now if absent. Figures change on the payment's date."},
+        metadata={
+            "description": "When, not on a day before the payment's; its midnight where only the day is known, now if"
+            " absent. Figures change on the payment's date."
+        },
     )
     note = Text(500, load_default=None, metadata={"description": "For your own people."})
 

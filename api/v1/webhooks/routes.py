@@ -171,7 +171,8 @@ def delivery_list(query: dict[str, Any]) -> list[dict[str, Any]]:
     filters = {name: query[name] for name in ("subscription_id", "status") if query[name] is not None}
     narrowed = [getattr(WebhookDelivery, name) == value for name, value in filters.items()]
     with db.transaction(context.settings().operational_url, durable=False) as reading:
-        chosen = subscriptions.instants_of(reading, place).where(*narrowed)
+        parts = subscriptions.instants_of(reading, place, of_one="subscription_id" in filters)
+        chosen = [part.where(*narrowed) for part in parts]
         rows = op_lists.page(
             reading, chosen, NEWEST, query, route="/webhooks/deliveries", owner=place.owner, filters=filters
         )  # fmt: skip

@@ -18,6 +18,9 @@ from api.webhooks.egress import one_spelling
 from api.webhooks.waiting import OPEN
 from touchledger.settings import Settings
 
+# parts of one statement; SQLite takes 500
+PARTS = 100
+
 
 @dataclass(frozen=True)
 class Place:
@@ -44,12 +47,17 @@ def deliveries_of(place: Place) -> sa.Select[WebhookDelivery, str]:
     return told.join(WebhookEvent, WebhookEvent.id == WebhookDelivery.event_id).where(_is_seen(place))
 
 
-def instants_of(session: Session, place: Place) -> sa.Select[str, datetime]:
-    """Ids of the same deliveries and when they were made: what a page is chosen by, and all of it in one index."""
+def instants_of(session: Session, place: Place, *, of_one: bool) -> list[sa.Select[str, datetime]]:
+    """Ids of the same deliveries and when they were made: what a page is chosen by, and all of it in one index.
+
+    In a part for each receiver, where they are in the order of the page; in one where there are too many, or where the
+    caller asks for those `of_one` anyway.
+    """
     instants = sa.select(WebhookDelivery.id, WebhookDelivery.created_at)
-    ids = session.scalars(of(place).with_only_columns(WebhookSubscription.id).limit(2)).all()
-    # of one alone they lie in the order of the page, and the page is all that is read
-    return instants.where(WebhookDelivery.subscription_id == ids[0] if len(ids) == 1 else _is_seen(place))
+    ids = [] if of_one else session.scalars(of(place).with_only_columns(WebhookSubscription.id).limit(PARTS + 1)).all()
+    if 0 < len(ids) <= PARTS:
+        return [instants.where(WebhookDelivery.subscription_id == one) for one in ids]
+    return [instants.where(_is_seen(place))]
 
 
 def _is_seen(place: Place) -> sa.ColumnElement[bool]:

@@ -38,6 +38,11 @@ def test_the_history_of_runs_tells_files_and_reasons_without_addresses_and_numbe
     assert [len(left), len(rejected)] == [4, 3]
     assert f"{PROFILE}/touches/no header.csv" in left
     assert [reason for reason in rejected.values() if "klicks" in reason]
+    # the page of the asset was green, whatever lay there
+    (check,) = result.get_asset_check_evaluations()
+    assert (check.check_name, check.passed, check.severity) == ("inbox", False, dg.AssetCheckSeverity.WARN)
+    assert check.description == "Files that were not loaded: 4"
+    assert check.metadata["files not loaded"].value == left
     events = repr([dg.serialize_value(entry) for entry in instance.all_logs(result.run_id)])
     assert [mark for mark in ("ada@", "bob@", "14155550123") if mark in events] == []
 
@@ -50,5 +55,6 @@ def test_the_calendars_of_ad_accounts_in_files_are_landed(
     drop(settings, "a.csv", f"{header}\nmeta,1,USD,America/Lima\nmeta,2,USD,Asia/Kathmandu\n", dataset="ad_accounts")
     drop(settings, "b.csv", f"{header}\nmeta,3,USD,Asia/Kathmandu\nmeta,4,USD,Moon/Sea\n", dataset="ad_accounts")
     for _ in range(2):
-        dg.materialize([landing_files], instance=instance, resources={"deployment": Deployment()})
+        result = dg.materialize([landing_files], instance=instance, resources={"deployment": Deployment()})
+        assert [check.passed for check in result.get_asset_check_evaluations()] == [True]
         assert [one.batch for one in lake.batches("calendar")] == ["America.Lima", "Asia.Kathmandu"]

@@ -9,6 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from api import db
+from api.hooks.chat_messages import outcome_key
 from api.models import Profile
 from api.scopes import DEFAULT_SCOPES, Scope
 from api.snapshot import snapshots
@@ -17,6 +18,7 @@ from api.warehouse_ids import identifier_id, uuid_v8
 from tests.api.conftest import Caller
 from tests.api.v1.events.conftest import anonymous, caller, caller_with, client, landing, profile, secret
 from tests.factories import erasures, people, served
+from tests.fixtures.statements import statements
 from touchledger.settings import Settings
 
 __all__ = ["anonymous", "caller", "caller_with", "client", "landing", "profile", "secret"]
@@ -162,12 +164,26 @@ def test_a_conversation_seen_live_keeps_its_own_referral(
     live = {"referral_id": "live-1", "conversation_id": "conv-1", "channel": "chatapp", "ad_id": "102",
             "occurred_at": "2026-03-05T09:59:00Z", "phone": "+14155550100", "seen_live": True}  # fmt: skip
     unseen = {**live, "referral_id": "old-2", "conversation_id": "conv-2", "seen_live": False}
+    # what the chat app's deliveries leave
+    told = {name: live[name] for name in ("conversation_id", "occurred_at", "phone")}
+    outcome = {**told, "conversion_key": outcome_key("conv-1"), "conversion_type": "dm_started", "source": "chat"}
     with db.transaction(settings.operational_url) as session:
-        accept(session, profile_id=profile.id, dataset="ad_referrals", records=[live, unseen])
+        for dataset, records in (("ad_referrals", [live, unseen]), ("conversions", [outcome])):
+            assert accept(session, profile_id=profile.id, dataset=dataset, records=records).accepted == len(records)
     data = partner(REFERRAL, {**REFERRAL, "referral_id": "r2", "conversation_id": "conv-2"}).get_json()["data"]
     assert (data["accepted"], data["superseded"]) == (1, 1)
     assert data["referrals"][0] == {"referral_id": "r1", "status": "superseded", "touch_id": None}
     assert [one["referral_id"] for one in landing("ad_referrals")] == ["live-1", "old-2", "r2"]
+
+
+def test_conversations_that_nobody_saw_live_are_not_looked_for_among_all_referrals(
+    partner: Callable[..., Any], settings: Settings
+) -> None:
+    # of 200,000 referrals of a profile all were read for each request
+    with statements(db.engine_for(settings.operational_url)) as run:
+        assert partner(REFERRAL).status_code == 202
+    assert not [values for _, values in run if "seen_live" in str(values)]
+    assert [values for _, values in run if outcome_key("conv-1") in str(values)]
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ sys.modules["dbt.version"] = None  # type: ignore[assignment]
 try:
     from dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, DbtCliResource, dbt_assets
     from dagster_dbt.core import dbt_cli_invocation
+    from dagster_dbt.core.dbt_cli_invocation import DbtCliInvocation
+    from dagster_dbt.errors import DagsterDbtCliRuntimeError
 finally:
     del sys.modules["dbt.version"]
     if _loaded is not None:
@@ -32,4 +34,11 @@ dbt_cli_invocation.subprocess = early_dbt  # type: ignore[attr-defined]
 DagsterLibraryRegistry._libraries.pop("dbt-fusion", None)
 DagsterLibraryRegistry.register("dbt-core", version("dbt-core"), is_dagster_package=False)
 
-__all__ = ["DagsterDbtTranslator", "DagsterDbtTranslatorSettings", "DbtCliResource", "dbt_assets"]
+__all__ = [
+    "DagsterDbtCliRuntimeError",
+    "DagsterDbtTranslator",
+    "DagsterDbtTranslatorSettings",
+    "DbtCliInvocation",
+    "DbtCliResource",
+    "dbt_assets",
+]

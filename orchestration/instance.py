@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -31,6 +32,8 @@ KEEPER = sa.table("touchledger_deployment", sa.column("operational_schema", sa.T
 PID_TAG = "touchledger/pid"
 # the number of a process says nothing on another machine, or in another container, that shares the database
 HOST_TAG = "touchledger/host"
+# the number falls to another process later; in a container that is started anew, most often to the same command
+BEGUN_TAG = "touchledger/begun"
 # a run that Dagster begins anew on its pages has the tags of the run that it repeats
 RUN_TAG = "touchledger/run"
 
@@ -158,12 +161,13 @@ def fail_orphans(instance: dg.DagsterInstance) -> list[str]:
 
 def is_orphan(run: dg.DagsterRun) -> bool:
     """Whether a process of this machine had started the run and is gone."""
-    return _is_ours(run.run_id, run.tags) and not _alive(int(run.tags[PID_TAG]))
+    return _is_ours(run.run_id, run.tags) and not _alive(int(run.tags[PID_TAG]), run.tags.get(BEGUN_TAG, ""))
 
 
 def process_tags(run_id: str) -> dict[str, str]:
     """What a run carries that this process executes: `fail_orphans` knows by it whether it can still end."""
-    return {PID_TAG: str(os.getpid()), HOST_TAG: platform.node(), RUN_TAG: run_id}
+    pid = os.getpid()
+    return {PID_TAG: str(pid), BEGUN_TAG: _begun(pid), HOST_TAG: platform.node(), RUN_TAG: run_id}
 
 
 def origin_of(job: str) -> RemoteJobOrigin:
@@ -181,11 +185,27 @@ def _is_ours(run_id: str, tags: Mapping[str, str]) -> bool:
     return PID_TAG in tags and is_here and tags.get(RUN_TAG, run_id) == run_id
 
 
-def _alive(pid: int) -> bool:
+def _alive(pid: int, begun: str) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
-    return True
+        pass
+    found = _begun(pid)
+    # a run of before tells no begin, and not every system tells one
+    return not begun or not found or found == begun
+
+
+def _begun(pid: int) -> str:
+    """When the process of this number began, as no other one did; empty where the system does not tell.
+
+    That is the id of the machine's start, and the ticks from then to the process's (`man 5 proc`, `starttime`).
+    """
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+        # the second field is a name in parentheses, which may hold spaces, and more parentheses
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ""
+    return f"{boot} {fields[19]}"

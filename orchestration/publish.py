@@ -16,6 +16,7 @@ from pathlib import Path
 import duckdb
 import sqlalchemy as sa
 import structlog
+from sqlalchemy.orm import Session
 
 from api.db import new_id, now, transaction
 from api.models import Run
@@ -44,13 +45,29 @@ class Publication:
     size: int
 
 
-def take_token(operational_url: str) -> int:
-    """A token for a run that starts now; larger than that of every run before it."""
+def take_token(operational_url: str, *, above: int = 0) -> int:
+    """A token for a run that starts now; larger than that of every run before it, and than `above`.
+
+    That is what is served: a database that was put back from a backup knows of fewer runs than have published.
+    """
     with transaction(operational_url) as session:
         run = Run()
         session.add(run)
         session.flush()
+        if run.id <= above:
+            session.delete(run)
+            session.flush()
+            run = Run(id=above + 1)
+            session.add(run)
+            session.flush()
+            _count_on_from(session, run.id)
         return run.id
+
+
+def _count_on_from(session: Session, token: int) -> None:
+    # SQLite counts on by itself from an id that was given
+    if session.get_bind().dialect.name == "postgresql":
+        session.scalar(sa.select(sa.func.setval(sa.func.pg_get_serial_sequence(Run.__tablename__, Run.id.key), token)))
 
 
 def publish(

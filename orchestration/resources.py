@@ -12,7 +12,7 @@ import dagster as dg
 from packaging.version import Version
 from pydantic import PrivateAttr
 
-from orchestration import early_dbt
+from orchestration import early_dbt, pointer
 from orchestration.dagster_dbt import DbtCliResource
 from orchestration.dbt_manifest import PROJECT, executable
 from orchestration.jobs import BUILD
@@ -53,7 +53,8 @@ class Warehouse(dg.ConfigurableResource[Any]):
         settings = load()
         lock = settings.home / "locks" / "warehouse.lock"
         with only_writer(lock, purpose="write the warehouse", wait_seconds=WAIT_SECONDS):
-            self._token = take_token(settings.operational_url)
+            served = pointer.read_to_replace(settings.published)
+            self._token = take_token(settings.operational_url, above=served.token if served else 0)
             # other jobs pull first, and would keep dbt's process waiting, and its memory
             at_once = context.run is not None and context.run.job_name == BUILD.name
             with _named_parent(), early_dbt.started() if at_once else nullcontext():

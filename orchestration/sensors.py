@@ -15,7 +15,7 @@ from orchestration import purge
 from orchestration.erasure import waiting
 from orchestration.history import forget
 from orchestration.inbox import Dropped, waiting_files
-from orchestration.instance import is_orphan
+from orchestration.instance import fail_orphans, is_orphan
 from orchestration.jobs import BUILD, HOURLY_DELIVERY, NIGHTLY
 from orchestration.readers import legible
 from orchestration.recomputes import fail_abandoned, microseconds, newest_queued
@@ -97,6 +97,8 @@ def newest_unlanded(settings: Settings) -> int:
 def new_input(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
     """Builds when something was sent, dropped or asked for since the last look."""
     settings = load()
+    # a command that was killed holds the pool in Dagster's books: whatever is begun here would wait for hours behind it
+    fail_orphans(context.instance)
     fail_abandoned(settings.operational_url, context.instance)
     files = settled(waiting_files(settings), now().timestamp())
     asked = newest_queued(settings.operational_url)

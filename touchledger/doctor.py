@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import sys
@@ -91,18 +92,24 @@ def variables(_: Settings) -> Iterator[Finding]:
 
 def state_folder(settings: Settings) -> Iterator[Finding]:
     """The state folder can be written and has room."""
+    place = nearest(settings.home)
+    disk = _disk(shutil.disk_usage(place).free, os.statvfs(place))
     refused = not_writable(settings.home)
     if refused:
-        yield Finding(
-            "state folder", "fail", f"{settings.home}: {refused}", "set TOUCHLEDGER_HOME to a folder of yours"
-        )
-        return
-    yield Finding("state folder", "ok", f"{settings.home} can be written")
-    yield _disk(shutil.disk_usage(nearest(settings.home)).free)
+        way_out = "set TOUCHLEDGER_HOME to a folder of yours" if disk.verdict != "fail" else "make room there"
+        yield Finding("state folder", "fail", f"{settings.home}: {refused}", way_out)
+    else:
+        yield Finding("state folder", "ok", f"{settings.home} can be written")
+    if not refused or disk.verdict == "fail":
+        yield disk
 
 
-def _disk(free: int) -> Finding:
+def _disk(free: int, told: os.statvfs_result) -> Finding:
     found = f"{free / 1024**3:.1f} GiB free"
+    # a file system without a fixed number of files tells none
+    if told.f_files and not told.f_favail:
+        way_out = "remove files, or give the file system more inodes"
+        return Finding("disk", "fail", f"{found}, but no inode, so that no file can be made", way_out)
     if free >= ENOUGH_BYTES:
         return Finding("disk", "ok", found)
     # as /readyz judges it

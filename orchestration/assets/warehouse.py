@@ -1,5 +1,6 @@
 """The warehouse: every dbt model, seed and test, in one dbt process."""
 
+import signal
 from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any
@@ -9,13 +10,19 @@ import dagster as dg
 from data_contracts.contract import modelled
 from orchestration import spark, spark_needs
 from orchestration.assets.column_schemas import served_schema
-from orchestration.dagster_dbt import DagsterDbtTranslator, DagsterDbtTranslatorSettings, dbt_assets
+from orchestration.dagster_dbt import (
+    DagsterDbtCliRuntimeError,
+    DagsterDbtTranslator,
+    DagsterDbtTranslatorSettings,
+    DbtCliInvocation,
+    dbt_assets,
+)
 from orchestration.dbt_manifest import ensure_manifest, target
 from orchestration.dbt_process import ON_SPARK
 from orchestration.lake_owners import require_its_lake
 from orchestration.resources import Deployment, Warehouse, WarehouseDbt
 from orchestration.warehouse_state import rebuilding
-from touchledger.settings import load
+from touchledger.settings import Settings, load
 
 
 class Engine(Enum):
@@ -72,11 +79,29 @@ def warehouse_assets(
             # this process may have parsed the project for another state folder, or somebody emptied this one since
             ensure_manifest(settings)
         try:
-            yield from dbt.cli(_command(config, on_spark), context=context, target_path=folder).stream()
+            yield from told(dbt.cli(_command(config, on_spark), context=context, target_path=folder), settings)
         finally:
             if on_spark:
                 # a build that is stopped ends dbt's process before that has cleared
                 spark.clear_after_a_stop(settings)
+
+
+class KilledError(RuntimeError):
+    """dbt's process was killed; the message says what that mostly is, and what helps."""
+
+
+def told(dbt: DbtCliInvocation, settings: Settings) -> Iterator[Any]:
+    """What dbt says, as Dagster takes it. Raises KilledError where its process is killed, which says nothing itself."""
+    try:
+        yield from dbt.stream()
+    except DagsterDbtCliRuntimeError:
+        if dbt.process.returncode != -signal.SIGKILL:
+            raise
+        limit = f"TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT, here {settings.warehouse_memory_limit}"
+        raise KilledError(
+            "dbt's process was killed, as the kernel does where memory runs out. The models may use "
+            f"{limit}, and dbt needs more beside it: lower that, or give the machine or its container more"
+        ) from None
 
 
 def _command(config: Rebuild, on_spark: bool) -> list[str]:

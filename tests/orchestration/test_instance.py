@@ -16,6 +16,7 @@ from pydantic import SecretStr
 
 from api.db import close_engines, engine_for
 from orchestration.instance import (
+    BEGUN_TAG,
     HOST_TAG,
     PID_TAG,
     STORAGE_VARIABLE,
@@ -183,6 +184,9 @@ def test_only_runs_of_this_machine_are_ended_with_their_process(status: dg.Dagst
         "here": {**process_tags("here"), **gone},
         "elsewhere": {**gone, HOST_TAG: "another machine"},
         "going on": process_tags("going on"),
+        # in a container that is started anew the same command has the same number
+        "of one whose number is another's": {**process_tags("of one whose number is another's"), BEGUN_TAG: "before"},
+        "of a version that kept no begin": {**process_tags("of a version that kept no begin"), BEGUN_TAG: ""},
         "of a daemon": {},
         # Dagster copies the tags of a run that it begins again on its pages, in a process of its own
         "re-executed": {**process_tags("here"), **gone},
@@ -190,4 +194,4 @@ def test_only_runs_of_this_machine_are_ended_with_their_process(status: dg.Dagst
     with dg.DagsterInstance.ephemeral() as instance:
         for name, tags in runs.items():
             instance.add_run(dg.DagsterRun("build", run_id=name, status=status, tags=tags))
-        assert sorted(fail_orphans(instance)) == ["here", "of before"]
+        assert sorted(fail_orphans(instance)) == ["here", "of before", "of one whose number is another's"]

@@ -7,8 +7,10 @@ import os
 import dagster as dg
 import pytest
 
+from orchestration import pointer
 from orchestration.orphans import PARENT_VARIABLE
 from orchestration.resources import Warehouse
+from touchledger import settings as settings_module
 from touchledger.settings import Settings
 
 
@@ -20,3 +22,18 @@ def test_the_processes_of_a_command_are_not_told_a_parent_once_its_run_is_over(
     with Warehouse().yield_for_execution(dg.build_init_resource_context()):
         assert os.environ[PARENT_VARIABLE] == str(os.getpid())
     assert PARENT_VARIABLE not in os.environ
+
+
+def test_runs_over_a_database_of_before_what_is_served_may_publish_over_that(
+    deployment: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # after a backup was put back each run failed, as one that had begun before the newest, until it had caught up
+    monkeypatch.setenv("TOUCHLEDGER_DATABASE_URL", deployment.operational_url)
+    settings_module.load.cache_clear()
+    deployment.published.mkdir(parents=True, exist_ok=True)
+    pointer.move(deployment.published, pointer.Pointer("s", 7, "served-s.duckdb", "", "2026-03-01T00:00:00+00:00"))
+    tokens = []
+    for _ in range(3):
+        with Warehouse().yield_for_execution(dg.build_init_resource_context()) as warehouse:
+            tokens.append(warehouse.token)
+    assert tokens == [8, 9, 10]

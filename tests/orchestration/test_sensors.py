@@ -225,6 +225,17 @@ def test_neither_a_pull_nor_what_a_dead_command_left_keeps_an_erasure_waiting(se
             assert isinstance(sensor(context), dg.SensorResult)
 
 
+def test_a_command_that_was_killed_is_ended_in_the_books_by_the_next_look(settings: Settings) -> None:
+    # it stayed as going on until the next command came, and builds that Dagster had begun stood queued behind it
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    with dg.DagsterInstance.ephemeral() as instance:
+        dead, going_on = (_run(instance, "build", "START", {PID_TAG: str(pid)}) for pid in (gone.pid, os.getpid()))
+        new_input(dg.build_sensor_context(instance=instance))
+        told = {run.run_id: run.status for run in instance.get_runs()}
+    assert told == {dead.run_id: dg.DagsterRunStatus.FAILURE, going_on.run_id: dg.DagsterRunStatus.STARTED}
+
+
 def _ask_to_erase(settings: Settings) -> None:
     """Ask for the erasure of a person, and for the purge of a profile."""
     profile = accounts.profile(settings.operational_url)

@@ -77,6 +77,17 @@ def test_a_disk_with_less_room_than_readyz_asks_for_is_no_mere_warning(
     assert found["disk"] == verdict
 
 
+@pytest.mark.parametrize(("files", "verdict"), [(100, "fail"), (0, "ok")])
+def test_a_disk_with_room_and_no_inode_is_told_as_what_it_lacks(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, files: int, verdict: str
+) -> None:
+    # it was "No space left on device", beside a `df` that shows gigabytes, and another folder was advised
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=3 * 1024**3))
+    monkeypatch.setattr(os, "statvfs", lambda _: SimpleNamespace(f_files=files, f_favail=0))
+    (disk,) = (one for one in state_folder(settings) if one.subject == "disk")
+    assert (disk.verdict, "no inode" in disk.found) == (verdict, verdict == "fail")
+
+
 def test_a_port_that_is_taken_is_told(settings: Settings) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         there = {"api_host": "localhost", "api_port": listener.getsockname()[1]}

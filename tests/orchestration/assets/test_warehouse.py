@@ -1,0 +1,32 @@
+"""How the step of the models ends where dbt does not end well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from orchestration.assets.warehouse import KilledError, told
+from orchestration.dagster_dbt import DagsterDbtCliRuntimeError, DbtCliInvocation
+from orchestration.dbt_manifest import PROJECT
+from orchestration.resources import WarehouseDbt
+from touchledger.settings import Settings
+
+
+def _ended(by: str, folder: Path) -> DbtCliInvocation:
+    executable = folder / "dbt"
+    executable.write_text(f"#!/bin/sh\n{by}\n")
+    executable.chmod(0o700)
+    dbt = WarehouseDbt(project_dir=str(PROJECT), profiles_dir=str(PROJECT), dbt_executable=str(executable))
+    return dbt.cli(["build"], target_path=folder)
+
+
+def test_a_dbt_that_was_killed_is_told_with_what_it_most_likely_lacked(settings: Settings, tmp_path: Path) -> None:
+    # it was `failed with exit code -9`, and a log that holds no more than that
+    with pytest.raises(KilledError, match=r"killed.* TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT, here 50%"):
+        list(told(_ended("kill -9 $$", tmp_path), settings))
+
+
+def test_a_dbt_that_failed_is_told_in_its_own_words(settings: Settings, tmp_path: Path) -> None:
+    with pytest.raises(DagsterDbtCliRuntimeError, match="exit code `2`"):
+        list(told(_ended("exit 2", tmp_path), settings))

@@ -30,7 +30,7 @@ from touchledger.settings import Settings
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "campaigns"
 GOLDEN_PROFILE = "01900000-0000-7000-8000-00000000aaaa"
-EXAMPLES = int(os.environ.get("TOUCHLEDGER_FUZZ_EXAMPLES", "6"))
+EXAMPLES = int(os.environ.get("TOUCHLEDGER_FUZZ_EXAMPLES", "4"))
 NOISE = list(HealthCheck)
 # characters of each failure that are shown
 MOST_TOLD = 1500

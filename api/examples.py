@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import orjson
 
-from api import errors
+from api import errors, statuses
 
 # by operation: `request` by media type, `answers` by status and media type, and `refusals`; written by
 # `python -m tests.recording`, which asks all of it of a demo, and cuts lists to their first rows
@@ -67,15 +66,19 @@ def show(document: Part, server: str) -> None:
 def _refuse(responses: Part, refusal: Part, shared: Part, server: str) -> None:
     """Show a refusal under its status, which needs one of its own only for what the shared one does not say."""
     code = errors.CATALOGUE[refusal["code"]]
-    status, kind = str(code.status), HTTPStatus(code.status)
+    status, kind = str(code.status), statuses.name(code.status)
     body = _envelope(refusal, server)
     known = responses.get(status, {})
     if "content" not in known:
-        of_kind: Part = shared[kind.name if kind.name in shared else "DEFAULT_ERROR"]
+        of_kind: Part = shared[kind if kind in shared else "DEFAULT_ERROR"]
         if "$ref" in known and of_kind["content"][JSON]["example"] == body:
             return
         schema = of_kind["content"][JSON]["schema"]
-        made = {"description": kind.phrase, "content": {JSON: {"schema": schema}}, "headers": of_kind["headers"]}
+        made = {
+            "description": statuses.phrase(code.status),
+            "content": {JSON: {"schema": schema}},
+            "headers": of_kind["headers"],
+        }
         known = responses[status] = made
     known["content"][JSON].setdefault("examples", {})[code.code] = {"value": body}
 
@@ -84,7 +87,7 @@ def _fill(status: str, response: Part, server: str) -> None:
     """Show under a refusal that a route words itself what every route answers there."""
     told = response.get("content", {}).get(JSON, {})
     if status in EVERYWHERE and told.get("schema") == ENVELOPE and not {"example", "examples"} & told.keys():
-        told["example"] = _envelope(_told(REFUSALS[HTTPStatus(int(status)).name]), server)
+        told["example"] = _envelope(_told(REFUSALS[statuses.name(int(status))]), server)
 
 
 def _name_what_is_said_often(document: Part) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from apispec.ext.marshmallow import MarshmallowPlugin
 
-from api import examples
+from api import examples, statuses
 from api.auth import Kind
 from api.bodies import NamesOne, NeedsOne
 from api.guard import Grain, Guard
@@ -122,10 +122,12 @@ def describe_guard(doc: dict[str, Any], doc_info: dict[str, Any], **_: Any) -> d
 def build(spec: Any, *, server: str) -> dict[str, Any]:
     """The finished OpenAPI 3.1 document. `server` may be relative (`/`), which means: where the document came from."""
     document: dict[str, Any] = spec.to_dict()
+    document.setdefault("components", {})
+    statuses.rename(document)
     document["info"]["description"] = DESCRIPTION.replace("SERVER", server.rstrip("/"))
     document["info"]["license"] = {"name": "Apache-2.0", "identifier": "Apache-2.0"}
     document["servers"] = [{"url": server}]
-    components = document.setdefault("components", {})
+    components = document["components"]
     components["securitySchemes"] = dict(SCHEMES.values())
     components["headers"] = HEADERS
     for path, operations in document["paths"].items():

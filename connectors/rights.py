@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from connectors.errors import Refused
 from connectors.grants import Client
-from connectors.stripe_lists import StripeLists
+from connectors.stripe_lists import PAID_INVOICES, REFUNDS, StripeLists
 from connectors.transport import Transport
 
 
@@ -28,9 +28,9 @@ _SCOPES = {
 # each list as a pull asks for it
 _LISTS: Mapping[str, tuple[Mapping[str, str], str]] = {
     "charges": ({}, "conversions: payments and refunds"),
-    "refunds": ({"expand[]": "data.charge"}, "conversions: payments and refunds"),
+    "refunds": (REFUNDS, "conversions: payments and refunds"),
     "disputes": ({}, "conversions: what was given back by a lost dispute"),
-    "invoices": ({"status": "paid", "expand[]": "data.payments"}, "recurring_payments"),
+    "invoices": (PAID_INVOICES, "recurring_payments"),
     "customers": ({}, "e-mail and phone of who paid by a saved card"),
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 from connectors import attributes
 from connectors.errors import Malformed, Refused, each
 from connectors.payments import Row
-from connectors.stripe_lists import StripeLists
+from connectors.stripe_lists import PAID_INVOICES, REFUNDS, StripeLists
 from connectors.transport import Transport
 
 # currencies that Stripe counts in whole units, or in thousandths; all others in hundredths
@@ -48,7 +48,7 @@ class Stripe:
         """
         since = {"created[gte]": str(int(created_since.timestamp()))} if created_since else {}
         charges = self._charges(since)
-        refunds = self._lists.walk("refunds", {**since, "expand[]": "data.charge"})
+        refunds = self._lists.walk("refunds", {**since, **REFUNDS})
         with _as_promised():
             taken, released = _one_per_payment(each("stripe", charges, payment)), _released(refunds)
             given_back = _told(refunds, lambda row: refund(row, is_release=row["id"] in released))
@@ -60,7 +60,7 @@ class Stripe:
         Raises Refused with `permission_missing` for a key that may not read invoices.
         """
         with _as_promised():
-            return _renewals(self._lists.walk("invoices", {"status": "paid", "expand[]": "data.payments"}))
+            return _renewals(self._lists.walk("invoices", PAID_INVOICES))
 
     def _charges(self, since: Mapping[str, str]) -> list[Row]:
         """Charges with their customers, without them for a key that may not read those."""

@@ -14,6 +14,9 @@ from connectors.transport import Answer, Request, Transport, retry_after
 VERSION = "2026-10-28.endive"
 PAGE = 100
 RESTARTS = 2
+# as pulls ask for them, and whoever looks whether a key may: what is shown of another list asks for its right too
+REFUNDS = {"expand[]": "data.charge"}
+PAID_INVOICES = {"status": "paid", "expand[]": "data.payments"}
 
 
 class StripeDialect:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import time_machine
 from pydantic import SecretStr
 
 from api.app import create_app
+from api.v1.retired import SINCE
 from tests.recording.deployment import Place
 from tests.recording.who import Who
 
@@ -99,8 +101,10 @@ def nobody(place: Place, who: Who) -> None:
     without_figures = create_app(place.settings.model_copy(update=bare)).test_client()
     told = {"application/json": without_figures.get("/readyz").get_json()}
     place.recorder.kept["readiness"]["answers"]["503"] = place.recorder.canonical.of(told)
-    for name in ("dashboard_chat", "leaders_chat"):
-        place.recorder.refused(name, "feature_retired", who.key if name == "dashboard_chat" else who.owner)
+    # until they are unknown, whenever this is asked
+    with time_machine.travel(SINCE, tick=False):
+        for name, by in (("dashboard_chat", who.key), ("leaders_chat", who.owner)):
+            place.recorder.refused(name, "feature_retired", by)
 
 
 SCENES = (campaigns, outcomes, people, commerce, leaders, places, nobody)

@@ -39,7 +39,7 @@ def create_profile(settings: Settings, *, name: str, timezone: str, currency: st
     if currency not in currency_digits():
         raise click.BadParameter(f"{currency!r} is not an ISO 4217 currency", param_hint="--currency")
     with transaction(settings.operational_url) as session:
-        workspace = _own_workspace(session)
+        workspace = own_workspace(session)
         profile = Profile(workspace_id=workspace.id, name=name, timezone=timezone, reporting_currency=currency)
         session.add(profile)
         session.flush()
@@ -62,11 +62,12 @@ def grant_plan(settings: Settings, *, workspace_id: str, plan: str) -> dict[str,
         return {"workspace_id": workspace.id, "name": workspace.name, "plan": now.plan, "status": now.status}
 
 
-def _own_workspace(session: Session) -> Workspace:
-    query = sa.select(Workspace).where(Workspace.name == OWN_WORKSPACE).order_by(Workspace.created_at).limit(1)
-    workspace = session.scalars(query).one_or_none()
+def own_workspace(session: Session) -> Workspace:
+    """The workspace that commands make profiles in: made when there is none, or it was archived."""
+    own = sa.select(Workspace).where(Workspace.is_own, Workspace.archived_at.is_(None))
+    workspace = session.scalars(own.order_by(Workspace.created_at).limit(1)).one_or_none()
     if workspace is None:
-        workspace = Workspace(name=OWN_WORKSPACE)
+        workspace = Workspace(name=OWN_WORKSPACE, is_own=True)
         session.add(workspace)
         session.flush()
     return workspace

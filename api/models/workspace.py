@@ -20,7 +20,8 @@ class Workspace(Base):
     `acquisition_source` is direct, agent, oauth or storefront; with oauth `provisioned_by_app_id` names the app. Once
     archived, `archived_owner_ids` may still ask for the archive result, which `archive_counts` keeps.
 
-    `plan` is what counts now: after `plan_ends_at`, when a trial or an unpaid period is over, that is starter.
+    `is_own` is the one that commands make profiles in, whatever others call theirs. `plan` is what counts now: after
+    `plan_ends_at`, when a trial or an unpaid period is over, that is starter.
     """
 
     __tablename__ = "workspaces"
@@ -40,6 +41,7 @@ class Workspace(Base):
     mcp_writeback_enabled: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     mcp_set_at: Mapped[datetime | None]
     mcp_set_by: Mapped[str | None] = mapped_column(sa.String(36))
+    is_own: Mapped[bool] = mapped_column(default=False, server_default=sa.false())
     created_at: Mapped[datetime] = mapped_column(default=now)
     archived_at: Mapped[datetime | None]
     archived_owner_ids: Mapped[list[str]] = mapped_column(default=list, server_default="[]")

@@ -138,3 +138,26 @@ def test_a_database_that_cannot_spell_every_name_is_refused_while_it_is_empty(
     assert (finding.verdict, finding.found.endswith(f"keeps texts in {encoding}")) == ("fail", True)
     close_engines(url)
     drop_database(postgres_server, name)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_the_workspace_of_commands_is_none_that_a_person_called_alike(
+    request: pytest.FixtureRequest, tmp_path: Path, kind: str
+) -> None:
+    url = f"sqlite:///{tmp_path}/alike.db"
+    if kind == "postgres":
+        url = create_database(request.getfixturevalue("postgres_server"), f"alike{uuid.uuid4().hex}")
+    migrate.upgrade(url, "c7a90d35e1f8")
+    with engine_for(url).begin() as connection:
+        for id_, day, archived in (("gone", 1, "'2026-01-09'"), ("theirs", 2, "null"), ("ours", 3, "null")):
+            values = f"('{id_}', 'Touchledger', 'UTC', 'starter', '2026-01-0{day}', {archived})"
+            columns = "(id, name, timezone, plan, created_at, archived_at)"
+            connection.execute(sa.text(f"insert into workspaces {columns} values {values}"))
+        connection.execute(sa.text("insert into users (id, email, created_at) values ('u', 'u@x.test', '2026-01-01')"))
+        values = "('m', 'theirs', 'u', 'owner', '[]', '2026-01-02')"
+        columns = "(id, workspace_id, user_id, role, permissions, created_at)"
+        connection.execute(sa.text(f"insert into memberships {columns} values {values}"))
+    migrate.upgrade(url)
+    with engine_for(url).connect() as connection:
+        assert connection.execute(sa.text("select id from workspaces where is_own")).scalars().all() == ["ours"]
+    close_engines(url)

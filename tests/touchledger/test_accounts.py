@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from api.db import transaction
-from api.models import ApiKey
+from api.db import now, transaction
+from api.models import ApiKey, Profile, Workspace
 from tests.touchledger.test_cli import CREATE, run
 from touchledger.settings import Settings
 
@@ -28,3 +28,18 @@ def test_the_command_line_takes_the_names_that_the_api_takes(settings: Settings,
     run("key", "mint", "--profile", profile_id, "--name", " Cafe\u0301 ")
     with transaction(settings.operational_url) as session:
         assert session.scalar(sa.select(ApiKey.name)) == "Caf\u00e9"
+
+
+def test_a_profile_of_the_command_line_is_in_no_workspace_of_somebody_elses(settings: Settings) -> None:
+    # whoever first called a workspace Touchledger had every profile that a command made, and its keys
+    with transaction(settings.operational_url) as session:
+        session.add(Workspace(id="theirs", name="Touchledger"))
+    first, second = (run(*CREATE).stdout.strip() for _ in range(2))
+    with transaction(settings.operational_url) as session:
+        places = {session.get_one(Profile, one).workspace_id for one in (first, second)}
+        assert len(places) == 1
+        assert places != {"theirs"}
+        session.get_one(Workspace, places.pop()).archived_at = now()
+    third = run(*CREATE).stdout.strip()
+    with transaction(settings.operational_url) as session:
+        assert session.get_one(Workspace, session.get_one(Profile, third).workspace_id).archived_at is None

@@ -10,13 +10,16 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api import app_names
+from api.audit import Actor, Attempt, record, target
 from api.credentials import mint_api_key
-from api.db import transaction
+from api.db import now, transaction
 from api.errors import ApiError
-from api.models import App, Profile, Workspace
+from api.models import ApiKey, App, Profile, Workspace
 from api.models.profile import LONGEST_NAME
+from api.oauth import families
 from api.scopes import DEFAULT_SCOPES, Scope
 from api.subscriptions import grant
+from api.v1.credentials import keys
 from data_contracts.formats import Refused, currency_digits, time_zones
 from data_contracts.values import clean_text
 from touchledger.settings import Settings
@@ -92,6 +95,25 @@ def mint_key(settings: Settings, *, profile_id: str, scopes: Sequence[str], name
             session, profile_id=profile_id, scopes=scopes or DEFAULT_SCOPES, name=name, app_id=app_id
         )
         return secret
+
+
+def revoke_key(settings: Settings, *, key_id: str) -> dict[str, str]:
+    """End a key now; {key_id, name, profile_id}. BadParameter for an unknown key, ClickException for an ended one."""
+    with transaction(settings.operational_url) as session:
+        found = session.get(ApiKey, key_id)
+        if found is None:
+            raise click.BadParameter(f"there is no key {key_id!r}", param_hint="KEY")
+        workspace_id = session.get_one(Profile, found.profile_id).workspace_id
+        families.hold_key(session, found, workspace_id)
+        if not keys.revoke(found):
+            raise click.ClickException(f"the key is {keys.status_of(found, now())} already")
+        actor = Actor("system", None, workspace_id, found.profile_id)
+        record(
+            session,
+            actor,
+            Attempt("api_key.revoked", {"target": target("api_key", found.id, found.name)}, "credentials"),
+        )
+        return {"key_id": found.id, "name": found.name, "profile_id": found.profile_id}
 
 
 def _written(name: str, longest: int) -> str:

@@ -8,9 +8,10 @@ import click
 from rich.markup import escape
 
 from orchestration.garbage import search_seldom
+from touchledger.account_commands import key, profile, workspace
 from touchledger.ends import Commands
 from touchledger.output import Output, speaking, spelt
-from touchledger.settings import Settings, WrongSettingError, load, unknown_variables
+from touchledger.prepared import prepared, told_settings
 
 # libraries that take seconds to import are imported by the commands that need them
 
@@ -25,23 +26,8 @@ def main() -> None:
     search_seldom()
 
 
-def _settings() -> Settings:
-    for name, meant in unknown_variables().items():
-        if meant:
-            click.echo(f"{spelt(name)} is no setting and changes nothing; {meant} is one.", err=True)
-    try:
-        return load()
-    except WrongSettingError as wrong:
-        raise click.ClickException(str(wrong)) from None
-
-
-def _prepared() -> Settings:
-    from touchledger.state import logging_to_file, prepare
-
-    settings = _settings()
-    click.get_current_context().with_resource(logging_to_file(settings))
-    prepare(settings)
-    return settings
+for group in (profile, workspace, key):
+    main.add_command(group)
 
 
 @main.command()
@@ -51,67 +37,7 @@ def up(output: Output, once: bool) -> None:
     """Run the demo: pull, model, check, publish; then serve the API, Dagster and the docs until Ctrl-C."""
     from touchledger.up import run
 
-    run(output, _settings(), once=once)
-
-
-@main.group()
-def profile() -> None:
-    """Advertised businesses, each with its own figures."""
-
-
-@profile.command("create")
-@click.option("--name", required=True, help="Name shown to people.")
-@click.option("--timezone", required=True, help="IANA time zone whose days the figures are counted in.")
-@click.option("--currency", required=True, help="ISO 4217 code that money is reported in.")
-@speaking
-def create_profile(output: Output, name: str, timezone: str, currency: str) -> None:
-    """Create a profile and print its id."""
-    from touchledger.accounts import create_profile as create
-
-    profile_id = create(_prepared(), name=name, timezone=timezone, currency=currency.upper())
-    shown = f"Profile {escape(spelt(name))} was created: [bold]{profile_id}[/]"
-    output.result(profile_id, {"profile_id": profile_id}, shown)
-
-
-@main.group()
-def workspace() -> None:
-    """Workspaces: the containers of profiles, with a plan each."""
-
-
-@workspace.command("plan")
-@click.argument("workspace_id", metavar="WORKSPACE")
-@click.argument("plan", type=click.Choice(["starter", "growth", "agency", "enterprise"]))
-@speaking
-def set_plan(output: Output, workspace_id: str, plan: str) -> None:
-    """Give WORKSPACE (its id) a PLAN without payment; starter takes back what was given, and ends a trial."""
-    from touchledger.accounts import grant_plan
-
-    data = grant_plan(_prepared(), workspace_id=workspace_id, plan=plan)
-    output.result(data["plan"], data, f"Workspace {escape(spelt(data['name']))} is on [bold]{data['plan']}[/].")
-
-
-@main.group()
-def key() -> None:
-    """API keys."""
-
-
-@key.command("mint")
-@click.option("--profile", "profile_id", required=True, help="Id of the profile that the key opens.")
-@click.option(
-    "--scope",
-    "scopes",
-    multiple=True,
-    help="May be repeated; without any, those that read figures. docs/routes.md lists them.",
-)
-@click.option("--name", default="command line", show_default=True, help="Name shown in lists of keys.")
-@click.option("--app", help="Name of the consumer app that will hold the key: makes it a partner key.")
-@speaking
-def mint_key(output: Output, profile_id: str, scopes: tuple[str, ...], name: str, app: str | None) -> None:
-    """Mint an API key and print it; it cannot be shown again."""
-    from touchledger.accounts import mint_key as mint
-
-    secret = mint(_prepared(), profile_id=profile_id, scopes=scopes, name=name, app=app)
-    output.result(secret, {"key": secret, "profile_id": profile_id}, f"[bold]{secret}[/]\nIt cannot be shown again.")
+    run(output, told_settings(), once=once)
 
 
 @main.command("connect")
@@ -127,7 +53,7 @@ def connect_account(output: Output, vendor: str, profile_id: str, shop: str | No
     stdin = click.get_text_stream("stdin")
     token = click.prompt("Token", hide_input=True, err=True) if stdin.isatty() else stdin.readline()
     made = connect(
-        _prepared(), vendor=vendor, profile_id=profile_id, token=token.strip(), shop=shop, is_sandbox=is_sandbox
+        prepared(), vendor=vendor, profile_id=profile_id, token=token.strip(), shop=shop, is_sandbox=is_sandbox
     )
     shown = f"{escape(spelt(made['name']))} ({escape(spelt(made['account']))})"
     for lack in made["lacking"]:
@@ -144,7 +70,7 @@ def import_files(output: Output, dataset: str, files: tuple[Path, ...], profile_
     """Import CSV, JSONL or Parquet FILES (also .gz) of a DATASET; the same bytes load once."""
     from touchledger.imports import run
 
-    run(output, _prepared(), dataset=dataset, files=files, profile_id=profile_id)
+    run(output, prepared(), dataset=dataset, files=files, profile_id=profile_id)
 
 
 @main.command()
@@ -153,7 +79,7 @@ def sync(output: Output) -> None:
     """Pull every connection into the lake; exits with 1 when one of them failed, after the others were pulled."""
     from touchledger.pipeline_commands import failed_connections, run_shown, summary
 
-    outcome = run_shown(output, _prepared(), "sync")
+    outcome = run_shown(output, prepared(), "sync")
     rows, bad = (
         sum(one.get(name, 0) for one in outcome.assets.values()) for name in ("dagster/row_count", "quarantined")
     )
@@ -175,7 +101,7 @@ def build(output: Output, full_refresh: bool, target: str | None) -> None:
     """Turn all that is in the lake and the database into a checked, published snapshot."""
     from orchestration import early_dbt
 
-    settings = _prepared()
+    settings = prepared()
     with early_dbt.started():
         from touchledger.pipeline_commands import run_shown, summary
 
@@ -190,7 +116,7 @@ def rank(output: Output) -> None:
     """Fit and judge the ranker on the newest scores; the next build publishes what it tells of each ad."""
     from touchledger.pipeline_commands import run_shown
 
-    told = run_shown(output, _prepared(), "ranking").assets["ranking/told"]
+    told = run_shown(output, prepared(), "ranking").assets["ranking/told"]
     standing = told.get("standing", {})
     output.result(
         str(told.get("dagster/row_count", 0)),
@@ -206,7 +132,7 @@ def erase(output: Output) -> None:
     from orchestration.erasure import waiting
     from touchledger.pipeline_commands import run_shown, summary
 
-    settings = _prepared()
+    settings = prepared()
     count = len(waiting(settings.operational_url))
     outcome = summary(run_shown(output, settings, "build")) if count else {}
     output.result(str(count), {**outcome, "erasures": count}, f"Erasures completed: {count}.")
@@ -221,7 +147,7 @@ def serve(output: Output, port: int | None, workers: int | None, pipeline: bool)
     """Serve the API until Ctrl-C."""
     from touchledger.serving import serve_until_interrupted
 
-    settings = _prepared()
+    settings = prepared()
     changes = {name: value for name, value in (("api_port", port), ("api_workers", workers)) if value}
     serve_until_interrupted(output, settings.model_copy(update=changes), with_pipeline=pipeline)
 
@@ -234,9 +160,9 @@ def status(output: Output, dataset: str | None) -> None:
     from touchledger.status import report, report_rows
 
     if dataset is not None:
-        report_rows(output, _prepared(), dataset)
+        report_rows(output, prepared(), dataset)
     else:
-        report(output, _prepared())
+        report(output, prepared())
 
 
 @main.command()
@@ -250,7 +176,7 @@ def explain(output: Output, conversion: str, profile_id: str | None) -> None:
     """
     from touchledger.explain import report
 
-    report(output, _prepared(), conversion, profile_id)
+    report(output, prepared(), conversion, profile_id)
 
 
 @main.command()
@@ -262,7 +188,7 @@ def replay(output: Output) -> None:
     from orchestration.lake import Lake
     from orchestration.quarantine import counted
 
-    settings = _prepared()
+    settings = prepared()
     lake = Lake(settings.lake)
     batches = replay_quarantine(settings.operational_url, lake)
     # as `touchledger status` counts them, those of batches that nothing changed among them
@@ -277,7 +203,7 @@ def docs(output: Output) -> None:
     """Write the data docs from the warehouse as it was built last."""
     from touchledger.data_docs import DataDocsError, write_data_docs
 
-    settings = _prepared()
+    settings = prepared()
     try:
         with output.working("Write the data docs"):
             write_data_docs(settings)
@@ -292,4 +218,4 @@ def doctor(output: Output) -> None:
     """Check this machine and deployment; each line that is not well says what to do."""
     from touchledger.doctor import examine
 
-    raise SystemExit(examine(output, _settings()))
+    raise SystemExit(examine(output, told_settings()))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import datetime
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import click
 import sqlalchemy as sa
@@ -25,8 +24,9 @@ from orchestration.ingested import waiting
 from orchestration.lake import Lake
 from orchestration.quarantine import counted, rows
 from orchestration.raw_rows import RawRows
-from touchledger.output import Output, spelt
+from touchledger.output import Output
 from touchledger.settings import Settings
+from touchledger.tables import table
 
 
 def report(output: Output, settings: Settings) -> None:
@@ -113,13 +113,13 @@ def _records(title: str, found: list[dict[str, Any]]) -> Table | Text:
     shown = [
         {**one, "corrected": "yes" if one["corrected"] else "no", "record": as_json(one["record"])} for one in found
     ]
-    return _table(title, shown)
+    return table(title, shown)
 
 
 def _shown(data: dict[str, Any]) -> list[Any]:
     served = escape(_state_of(data["snapshot"]))
     tables = (
-        _table(name.replace("_", " "), data[name])
+        table(name.replace("_", " "), data[name])
         for name in ("connections", "data_sets", "files_not_loaded", "quarantine")
     )
     return [f"{served}; accepted records that wait for the next build: {data['events_waiting']:,}.", *tables]
@@ -132,26 +132,3 @@ def _state_of(current: dict[str, Any] | None) -> str:
     if current["refused"] is None:
         return f"Serving {built}"
     return f"An API that starts now does not serve {built}: {current['refused']}; run `touchledger build`"
-
-
-def _table(title: str, rows: list[dict[str, Any]]) -> Table | Text:
-    if not rows:
-        # a table without columns prints nothing, its title neither
-        return Text(f"{title}: none")
-    table = Table(title=title, title_justify="left", box=None)
-    for name in rows[0]:
-        justify: Literal["right", "left"] = "right" if isinstance(rows[0][name], int) else "left"
-        # folded where a terminal is narrow: what is cut off cannot be copied
-        table.add_column(name.replace("_", " "), justify=justify, overflow="fold")
-    for row in rows:
-        table.add_row(*(_cell(value) for value in row.values()))
-    return table
-
-
-def _cell(value: Any) -> Text:
-    # as text, so that brackets in a name are printed and not obeyed
-    if value is None:
-        return Text("-")
-    if isinstance(value, datetime):
-        return Text(f"{value:%Y-%m-%d %H:%M} UTC")
-    return Text(f"{value:,}" if isinstance(value, int) else spelt(str(value)))

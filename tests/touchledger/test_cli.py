@@ -8,6 +8,7 @@ import re
 import socket
 from pathlib import Path
 
+import click
 import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
@@ -49,11 +50,12 @@ def test_a_command_seldom_searches_for_garbage(settings: Settings) -> None:
 
 
 def test_every_command_has_quiet_and_json() -> None:
-    for name in main.commands:
-        if name not in ("profile", "key", "workspace"):
-            shown = run(name, "--help").output
-            assert "--quiet" in shown, name
-            assert "--json" in shown, name
+    for name, command in main.commands.items():
+        inside = command.commands if isinstance(command, click.Group) else [""]
+        for arguments in ([name, *([one] if one else [])] for one in inside):
+            shown = run(*arguments, "--help").output
+            assert "--quiet" in shown, arguments
+            assert "--json" in shown, arguments
 
 
 def test_quiet_profile_create_prints_the_id_and_nothing_else(settings: Settings, profile_id: str) -> None:

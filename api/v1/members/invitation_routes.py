@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from api import auth, context, db, mail, op_lists
 from api.actors import told
-from api.audit import Attempt, record
+from api.audit import record
 from api.guard import caller_guarded, workspace_guarded
 from api.models import Invitation, User
 from api.op_lists import By
@@ -132,7 +132,7 @@ def accept_invitation(body: dict[str, Any]) -> dict[str, Any]:
         session(), user_id=auth.current().person, token=body["token"], key=context.settings().signing_key()
     )
     within = replace(actor(), workspace_id=workspace.id, profile_id=invitation.profile_id)
-    record(session(), within, _attempt("invitation.accepted", invitation))
+    record(session(), within, invitations.attempt("invitation.accepted", invitation))
     named = invitations.profiles_of(invitation)
     context.meta(workspace_id=workspace.id)
     return {
@@ -164,10 +164,10 @@ def _create(workspace_id: str, wanted: Wanted) -> dict[str, Any]:
         session(), workspace_id=workspace_id, wanted=wanted, by=by.reach.role or Role.GUEST, actor=actor()
     )
     invitations.spend(session(), by.person)
-    # behind the #, which no browser sends: not to our logs, and to nobody as a referrer
-    place = f"{context.settings().base_url}/invitations#"
-    sender, in_mail = session().get_one(User, by.person), invitations.mailed(token, context.settings().signing_key())
-    written = letter.write(invitation=invitation, workspace=by.workspace, sender=sender, url=place + in_mail)
+    settings = context.settings()
+    sender, in_mail = session().get_one(User, by.person), invitations.mailed(token, settings.signing_key())
+    url = invitations.url_of(settings.base_url, in_mail)
+    written = letter.write(invitation=invitation, workspace=by.workspace, sender=sender, url=url)
     status = mail.queue(
         session(),
         workspace_id=workspace_id,
@@ -178,8 +178,8 @@ def _create(workspace_id: str, wanted: Wanted) -> dict[str, Any]:
         html=written.html,
         token_digest=invitation.digest,
     )
-    record(session(), actor(), _attempt("invitation.created", invitation))
-    return {**_row(invitation), "accept_url": place + token, "email_status": status}
+    record(session(), actor(), invitations.attempt("invitation.created", invitation))
+    return {**_row(invitation), "accept_url": invitations.url_of(settings.base_url, token), "email_status": status}
 
 
 def _revoke(workspace_id: str, profile_id: str | None, invitation_id: str) -> dict[str, Any]:
@@ -190,15 +190,10 @@ def _revoke(workspace_id: str, profile_id: str | None, invitation_id: str) -> di
         invitation_id=invitation_id,
         by=auth.current().reach.role or Role.GUEST,
     )
-    record(session(), actor(), _attempt("invitation.revoked", invitation))
+    record(session(), actor(), invitations.attempt("invitation.revoked", invitation))
     return _row(invitation)
 
 
 def _row(invitation: Invitation) -> dict[str, Any]:
     who = (invitation.invited_by_kind, invitation.invited_by_id)
     return invitations.row(invitation, told(session(), [who])[who])
-
-
-def _attempt(action: str, invitation: Invitation) -> Attempt:
-    target = {"kind": "invitation", "id": invitation.id, "label": None}
-    return Attempt(action, {"target": target, "role": invitation.role}, category="members")

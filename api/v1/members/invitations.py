@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api import credentials, errors, plans, rate_limit
-from api.audit import Actor
+from api.audit import Actor, Attempt
 from api.db import now
 from api.models import Invitation, Membership, Profile, User, Workspace
 from api.roles import ROLES, Role
@@ -125,6 +125,18 @@ def revoke(session: Session, *, workspace_id: str, profile_id: str | None, invit
     return invitation
 
 
+def attempt(action: str, invitation: Invitation) -> Attempt:
+    """What the audit trail keeps of a change: which invitation, and to what role."""
+    target = {"kind": "invitation", "id": invitation.id, "label": None}
+    return Attempt(action, {"target": target, "role": invitation.role}, category="members")
+
+
+def url_of(base_url: str, token: str) -> str:
+    """The page on which whoever is invited accepts; also for a token as `mailed`."""
+    # behind the #, which no browser sends: not to our logs, and to nobody as a referrer
+    return f"{base_url}/invitations#{token}"
+
+
 def mailed(token: str, key: bytes) -> str:
     """The token as the mail carries it: with a mark that nobody can make who was only shown the link."""
     return f"{token}.{hmac.new(key, b'mailed invitation' + token.encode(), hashlib.sha256).hexdigest()}"
@@ -233,6 +245,11 @@ def _already_member() -> errors.ApiError:
 def _open(session: Session, workspace_id: str) -> Sequence[Invitation]:
     chosen = sa.select(Invitation).where(Invitation.workspace_id == workspace_id, with_status("pending", now()))
     return session.scalars(chosen).all()
+
+
+def open_to(session: Session, workspace_id: str, email: str) -> list[str]:
+    """Ids of what an address has open of the whole workspace."""
+    return [one.id for one in _open(session, workspace_id) if one.email == email and one.profile_id is None]
 
 
 def _require_room(session: Session, workspace: Workspace, wanted: Wanted, open_ones: Sequence[Invitation]) -> None:

@@ -97,7 +97,7 @@ def locked(session: Session, reached: Reach, key_id: str, *, by: str) -> tuple[A
     """One key of the reached workspace, its row locked after all that could end it, and what the person reaches now.
 
     404 not_found, also for who was taken out since they were let in; 403 role_required below editor, and for whoever
-    is neither an admin nor the one who made it.
+    is neither an admin nor the one who made it; below admin for the key of an app.
     """
     found = session.execute(of(reached).where(ApiKey.id == key_id)).one_or_none()
     if found is None:
@@ -107,7 +107,8 @@ def locked(session: Session, reached: Reach, key_id: str, *, by: str) -> tuple[A
     families.hold_key(session, key, found.Profile.workspace_id)
     named = reached.profile.id if reached.profile else None
     held = of_person(session, by, workspace_id=found.Profile.workspace_id, profile_id=named)
-    is_own = (key.created_by_kind, key.created_by_id) == ("session", by)
+    # with a key of an app one may do what only admins may, and who consented to it need not be one any more
+    is_own = key.app_id is None and (key.created_by_kind, key.created_by_id) == ("session", by)
     _require_role(held, Role.EDITOR if is_own else Role.ADMIN)
     return key, held
 

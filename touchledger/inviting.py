@@ -11,7 +11,7 @@ from api.audit import Actor, record
 from api.db import transaction
 from api.errors import ApiError
 from api.models import Workspace
-from api.roles import ROLES, Role
+from api.roles import ROLES
 from api.v1.members import invitations
 from data_contracts.formats import Refused, email
 from touchledger.accounts import own_workspace
@@ -39,13 +39,11 @@ def invite(settings: Settings, *, address: str, role: str, workspace_id: str | N
         actor = Actor("system", None, workspace.id)
         for open_one in invitations.open_to(session, workspace.id, wanted.email):
             gone = invitations.revoke(
-                session, workspace_id=workspace.id, profile_id=None, invitation_id=open_one, by=Role.OWNER
+                session, workspace_id=workspace.id, profile_id=None, invitation_id=open_one, by=None
             )
             record(session, actor, invitations.attempt("invitation.revoked", gone))
         try:
-            made, token = invitations.create(
-                session, workspace_id=workspace.id, wanted=wanted, by=Role.OWNER, actor=actor
-            )
+            made, token = invitations.create(session, workspace_id=workspace.id, wanted=wanted, by=None, actor=actor)
         except ApiError as refusal:
             raise click.ClickException(refusal.message) from None
         record(session, actor, invitations.attempt("invitation.created", made))

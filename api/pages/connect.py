@@ -17,6 +17,7 @@ from api.models import Connection, Handoff, Profile, User, Workspace
 from api.models.connection import HOLDING
 from api.pages import browser
 from api.pages.sign_in import way_in
+from api.roles import Role
 from api.scopes import Scope
 from api.v1.connections.connecting import renewable
 from connectors.authorizing import code_in, redeem
@@ -200,7 +201,8 @@ def _lost(session: Session, person: User, provider: str) -> Connection | None:
         seen = reach.of_person(session, person.id, workspace_id=None, profile_id=connection.profile_id)
     except errors.ApiError:
         return None
-    return connection if Scope.CONNECTIONS_WRITE in seen.scopes else None
+    may_change = Scope.CONNECTIONS_WRITE in seen.scopes and (seen.role or Role.GUEST) >= Role.EDITOR
+    return connection if may_change else None
 
 
 def _entitled(profile: Profile) -> Profile:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from api import db
 from api.credentials import digest
@@ -37,6 +38,7 @@ class Who:
     partner: bool = False
     roles: Mapping[str, str] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)
+    permissions: tuple[str, ...] = ()
     provisioned: frozenset[str] = frozenset()
     delegated: frozenset[str] = frozenset()
 
@@ -59,6 +61,7 @@ class World:
         self.workspace_ids["malformed"] = self.profile_ids["malformed"] = "12"
         made = [*self._nobody(), *self._apps(), *self._keys(), *self._people()]
         self.who = {one.name: one for one in made}
+        self.permitted = {one.name: one for one in self._permitted()}
         db.close_engines(self.url)
         self.kept = self.file.with_suffix(".kept")
         shutil.copyfile(self.file, self.kept)
@@ -161,7 +164,31 @@ class World:
         made += [Who("an ended session", f"Bearer {ended}", "dead"), Who("an expired token", f"Bearer {gone}", "dead")]
         return made
 
+    def _permitted(self) -> list[Who]:
+        made, own = [], self.profiles["own"]
+        for name, (role, place, permissions) in PERMITTED.items():
+            person, profiles = people.user(self.url), [own] if place else []
+            given: dict[str, Any] = {"permissions": permissions, "profiles": profiles, "profile_role": place or role}
+            people.member(self.url, person, self.workspace_ids["own"], role, **given)
+            session = f"Bearer {people.session_of(self.url, person)}"
+            places = {"own": place.word} if place else {}
+            roles = {"own": role.word}
+            made.append(Who(name, session, "session", roles=roles, places=places, permissions=tuple(permissions)))
+        return made
 
+
+EVERY = [
+    *("pii.view", "campaigns.apply", "exports.manage", "connections.manage"),
+    *("goals.manage", "tracking.manage", "reports.manage", "creatives.analyze"),
+]
+# role in the workspace, that on the profile of a guest, and what is given and taken beside it
+PERMITTED: dict[str, tuple[Role, Role | None, list[str]]] = {
+    "an editor with every permission": (Role.EDITOR, None, EVERY),
+    "an editor without any of them": (Role.EDITOR, None, [f"-{one}" for one in EVERY]),
+    "a viewer with every permission": (Role.VIEWER, None, EVERY),
+    "a guest with every permission": (Role.GUEST, Role.GUEST, EVERY),
+    "a guest who edits, with every permission": (Role.GUEST, Role.EDITOR, EVERY),
+}
 GRANTS = {
     "mcp:read": frozenset({"analytics:read", "campaigns:read", "conversions:read", "realtime:read"}),
     "mcp:read_pii": frozenset({"customers:read"}),

@@ -21,6 +21,19 @@ EDITS = READS | {
     *("events:write", "goals:write", "attribution:write", "tracking:write", "reports:write", "creatives:write"),
 }
 GIVEN = {"guest": READS, "viewer": READS, "editor": EDITS}
+PEOPLE = frozenset({"customers:read", "visitors:read", "commerce:live"})
+PERMITTED = {
+    "pii.view": PEOPLE,
+    "campaigns.apply": frozenset({"campaigns:apply"}),
+    "exports.manage": frozenset({"exports:write"}),
+    "connections.manage": frozenset({"connections:write"}),
+    "goals.manage": frozenset({"goals:write"}),
+    "tracking.manage": frozenset({"tracking:write"}),
+    "reports.manage": frozenset({"reports:write"}),
+    "creatives.analyze": frozenset({"creatives:write"}),
+}
+# what a permission adds to an editor's role, and to none below it
+OF_EDITORS = frozenset({"campaigns:apply", "exports:write", "connections:write"})
 # about no workspace by their path, but about the only one of the person, or the one that the query names
 IN_OWN_WORKSPACE = {
     ("POST", "/profiles/demo"): "admin",
@@ -118,6 +131,7 @@ def refusal(operation: Operation, who: Who, target: Target) -> Refusal | None:
         or _of_reach(operation, who, target)
         or _of_scope(operation, who, target)
         or _of_role(operation, who, target)
+        or _of_permission(operation, who, target)
     )
 
 
@@ -163,7 +177,7 @@ def _of_scope(operation: Operation, who: Who, target: Target) -> Refusal | None:
         return None if has_one else (403, "insufficient_scope")
     lacks = who.carries is not None and not operation.scopes <= who.carries
     if not who.key_of and operation.grain == "profile":
-        given = GIVEN.get(_role(operation, who, target))
+        given = _given(who, _role(operation, who, target), target)
         lacks = lacks or (given is not None and not operation.scopes <= given)
     return (403, "insufficient_scope") if lacks else None
 
@@ -174,8 +188,27 @@ def _of_role(operation: Operation, who: Who, target: Target) -> Refusal | None:
     if operation.grain == "caller":
         return _of_own_workspace(operation, who, target)
     asked = UNLESS_ONESELF.get((operation.method, operation.path), operation.role)
-    enough = RANKS.index(_role(operation, who, target)) >= RANKS.index(asked)
-    return None if enough else (403, "forbidden")
+    least = max(RANKS.index(asked), RANKS.index("editor") if operation.scopes & OF_EDITORS else 0)
+    return None if RANKS.index(_role(operation, who, target)) >= least else (403, "forbidden")
+
+
+def _of_permission(operation: Operation, who: Who, target: Target) -> Refusal | None:
+    if who.kind == "app" or who.key_of or operation.grain != "workspace":
+        return None
+    given = _given(who, _role(operation, who, target), target)
+    needed = operation.scopes & frozenset().union(*PERMITTED.values())
+    return None if given is None or needed <= given else (403, "insufficient_scope")
+
+
+def _given(who: Who, role: str, target: Target) -> frozenset[str] | None:
+    """The scopes that the role and the permissions beside it give; None for all."""
+    if role not in GIVEN:
+        return None
+    added = frozenset().union(*(PERMITTED.get(one, frozenset()) for one in who.permissions))
+    taken = frozenset().union(*(PERMITTED.get(one[1:], frozenset()) for one in who.permissions if one[0] == "-"))
+    profile, workspace = _named(target)
+    is_guest = who.roles[workspace or HOME_OF[profile or ""]] == "guest"
+    return (GIVEN[role] | added) - taken - (PEOPLE if is_guest else frozenset())
 
 
 def _of_own_workspace(operation: Operation, who: Who, target: Target) -> Refusal | None:

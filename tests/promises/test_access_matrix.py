@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 
 from api.guard import guard_of
 from api.snapshot import snapshots
-from tests.factories.access import GRANTS, NAMES, UNKNOWN, Who, World
+from tests.factories.access import GRANTS, NAMES, PERMITTED, UNKNOWN, Who, World
 from tests.factories.deployments import application, migrate
 from tests.promises.access_rules import (
     NOT_FOUND,
@@ -24,6 +24,9 @@ from tests.promises.access_rules import (
     closed_to_tokens,
     of_credential,
     refusal,
+)
+from tests.promises.access_rules import (
+    PERMITTED as SCOPES_OF,
 )
 from touchledger.settings import Settings
 
@@ -196,6 +199,20 @@ def test_the_first_refusal_is_the_promised_one(
     asking = Asking(world, app.test_client(use_cookies=False), world.who[name])
     for operation in operations:
         asking.every_target(operation)
+    assert asking.wrong == [], "\n".join(asking.wrong)
+
+
+@pytest.mark.parametrize("name", PERMITTED)
+def test_a_permission_gives_what_the_interface_lists_and_only_to_whom(
+    world: World, app: Flask, operations: list[Operation], name: str
+) -> None:
+    asking = Asking(world, app.test_client(use_cookies=False), world.permitted[name])
+    named = [one for one in operations if one.scopes & frozenset().union(*SCOPES_OF.values())]
+    assert len(named) > 40
+    for operation in named:
+        world.forget_rates()
+        within = {part: "own" for part in ("workspace", "profile") if operation.takes(f"{part}_id")}
+        asking.one(operation, Target(**within) if within else Target(asked_profile="own"))
     assert asking.wrong == [], "\n".join(asking.wrong)
 
 

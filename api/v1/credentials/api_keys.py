@@ -89,9 +89,9 @@ def mint_api_key(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
 def revoke_api_key(_body: dict[str, Any], key_id: str, **_: str) -> dict[str, Any]:
     """Revoke a key, from the next request on
 
-    For admins, and for whoever minted it. Again, or after its end, it changes nothing.
+    For admins, and for whoever minted it; an app's is for admins. Again, or after its end, it changes nothing.
     """
-    key = keys.locked(session(), auth.current().reach, key_id, by=auth.current().person)
+    key = keys.locked(session(), auth.current().reach, key_id, by=auth.current().person)[0]
     if keys.revoke(key):
         _record("api_key.revoked", key)
     return _one(session(), key)
@@ -105,10 +105,11 @@ def revoke_api_key(_body: dict[str, Any], key_id: str, **_: str) -> dict[str, An
 def rotate_api_key(_body: dict[str, Any], key_id: str, **_: str) -> dict[str, Any]:
     """Replace a key; the old one works for another 48 hours
 
-    The new key has the name, scopes, networks and end of the old one, and shares its allowance.
+    The new key has the name, scopes, networks and end of the old one, and shares its allowance. For those who may
+    revoke it.
     """
-    reached, person = auth.current().reach, auth.current().person
-    old = keys.locked(session(), reached, key_id, by=person)
+    person = auth.current().person
+    old, reached = keys.locked(session(), auth.current().reach, key_id, by=person)
     key, secret = keys.rotate(session(), reached=reached, old=old, by=person)
     _record("api_key.rotated", old, after={"rotated_to_id": key.id, **_facts(old)})
     previous = {"id": old.id, "expires_at": old.expires_at}

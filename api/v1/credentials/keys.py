@@ -13,7 +13,7 @@ from api import credentials, errors, plans
 from api.db import now
 from api.models import ApiKey, Profile
 from api.oauth import families
-from api.reach import Reach, is_healthcare
+from api.reach import Reach, is_healthcare, of_person
 from api.roles import Role
 from api.scopes import Scope
 
@@ -93,10 +93,11 @@ def mint(session: Session, *, reached: Reach, wanted: Mapping[str, Any], by: str
     return key, secret
 
 
-def locked(session: Session, reached: Reach, key_id: str, *, by: str) -> ApiKey:
-    """One key of the reached workspace, its row locked after all that could end it.
+def locked(session: Session, reached: Reach, key_id: str, *, by: str) -> tuple[ApiKey, Reach]:
+    """One key of the reached workspace, its row locked after all that could end it, and what the person reaches now.
 
-    404 not_found; 403 role_required for whoever is neither an admin nor the one who made it.
+    404 not_found, also for who was taken out since they were let in; 403 role_required below editor, and for whoever
+    is neither an admin nor the one who made it; below admin for the key of an app.
     """
     found = session.execute(of(reached).where(ApiKey.id == key_id)).one_or_none()
     if found is None:
@@ -104,9 +105,12 @@ def locked(session: Session, reached: Reach, key_id: str, *, by: str) -> ApiKey:
     key: ApiKey = found.ApiKey
     # whoever ends keys of an app, of a workspace or of a consent finds the one that takes this one's place
     families.hold_key(session, key, found.Profile.workspace_id)
-    if (key.created_by_kind, key.created_by_id) != ("session", by):
-        _require_role(reached, Role.ADMIN)
-    return key
+    named = reached.profile.id if reached.profile else None
+    held = of_person(session, by, workspace_id=found.Profile.workspace_id, profile_id=named)
+    # with a key of an app one may do what only admins may, and who consented to it need not be one any more
+    is_own = key.app_id is None and (key.created_by_kind, key.created_by_id) == ("session", by)
+    _require_role(held, Role.EDITOR if is_own else Role.ADMIN)
+    return key, held
 
 
 def revoke(key: ApiKey) -> bool:

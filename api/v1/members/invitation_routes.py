@@ -161,7 +161,7 @@ def _page(query: dict[str, Any], workspace_id: str, profile_id: str | None, *, r
 def _create(workspace_id: str, wanted: Wanted) -> dict[str, Any]:
     by = auth.current()
     invitation, token = invitations.create(
-        session(), workspace_id=workspace_id, wanted=wanted, by=by.reach.role or Role.GUEST, actor=actor()
+        session(), workspace_id=workspace_id, wanted=wanted, by=by.person, actor=actor()
     )
     invitations.spend(session(), by.person)
     settings = context.settings()
@@ -188,7 +188,7 @@ def _revoke(workspace_id: str, profile_id: str | None, invitation_id: str) -> di
         workspace_id=workspace_id,
         profile_id=profile_id,
         invitation_id=invitation_id,
-        by=auth.current().reach.role or Role.GUEST,
+        by=auth.current().person,
     )
     record(session(), actor(), invitations.attempt("invitation.revoked", invitation))
     return _row(invitation)

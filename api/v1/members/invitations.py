@@ -55,15 +55,18 @@ def with_status(status: str, at: datetime) -> sa.ColumnElement[bool]:
     return sa.or_(Invitation.status == "revoked", expired) if status == "revoked" else Invitation.status == status
 
 
-def create(session: Session, *, workspace_id: str, wanted: Wanted, by: Role, actor: Actor) -> tuple[Invitation, str]:
-    """Invite somebody; gives the invitation and its token, of which only the digest is kept.
+def create(
+    session: Session, *, workspace_id: str, wanted: Wanted, by: str | None, actor: Actor
+) -> tuple[Invitation, str]:
+    """Have the person `by`, or the operator, invite somebody; gives the invitation and its token.
 
-    403 role_above_own, 404 for profiles that are not of the workspace, 409 already_member or already_invited,
-    402 when members and open invitations together fill the plan.
+    Of the token only the digest is kept. 403 role_above_own, role_required; 404 for profiles that are not of the
+    workspace; 409 already_member or already_invited; 402 when members and open invitations together fill the plan.
     """
-    if wanted.profile is None:
-        memberships.refuse_above(by, wanted.role)
     workspace = memberships.locked(session, workspace_id)
+    held = memberships.acting(session, workspace, by)
+    if wanted.profile is None:
+        memberships.refuse_above(held, wanted.role)
     if wanted.profile_ids is not None:
         places.require(session, workspace_id, wanted.profile_ids)
     user = memberships.user_with(session, wanted.email)
@@ -108,16 +111,21 @@ def spend(session: Session, user_id: str) -> None:
         )
 
 
-def revoke(session: Session, *, workspace_id: str, profile_id: str | None, invitation_id: str, by: Role) -> Invitation:
-    """Take an open invitation back; 404 unless it is of the workspace and, where one is named, of the profile."""
-    memberships.locked(session, workspace_id)
+def revoke(
+    session: Session, *, workspace_id: str, profile_id: str | None, invitation_id: str, by: str | None
+) -> Invitation:
+    """Have the person `by`, or the operator, take an open invitation back.
+
+    404 unless it is of the workspace and, where one is named, of the profile; 403 role_above_own, role_required.
+    """
+    held = memberships.acting(session, memberships.locked(session, workspace_id), by)
     chosen = sa.select(Invitation).where(Invitation.id == invitation_id, Invitation.workspace_id == workspace_id)
     if profile_id is not None:
         chosen = chosen.where(Invitation.profile_id == profile_id)
     invitation = session.scalars(chosen.execution_options(populate_existing=True)).one_or_none()
     if invitation is None:
         raise errors.NOT_FOUND("There is no such invitation.")
-    memberships.refuse_above(by, ROLES[invitation.role])
+    memberships.refuse_above(held, ROLES[invitation.role])
     status, _, _ = standing(invitation, now())
     if status != "pending":
         raise errors.INVALID_STATE(f"The invitation is {status} already.", reason=f"already_{status}")

@@ -28,6 +28,24 @@ def locked(session: Session, workspace_id: str, *, archived_too: bool = False) -
     return workspace
 
 
+def acting(session: Session, workspace: Workspace, user_id: str | None, *, on: str | None = None) -> Role:
+    """The role that whoever changes the people of a locked workspace has in it now, whatever they came in with.
+
+    None for whoever operates the deployment, who may do what an owner may. 404 not_found for who was taken out
+    meanwhile; 403 role_required below admin, unless `on` is their own membership.
+    """
+    if user_id is None:
+        return Role.OWNER
+    own = of_user(session, workspace.id, user_id)
+    if own is None:
+        raise errors.NOT_FOUND()
+    role = ROLES[own.role]
+    if role < Role.ADMIN and own.id != on:
+        unless = ", unless it is yourself" if on else ""
+        raise errors.FORBIDDEN(f"This needs the role admin{unless}; yours is {role.word}.", reason="role_required")
+    return role
+
+
 def find(session: Session, workspace_id: str, membership_id: str) -> Membership:
     """A membership of the workspace; 404 not_found for any other id."""
     chosen = sa.select(Membership).where(Membership.id == membership_id, Membership.workspace_id == workspace_id)

@@ -8,7 +8,7 @@ from api import auth, context, db, errors
 from api.audit import Attempt, record
 from api.guard import workspace_guarded
 from api.http import Blueprint
-from api.models import Membership, ProfileMembership
+from api.models import Membership, ProfileMembership, Workspace
 from api.op_lists import ListQuery
 from api.roles import ROLES, Role
 from api.scopes import Scope
@@ -45,9 +45,10 @@ def change_membership(body: dict[str, Any], workspace_id: str, membership_id: st
     Nobody gives or changes a role above their own, and a workspace keeps at least one owner.
     """
     workspace = memberships.locked(session(), workspace_id)
+    by = _acting(workspace)
     membership = memberships.find(session(), workspace_id, membership_id)
     before = memberships.told(session(), membership)
-    memberships.change(session(), workspace=workspace, membership=membership, wanted=body, by=_own_role())
+    memberships.change(session(), workspace=workspace, membership=membership, wanted=body, by=by)
     _record("member.changed", membership, before=before, after=memberships.told(session(), membership))
     return rows.one(session(), membership)
 
@@ -62,13 +63,11 @@ def remove_membership(workspace_id: str, membership_id: str) -> dict[str, Any]:
     Everybody may remove themselves, admins everybody up to their own role. What the person's tokens opened here is
     closed at once; API keys belong to their profile and stay.
     """
-    own = auth.current().reach.membership
-    if _own_role() < Role.ADMIN and (own is None or own.id != membership_id):
-        raise errors.FORBIDDEN("This needs the role admin, unless it is yourself.", reason="role_required")
     workspace = memberships.locked(session(), workspace_id)
+    by = _acting(workspace, on=membership_id)
     membership = memberships.find(session(), workspace_id, membership_id)
     before = memberships.told(session(), membership)
-    memberships.remove(session(), workspace=workspace, membership=membership, by=_own_role())
+    memberships.remove(session(), workspace=workspace, membership=membership, by=by)
     _record("member.removed", membership, before=before)
     return {"membership_id": membership_id, "removed": True}
 
@@ -102,7 +101,7 @@ def change_profile_member(
     `invalid_state`/`inherited_membership`: their role of the workspace opens every profile. Members left out keep their
     values.
     """
-    memberships.locked(session(), workspace_id)
+    _acting(memberships.locked(session(), workspace_id))
     membership, place = _placed(workspace_id, profile_id, membership_id)
     before = {"role": place.role, "permissions": place.permissions}
     place.role = body.get("role", place.role)
@@ -121,12 +120,13 @@ def remove_profile_member(workspace_id: str, profile_id: str, membership_id: str
     A guest who is left without any profile is removed from the workspace too.
     """
     workspace = memberships.locked(session(), workspace_id)
+    by = _acting(workspace)
     membership, place = _placed(workspace_id, profile_id, membership_id)
     before = {"role": place.role, "permissions": place.permissions}
     session().delete(place)
     session().flush()
     if not places.any_of(session(), membership.id):
-        memberships.remove(session(), workspace=workspace, membership=membership, by=_own_role())
+        memberships.remove(session(), workspace=workspace, membership=membership, by=by)
     _record("member.removed", membership, before=before)
     return {"membership_id": membership_id, "removed": True}
 
@@ -144,8 +144,8 @@ def _placed(workspace_id: str, profile_id: str, membership_id: str) -> tuple[Mem
     return membership, place
 
 
-def _own_role() -> Role:
-    return auth.current().reach.role or Role.GUEST
+def _acting(workspace: Workspace, *, on: str | None = None) -> Role:
+    return memberships.acting(session(), workspace, auth.current().person, on=on)
 
 
 def _record(action: str, membership: Membership, **change: Any) -> None:

@@ -13,7 +13,7 @@ from typing import Any, cast
 import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
-from api import billing
+from api import billing, errors
 from api.exports import destinations
 from api.models import (
     Invitation,
@@ -25,7 +25,7 @@ from api.models import (
     Workspace,
 )
 from api.purge import hold, retire
-from api.roles import Role
+from api.roles import ROLES, Role
 
 REASON = "workspace_archived"
 
@@ -40,10 +40,14 @@ class Archive:
     profiles_purged: int
 
 
-def archive(session: Session, *, workspace_id: str, at: datetime) -> Archive:
-    """Archive the workspace, or tell the archive that was; there is no way back."""
+def archive(session: Session, *, workspace_id: str, by: str, at: datetime) -> Archive:
+    """Archive the workspace for one of its owners, the person `by`, or tell the archive that was; there is no way back.
+
+    Whoever stopped being an owner since they were let in: 403 owner_required, no member any more: 404 not_found.
+    """
     # of two that ask at once the second finds it archived
     workspace = session.get_one(Workspace, workspace_id, with_for_update={"key_share": True})
+    _require_owner(session, workspace, by)
     if workspace.archived_at is not None:
         counts = {**workspace.archive_counts}
         return Archive(False, workspace.archived_at, counts, counts.pop("profiles_purged"))
@@ -86,6 +90,19 @@ def _pause_webhooks(session: Session, workspace_id: str) -> int:
         WebhookSubscription.workspace_id == workspace_id, WebhookSubscription.status != "paused"
     )
     return _rows(session, running.values(status="paused"))
+
+
+def _require_owner(session: Session, workspace: Workspace, person: str) -> None:
+    if workspace.archived_at is not None:
+        if person not in workspace.archived_owner_ids:
+            raise errors.NOT_FOUND()
+        return
+    held = sa.select(Membership.role).where(Membership.workspace_id == workspace.id, Membership.user_id == person)
+    role = session.scalar(held)
+    if role is None:
+        raise errors.NOT_FOUND()
+    if ROLES[role] is not Role.OWNER:
+        raise errors.FORBIDDEN(f"This needs the role owner; yours is {role}.", reason="owner_required")
 
 
 def _owners(session: Session, workspace_id: str) -> list[str]:

@@ -115,7 +115,7 @@ def archive_workspace(workspace_id: str) -> dict[str, Any]:
     Its profiles are archived and their data removed, keys and invitations revoked, memberships ended. Its owners may
     ask again and get the first archive; for everybody else it is unknown from now on.
     """
-    done = archive(session(), workspace_id=workspace_id, at=db.now())
+    done = archive(session(), workspace_id=workspace_id, by=auth.current().person, at=db.now())
     if done.is_first:
         workspace = session().get_one(Workspace, workspace_id)
         details = {

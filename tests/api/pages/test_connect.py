@@ -36,9 +36,11 @@ def path(settings: Settings, lost: Connection) -> str:
     return reconnect_url(settings.base_url, lost).removeprefix(settings.base_url)
 
 
-def person(client: FlaskClient, settings: Settings, profile: Profile, role: Role) -> User:
+def person(
+    client: FlaskClient, settings: Settings, profile: Profile, role: Role, permissions: tuple[str, ...] = ()
+) -> User:
     made = people.user(settings.operational_url)
-    people.member(settings.operational_url, made, profile.workspace_id, role)
+    people.member(settings.operational_url, made, profile.workspace_id, role, permissions=permissions)
     sign_in(client, people.session_of(settings.operational_url, made))
     return made
 
@@ -69,11 +71,28 @@ def test_whoever_is_not_signed_in_signs_in_first_and_comes_back(client: FlaskCli
     assert answer.headers["Location"].startswith("/sign-in?next=%2Fconnect%2Fmeta")
 
 
-@pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])
-def test_others_see_what_strangers_see(
-    client: FlaskClient, settings: Settings, profile: Profile, path: str, role: Role
+def test_the_permission_lets_an_editor_go_on(
+    client: FlaskClient, settings: Settings, profile: Profile, path: str
 ) -> None:
-    person(client, settings, profile, role)
+    person(client, settings, profile, Role.EDITOR, ("connections.manage",))
+    assert client.get(path).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("role", "permissions"),
+    [(Role.VIEWER, ()), (Role.EDITOR, ()), (Role.VIEWER, ("connections.manage",))],
+    ids=["a viewer", "an editor", "a viewer with the permission"],
+)
+def test_others_see_what_strangers_see(
+    client: FlaskClient,
+    settings: Settings,
+    profile: Profile,
+    path: str,
+    role: Role,
+    permissions: tuple[str, ...],
+) -> None:
+    # POST /connections/connect lets a permission add to an editor's role alone, and so does the page
+    person(client, settings, profile, role, permissions)
     texts = {client.get(one).text for one in (path, "/connect/meta?reconnect_connection_id=x", "/connect/meta")}
     assert len(texts) == 1
     assert client.get(path).status_code == 404

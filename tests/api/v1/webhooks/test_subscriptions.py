@@ -279,12 +279,13 @@ def test_an_archive_pauses_subscriptions_and_counts_them(
     key: Caller, admin: Caller, settings: Settings, profile: Profile
 ) -> None:
     made(key), made(admin)
+    owner = people.member(settings.operational_url, people.user(settings.operational_url), profile.workspace_id)
     with db.transaction(settings.operational_url) as session:
         retire(session, [profile.id], at=db.now())
         session.flush()
         statuses = session.execute(sa.select(WebhookSubscription.profile_id, WebhookSubscription.status)).all()
         assert {tuple(row) for row in statuses} == {(profile.id, "paused"), (None, "active")}
-        counts = archive(session, workspace_id=profile.workspace_id, at=db.now()).counts
+        counts = archive(session, workspace_id=profile.workspace_id, by=owner.user_id, at=db.now()).counts
         assert counts["webhook_subscriptions_paused"] == 1
         assert set(session.scalars(sa.select(WebhookSubscription.status))) == {"paused"}
 

@@ -31,6 +31,7 @@ from api.roles import Role
 from tests.api.v1.workspaces.conftest import data, refusal
 from tests.factories import accounts, people
 from tests.factories.deployments import application, settings_of
+from tests.fixtures.at_once import let_in_before
 
 COUNTS = {
     "profiles_archived": 3,
@@ -174,6 +175,25 @@ def test_only_an_owner_may_and_only_with_the_scope(agency: Agency) -> None:
     assert agency.count(Workspace, Workspace.archived_at.is_not(None)) == 0
     writer = people.token_of(agency.url, agency.users["owner"], grants=["mcp:write"])
     assert data(agency.ask("DELETE", agency.path, writer))["archived"] is True
+
+
+@pytest.mark.parametrize(
+    ("meanwhile", "refused"),
+    [
+        (sa.delete(Membership), (404, "not_found", None)),
+        (sa.update(Membership).values(role="admin"), (403, "forbidden", "owner_required")),
+    ],
+    ids=["taken out", "demoted"],
+)
+def test_who_is_no_owner_any_more_archives_nothing(
+    agency: Agency, meanwhile: sa.Delete | sa.Update, refused: tuple[int, str, str | None]
+) -> None:
+    of_partner = meanwhile.where(Membership.user_id == agency.users["partner"].id)
+    with let_in_before(agency.url, lambda session: session.execute(of_partner)):
+        answer = agency.ask("DELETE", agency.path, agency.sessions["partner"])
+    assert refusal(answer) == refused
+    assert agency.count(Workspace, Workspace.archived_at.is_not(None)) == 0
+    assert agency.count(Profile, Profile.archived_at.is_not(None)) == 0
 
 
 def test_two_owners_at_once_archive_it_once(agency: Agency) -> None:

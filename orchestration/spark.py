@@ -172,7 +172,7 @@ def target(settings: Settings) -> Path:
 def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
     conf = {
         **MEANING,
-        "spark.sql.warehouse.dir": str(_folder(settings) / "warehouse"),
+        "spark.sql.warehouse.dir": _address(_folder(settings) / "warehouse"),
         "spark.sql.shuffle.partitions": str(settings.spark_partitions),
         "spark.driver.memory": settings.spark_driver_memory,
         "spark.executor.memory": settings.spark_executor_memory,
@@ -185,7 +185,7 @@ def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
         "tables": [_table(settings, name) for name in landed()],
         "command": [*command, "--target", "spark"],
         "wanted": wanted(),
-        "marts": str(marts_folder(settings)),
+        "marts": _address(marts_folder(settings)),
         "executors": str(executors_file(settings)),
         "log": str(_log(settings)),
         "wait_minutes": settings.spark_wait_minutes,
@@ -231,7 +231,13 @@ def _table(settings: Settings, name: str) -> dict[str, Any]:
     root = _held(settings) / name
     shared = [root / "_shared"] if (root / "_shared").exists() else []
     columns = ", ".join(f"`{field.name}` {_type(field.type)}" for field in raw_schema(landed()[name]))
-    return {"name": name, "columns": columns, "folders": [str(folder) for folder in [root, *shared]]}
+    return {"name": name, "columns": columns, "folders": [_address(folder) for folder in [root, *shared]]}
+
+
+def _address(folder: Path) -> str:
+    """A folder as Spark takes it, which looks for a bare path on what Hadoop's settings call the file system."""
+    # Spark decodes nothing: no percent signs in the place of letters
+    return f"file:{folder}"
 
 
 def _type(kind: pa.DataType) -> str:

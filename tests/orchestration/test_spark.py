@@ -55,11 +55,22 @@ def test_the_application_is_told_the_cluster_the_lake_and_what_dbt_shall_do(told
     tables = {table["name"]: table for table in plan["tables"]}
     assert tables.keys() == landed().keys()
     held = told.spark_run / "lake"
-    assert tables["fx_rates"]["folders"] == [str(held / "fx_rates"), str(held / "fx_rates" / "_shared")]
-    assert tables["touches"]["folders"] == [str(held / "touches")]
+    assert tables["fx_rates"]["folders"] == [f"file:{held}/fx_rates", f"file:{held}/fx_rates/_shared"]
+    assert tables["touches"]["folders"] == [f"file:{held}/touches"]
     assert "`occurred_at` timestamp_ltz" in tables["touches"]["columns"]
     assert "`value` decimal(18, 4)" in tables["conversions"]["columns"]
     assert (told.home / "arguments").read_text().split() == ["-P", str(spark.DRIVER)]
+
+
+def test_the_application_keeps_to_files_whatever_file_system_the_cluster_has(told: Settings) -> None:
+    # on one whose Hadoop stores in HDFS every set was empty, and what was built, with people, stayed in there
+    spark.run_models(told, ["build"])
+    plan = json.loads((told.home / "plan.json").read_text())
+    assert plan["marts"] == f"file:{spark.marts_folder(told)}"
+    assert plan["conf"]["spark.sql.warehouse.dir"] == f"file:{told.spark_run}/warehouse"
+    assert all(
+        folder.startswith(f"file:{told.spark_run}/lake/") for table in plan["tables"] for folder in table["folders"]
+    )
 
 
 def test_what_lands_during_a_run_is_not_in_it_and_takes_nothing_from_it(told: Settings) -> None:

@@ -194,9 +194,19 @@ def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
 
 def _own_files(settings: Settings) -> dict[str, str]:
     """Where the application keeps files of its own: what a kill left in the machine's /tmp, no erasure would reach."""
-    own = str(_folder(settings) / "own")
+    own = str(_own(settings))
     # Spark reads a list, in which a comma cannot be told from one of a path
     return {} if "," in own else {"spark.local.dir": own}
+
+
+def _own_files_first(settings: Settings) -> dict[str, str]:
+    """The same before a SPARK_LOCAL_DIRS of the machine, which is for its workers and would have these files too."""
+    own = str(_own(settings))
+    return {} if os.pathsep in own else {"SPARK_EXECUTOR_DIRS": own}
+
+
+def _own(settings: Settings) -> Path:
+    return _folder(settings) / "own"
 
 
 def _hold_lake(settings: Settings) -> None:
@@ -260,6 +270,7 @@ def _environment(settings: Settings) -> dict[str, str]:
     return {
         **settings_of_it,
         **{name: value for name, value in os.environ.items() if name != "SPARK_HOME"},
+        **_own_files_first(settings),
         "PYSPARK_PYTHON": str(python(settings)),
         "TOUCHLEDGER_SPARK_THREADS": str(settings.spark_threads),
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",

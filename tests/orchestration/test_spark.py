@@ -106,13 +106,15 @@ def test_a_setting_of_ones_own_comes_last(told: Settings) -> None:
 
 def test_what_the_application_puts_aside_lies_where_a_run_is_cleared(told: Settings) -> None:
     # of one that was killed, shuffles stayed in /tmp for every user to read, and no erasure took the people out
-    for folder in ("shared", "one, two"):
+    for folder in ("shared", "one, two", "one:two"):
         settings = told.model_copy(update={"spark_folder": told.home / folder})
         spark.run_models(settings, ["build"])
         conf = json.loads((told.home / "plan.json").read_text())["conf"]
+        own = str(settings.spark_run / "own")
         # which Spark would read as two folders
-        expected = str(settings.spark_run / "own") if "," not in folder else None
-        assert conf.get("spark.local.dir") == expected
+        assert conf.get("spark.local.dir") == (None if "," in folder else own)
+        # what Spark asks before SPARK_LOCAL_DIRS, which may be set for the workers of this machine
+        assert _variables(told).get("SPARK_EXECUTOR_DIRS") == (None if ":" in folder else own)
 
 
 @pytest.mark.parametrize("conf", [None, "/etc/spark"])
@@ -124,7 +126,7 @@ def test_the_spark_of_the_environment_runs_whatever_other_one_the_machine_has(
     if conf:
         monkeypatch.setenv("SPARK_CONF_DIR", conf)
     spark.run_models(told, ["build"])
-    variables = dict(line.split("=", 1) for line in (told.home / "variables").read_text().splitlines() if "=" in line)
+    variables = _variables(told)
     assert "SPARK_HOME" not in variables
     # what the operator set for the cluster, as its secret, still holds
     assert variables["SPARK_CONF_DIR"] == (conf or "/opt/spark-3/conf")
@@ -218,3 +220,8 @@ def _hand_over(settings: Settings) -> None:
         folder.mkdir(parents=True)
         rows = pa.Table.from_arrays([pa.nulls(1, field.type) for field in schema], schema=schema)
         pq.write_table(rows, folder / "part-0.parquet")
+
+
+def _variables(told: Settings) -> dict[str, str]:
+    """What the environment of the application was."""
+    return dict(line.split("=", 1) for line in (told.home / "variables").read_text().splitlines() if "=" in line)

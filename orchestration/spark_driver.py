@@ -21,9 +21,13 @@ LAKE = "lake"
 LOOK_EVERY_SECONDS = 0.3
 # as Spark logs it of an application that was killed at its master's page, or whose masters or executors are lost
 REASON = re.compile(r"Application has been killed\. Reason: (.+)")
-# as Spark warns, and goes on by itself where its master comes back with what it knew
-WARNING = ("scheduler.TaskSchedulerImpl", "scheduler.cluster.StandaloneSchedulerBackend")
+# what waits, and which executors the master started: Spark goes on by itself where its master comes back
+LEVELS = {"scheduler.TaskSchedulerImpl": "WARN", "scheduler.cluster.StandaloneSchedulerBackend": "INFO"}
 LOST_MASTER = "Disconnected from Spark cluster"
+# of one that had come to the driver only the second is said when it ends
+STARTED, LOST_EXECUTOR = "Granted executor ID", "Lost executor"
+# as its master says of the application when many of its executors ended by themselves
+FAILED = "Master removed our application: FAILED"
 # so it says too when a master drops what it cannot read, which only that one's log tells
 UNTAKEN = "All masters are unresponsive"
 
@@ -49,6 +53,7 @@ def _built(plan: dict[str, Any], before: int) -> bool:
     for name, value in plan["conf"].items():
         builder = builder.config(name, value)
     spark = builder.getOrCreate()
+    plan["driver"] = str(spark.sparkContext.getConf().get("spark.driver.host"))
     _let_it_say_what_it_waits_for(spark)
     over = Event()
     Thread(target=_end_with, args=(spark.sparkContext._gateway.proc, over), daemon=True).start()
@@ -110,7 +115,8 @@ def _end_once_left_alone(spark: SparkSession, plan: dict[str, Any], before: int,
                 f"it had lost its master at {plan['master']}, and one that is started anew runs no executors for"
                 " applications of before: build again once it answers"
                 if LOST_MASTER in _said(plan, before)
-                else f"start a worker of {plan['master']} that has {plan['conf']['spark.executor.memory']} of memory"
+                else _not_come(plan, before)
+                or f"start a worker of {plan['master']} that has {plan['conf']['spark.executor.memory']} of memory"
                 " free, or ask for less by TOUCHLEDGER_SPARK_EXECUTOR_MEMORY"
             )
             waited = f"TOUCHLEDGER_SPARK_WAIT_MINUTES={plan['wait_minutes']}"
@@ -123,12 +129,24 @@ def _stopped(plan: dict[str, Any], before: int) -> str | None:
     reasons = REASON.findall(_said(plan, before))
     if not reasons:
         return None
-    also = (
-        f" One that is there takes no application of another version of Spark than its own; here it is {client}"
-        if reasons[-1].startswith(UNTAKEN)
-        else ""
+    also = None
+    if reasons[-1].startswith(UNTAKEN):
+        also = f" One that is there takes no application of another version of Spark than its own; here it is {client}"
+    elif reasons[-1].startswith(FAILED):
+        also = f"; {why}" if (why := _not_come(plan, before)) else None
+    return f"its application was stopped: {reasons[-1]}{also or ''}"
+
+
+def _not_come(plan: dict[str, Any], before: int) -> str | None:
+    """What to look at where the master started executors and none came to the driver; None of any other application."""
+    said = _said(plan, before)
+    if STARTED not in said or LOST_EXECUTOR in said:
+        return None
+    return (
+        f"its master started executors, which did not come to this machine at {plan['driver']}: set spark.driver.host"
+        " in TOUCHLEDGER_SPARK_CONF to an address of it that the workers reach, or read in the work folder of a worker"
+        " what else ended them"
     )
-    return f"its application was stopped: {reasons[-1]}{also}"
 
 
 def _said(plan: dict[str, Any], before: int) -> str:
@@ -160,8 +178,8 @@ def _tell(text: str) -> None:
 def _let_it_say_what_it_waits_for(spark: SparkSession) -> None:
     """Without a worker that has the memory, or a master, Spark waits for ever; its level of a log keeps that back."""
     log4j = spark._jvm.org.apache.logging.log4j
-    for name in WARNING:
-        log4j.core.config.Configurator.setLevel(f"org.apache.spark.{name}", log4j.Level.WARN)
+    for name, level in LEVELS.items():
+        log4j.core.config.Configurator.setLevel(f"org.apache.spark.{name}", getattr(log4j.Level, level))
 
 
 def _name(spark: SparkSession, table: dict[str, Any]) -> None:

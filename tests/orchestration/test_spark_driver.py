@@ -22,12 +22,13 @@ ENDED = """
 import io, json, runpy, subprocess, sys, time, types
 driver, ending, log = sys.argv[1:]
 java = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-stopped, is_alone = [], ending == "alone" or "Disconnected" in ending
+stopped, is_alone = [], ending == "alone" or "Disconnected" in ending or ending.endswith("RAM")
 class Spark:
     def __getattr__(self, name): return java if name == "proc" else self
     def __call__(self, *_): return self
     def isStopped(self): return bool(stopped)
     def isLocal(self): return False
+    def __str__(self): return "builder.internal"
     def getActiveJobIds(self): return [7]
     def size(self): return 1 if is_alone else 2
 def invoke(_):
@@ -126,7 +127,7 @@ def test_spark_may_say_that_no_worker_takes_its_tasks_before_it_is_given_any(
     levels = [one for one in log if one[0].endswith("Configurator.setLevel")]
     assert [(one[1].rpartition(".")[2], one[2].rpartition(".")[2]) for one in levels] == [
         ("TaskSchedulerImpl", "WARN"),
-        ("StandaloneSchedulerBackend", "WARN"),
+        ("StandaloneSchedulerBackend", "INFO"),
     ]
     assert log.index(levels[-1]) < min(place for place, one in enumerate(log) if one[0].endswith(".sql"))
 
@@ -187,6 +188,31 @@ def test_an_application_whose_master_was_started_anew_is_told_to_be_built_again(
         " spark://cluster:7077, and one that is started anew runs no executors for applications of before:"
         " build again once it answers"
     )
+
+
+NOT_COME = (
+    "its master started executors, which did not come to this machine at builder.internal: set spark.driver.host in"
+    " TOUCHLEDGER_SPARK_CONF to an address of it that the workers reach, or read in the work folder of a worker what"
+    " else ended them"
+)
+
+
+def test_an_application_to_which_no_executor_comes_names_the_address_of_its_driver(tmp_path: Path) -> None:
+    # a worker with memory was to be started, which there was: what it started did not reach this machine
+    started = "INFO StandaloneSchedulerBackend: Granted executor ID app-1/0 on hostPort worker:7078 with 1 GiB RAM"
+    told = told_of_its_end(tmp_path / "log", started)
+    assert told == f"Spark: its jobs had no executor for TOUCHLEDGER_SPARK_WAIT_MINUTES=0.02: {NOT_COME}"
+    # one that had come, and was lost, waits for another
+    lost = f"{started}\nERROR TaskSchedulerImpl: Lost executor 0 on worker: Command exited with code 137 of 1 GiB RAM"
+    assert "that has 4g of memory free" in told_of_its_end(tmp_path / "log", lost)
+
+
+def test_an_application_that_its_master_gives_up_names_the_address_of_its_driver(tmp_path: Path) -> None:
+    # of executors that are refused at once a master starts no more after ten, and gave that as the reason
+    reason = "Master removed our application: FAILED"
+    started = "INFO StandaloneSchedulerBackend: Granted executor ID app-1/9 on hostPort worker:7078\n"
+    told = told_of_its_end(tmp_path / "log", f"{started}ERROR Application has been killed. Reason: {reason}")
+    assert told == f"Spark: its application was stopped: {reason}; {NOT_COME}"
 
 
 def test_what_spark_refuses_is_told_where_errors_of_dbt_are(

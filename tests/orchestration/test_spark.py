@@ -104,6 +104,20 @@ def test_a_setting_of_ones_own_comes_last(told: Settings) -> None:
     assert conf["spark.sql.decimalOperations.allowPrecisionLoss"] == "false"
 
 
+def test_what_a_cluster_sets_for_others_neither_loses_rows_nor_moves_dates(told: Settings) -> None:
+    # by its spark-defaults.conf files that a worker did not reach were passed over in silence, and 1500 was 1499
+    spark.run_models(told, ["build"])
+    conf = json.loads((told.home / "plan.json").read_text())["conf"]
+    kept = {name: value for name, value in conf.items() if "ignore" in name or "Rebase" in name}
+    assert kept == {
+        "spark.sql.files.ignoreCorruptFiles": "false",
+        "spark.sql.files.ignoreMissingFiles": "false",
+        "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+        "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    }
+    assert conf["spark.sql.sources.default"] == "parquet"
+
+
 def test_what_the_application_puts_aside_lies_where_a_run_is_cleared(told: Settings) -> None:
     # of one that was killed, shuffles stayed in /tmp for every user to read, and no erasure took the people out
     for folder in ("shared", "one, two", "one:two"):

@@ -9,6 +9,8 @@ import os
 import re
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -30,6 +32,9 @@ STARTED, LOST_EXECUTOR = "Granted executor ID", "Lost executor"
 FAILED = "Master removed our application: FAILED"
 # so it says too when a master drops what it cannot read, which only that one's log tells
 UNTAKEN = "All masters are unresponsive"
+# of a Java that ended by itself, whose own words are only in the log, between warnings and above where it was
+NO_JAVA = "JAVA_GATEWAY_EXITED"
+BESIDE_IT = re.compile(r"\s|WARNING: |Using Spark's default|\d\d/\d\d/\d\d .* (WARN|INFO) ")
 
 
 def main() -> None:
@@ -39,7 +44,7 @@ def main() -> None:
     try:
         is_good = _built(plan, before)
     except Exception as error:
-        _tell(f"Spark: {_stopped(plan, before) or _reason(error)}")
+        _tell(f"Spark: {_stopped(plan, before) or _not_begun(error, plan, before) or _reason(error)}")
         raise
     sys.exit(0 if is_good else 1)
 
@@ -52,7 +57,8 @@ def _built(plan: dict[str, Any], before: int) -> bool:
     builder = SparkSession.builder.appName("touchledger").master(plan["master"])
     for name, value in plan["conf"].items():
         builder = builder.config(name, value)
-    spark = builder.getOrCreate()
+    with _speaking_to_its_log():
+        spark = builder.getOrCreate()
     plan["driver"] = str(spark.sparkContext.getConf().get("spark.driver.host"))
     _let_it_say_what_it_waits_for(spark)
     over = Event()
@@ -158,6 +164,26 @@ def _is_alone(application: Any) -> bool:
     """Whether jobs wait while nobody but the driver holds blocks; on a `local` master the driver runs them itself."""
     waiting = len(application.statusTracker().getActiveJobIds())
     return bool(waiting and not application.isLocal() and application.getExecutorMemoryStatus().size() <= 1)
+
+
+@contextmanager
+def _speaking_to_its_log() -> Iterator[None]:
+    """Let what is started meanwhile write there too what it means for a terminal, as a Java that has no memory does."""
+    ours = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(ours, 1)
+        os.close(ours)
+
+
+def _not_begun(error: Exception, plan: dict[str, Any], before: int) -> str | None:
+    """What a Java said that ended before it began; None of any other error."""
+    if NO_JAVA not in str(error):
+        return None
+    said = [line for line in _said(plan, before).splitlines() if line and not BESIDE_IT.match(line)]
+    return f"its Java did not begin: {' '.join(said[:2]) or plan['log']}"
 
 
 def _reason(error: Exception) -> str:

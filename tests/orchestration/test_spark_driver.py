@@ -236,6 +236,50 @@ def test_what_java_refuses_is_told_in_its_words_and_not_by_the_call_that_failed(
     assert capsys.readouterr().out == f"Spark: {words}\n"
 
 
+class Unbegun:
+    """Stands where a Spark would whose Java ends at once, with what it says to a terminal or to a log."""
+
+    def __init__(self, words: str, descriptor: int) -> None:
+        self.words, self.descriptor = words, descriptor
+
+    def __getattr__(self, name: str) -> Any:
+        return self.end if name == "getOrCreate" else self
+
+    def __call__(self, *_: Any) -> Unbegun:
+        return self
+
+    def end(self) -> None:
+        subprocess.run(["printf", "%s", self.words], stdout=self.descriptor, check=True)
+        raise RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.")
+
+
+@pytest.mark.parametrize("descriptor", [1, 2])
+def test_a_java_that_does_not_begin_is_told_in_its_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], descriptor: int
+) -> None:
+    # of a driver's memory that the machine lacks, or of YARN without its settings, only this was told
+    words = "Error occurred during initialization of VM\nCould not reserve enough space for 96636764KB object heap\n"
+    words = (
+        "WARNING: Using incubator modules\n26/11/28 21:32:45 WARN Utils: Set it\n" + words + "\tat Main(Main.java)\n"
+    )
+    log = tmp_path / "log"
+    log.touch()
+    # standard error is the log, as it is where orchestration.spark starts the driver
+    ours = os.dup(2)
+    with log.open("ab") as spoken:
+        os.dup2(spoken.fileno(), 2)
+    try:
+        with pytest.raises(RuntimeError):
+            asked_of_spark(tmp_path, monkeypatch, tables=[], spark_is=Unbegun(words, descriptor))
+    finally:
+        os.dup2(ours, 2)
+        os.close(ours)
+    assert capfd.readouterr().out == (
+        "Spark: its Java did not begin: Error occurred during initialization of VM"
+        " Could not reserve enough space for 96636764KB object heap\n"
+    )
+
+
 def test_a_master_that_takes_no_application_may_be_of_another_spark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

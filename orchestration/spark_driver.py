@@ -26,7 +26,7 @@ REASON = re.compile(r"Application has been killed\. Reason: (.+)")
 # what waits, and which executors the master started: Spark goes on by itself where its master comes back
 LEVELS = {"scheduler.TaskSchedulerImpl": "WARN", "scheduler.cluster.StandaloneSchedulerBackend": "INFO"}
 LOST_MASTER = "Disconnected from Spark cluster"
-# of one that had come to the driver only the second is said when it ends
+# the second is said of one that had come to the driver
 STARTED, LOST_EXECUTOR = "Granted executor ID", "Lost executor"
 # as its master says of the application when many of its executors ended by themselves
 FAILED = "Master removed our application: FAILED"
@@ -111,10 +111,12 @@ def _end_once_left_alone(spark: SparkSession, plan: dict[str, Any], before: int,
     since: float | None = None
     while not over.wait(LOOK_EVERY_SECONDS):
         try:
-            is_alone = _is_alone(application)
+            has_executor = application.getExecutorMemoryStatus().size() > 1
+            is_alone = not has_executor and _waits(application)
         except Exception:
             # it ended, which is told elsewhere
             return
+        plan["had_executor"] = plan.get("had_executor") or has_executor
         since = (since or time.monotonic()) if is_alone else None
         if since and time.monotonic() - since >= plan["wait_minutes"] * 60 and not over.is_set():
             way_out = (
@@ -146,7 +148,8 @@ def _stopped(plan: dict[str, Any], before: int) -> str | None:
 def _not_come(plan: dict[str, Any], before: int) -> str | None:
     """What to look at where the master started executors and none came to the driver; None of any other application."""
     said = _said(plan, before)
-    if STARTED not in said or LOST_EXECUTOR in said:
+    # those that are not needed for a while are given back without a word
+    if STARTED not in said or LOST_EXECUTOR in said or plan.get("had_executor"):
         return None
     return (
         f"its master started executors, which did not come to this machine at {plan['driver']}: set spark.driver.host"
@@ -160,10 +163,9 @@ def _said(plan: dict[str, Any], before: int) -> str:
     return Path(plan["log"]).read_bytes()[before:].decode(errors="replace")
 
 
-def _is_alone(application: Any) -> bool:
-    """Whether jobs wait while nobody but the driver holds blocks; on a `local` master the driver runs them itself."""
-    waiting = len(application.statusTracker().getActiveJobIds())
-    return bool(waiting and not application.isLocal() and application.getExecutorMemoryStatus().size() <= 1)
+def _waits(application: Any) -> bool:
+    """Whether jobs wait for executors; on a `local` master the driver runs them itself."""
+    return bool(len(application.statusTracker().getActiveJobIds()) and not application.isLocal())
 
 
 @contextmanager

@@ -45,6 +45,12 @@ MEANING = {
     "spark.sql.ansi.enabled": "true",
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
     "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    # a cluster's own defaults may pass over files that a worker cannot read, move old dates, or make tables otherwise
+    "spark.sql.files.ignoreCorruptFiles": "false",
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.sources.default": "parquet",
     # the catalogue lives as long as the application: every run builds everything
     "spark.sql.catalogImplementation": "in-memory",
     "spark.ui.showConsoleProgress": "false",
@@ -172,7 +178,7 @@ def target(settings: Settings) -> Path:
 def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
     conf = {
         **MEANING,
-        "spark.sql.warehouse.dir": str(_folder(settings) / "warehouse"),
+        "spark.sql.warehouse.dir": _address(_folder(settings) / "warehouse"),
         "spark.sql.shuffle.partitions": str(settings.spark_partitions),
         "spark.driver.memory": settings.spark_driver_memory,
         "spark.executor.memory": settings.spark_executor_memory,
@@ -185,7 +191,7 @@ def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
         "tables": [_table(settings, name) for name in landed()],
         "command": [*command, "--target", "spark"],
         "wanted": wanted(),
-        "marts": str(marts_folder(settings)),
+        "marts": _address(marts_folder(settings)),
         "executors": str(executors_file(settings)),
         "log": str(_log(settings)),
         "wait_minutes": settings.spark_wait_minutes,
@@ -194,9 +200,19 @@ def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
 
 def _own_files(settings: Settings) -> dict[str, str]:
     """Where the application keeps files of its own: what a kill left in the machine's /tmp, no erasure would reach."""
-    own = str(_folder(settings) / "own")
+    own = str(_own(settings))
     # Spark reads a list, in which a comma cannot be told from one of a path
     return {} if "," in own else {"spark.local.dir": own}
+
+
+def _own_files_first(settings: Settings) -> dict[str, str]:
+    """The same before a SPARK_LOCAL_DIRS of the machine, which is for its workers and would have these files too."""
+    own = str(_own(settings))
+    return {} if os.pathsep in own else {"SPARK_EXECUTOR_DIRS": own}
+
+
+def _own(settings: Settings) -> Path:
+    return _folder(settings) / "own"
 
 
 def _hold_lake(settings: Settings) -> None:
@@ -231,7 +247,13 @@ def _table(settings: Settings, name: str) -> dict[str, Any]:
     root = _held(settings) / name
     shared = [root / "_shared"] if (root / "_shared").exists() else []
     columns = ", ".join(f"`{field.name}` {_type(field.type)}" for field in raw_schema(landed()[name]))
-    return {"name": name, "columns": columns, "folders": [str(folder) for folder in [root, *shared]]}
+    return {"name": name, "columns": columns, "folders": [_address(folder) for folder in [root, *shared]]}
+
+
+def _address(folder: Path) -> str:
+    """A folder as Spark takes it, which looks for a bare path on what Hadoop's settings call the file system."""
+    # Spark decodes nothing: no percent signs in the place of letters
+    return f"file:{folder}"
 
 
 def _type(kind: pa.DataType) -> str:
@@ -254,6 +276,7 @@ def _environment(settings: Settings) -> dict[str, str]:
     return {
         **settings_of_it,
         **{name: value for name, value in os.environ.items() if name != "SPARK_HOME"},
+        **_own_files_first(settings),
         "PYSPARK_PYTHON": str(python(settings)),
         "TOUCHLEDGER_SPARK_THREADS": str(settings.spark_threads),
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",

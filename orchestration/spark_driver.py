@@ -9,6 +9,8 @@ import os
 import re
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -21,11 +23,18 @@ LAKE = "lake"
 LOOK_EVERY_SECONDS = 0.3
 # as Spark logs it of an application that was killed at its master's page, or whose masters or executors are lost
 REASON = re.compile(r"Application has been killed\. Reason: (.+)")
-# as Spark warns, and goes on by itself where its master comes back with what it knew
-WARNING = ("scheduler.TaskSchedulerImpl", "scheduler.cluster.StandaloneSchedulerBackend")
+# what waits, and which executors the master started: Spark goes on by itself where its master comes back
+LEVELS = {"scheduler.TaskSchedulerImpl": "WARN", "scheduler.cluster.StandaloneSchedulerBackend": "INFO"}
 LOST_MASTER = "Disconnected from Spark cluster"
+# the second is said of one that had come to the driver
+STARTED, LOST_EXECUTOR = "Granted executor ID", "Lost executor"
+# as its master says of the application when many of its executors ended by themselves
+FAILED = "Master removed our application: FAILED"
 # so it says too when a master drops what it cannot read, which only that one's log tells
 UNTAKEN = "All masters are unresponsive"
+# of a Java that ended by itself, whose own words are only in the log, between warnings and above where it was
+NO_JAVA = "JAVA_GATEWAY_EXITED"
+BESIDE_IT = re.compile(r"\s|WARNING: |Using Spark's default|\d\d/\d\d/\d\d .* (WARN|INFO) ")
 
 
 def main() -> None:
@@ -35,7 +44,7 @@ def main() -> None:
     try:
         is_good = _built(plan, before)
     except Exception as error:
-        _tell(f"Spark: {_stopped(plan, before) or _reason(error)}")
+        _tell(f"Spark: {_stopped(plan, before) or _not_begun(error, plan, before) or _reason(error)}")
         raise
     sys.exit(0 if is_good else 1)
 
@@ -48,7 +57,9 @@ def _built(plan: dict[str, Any], before: int) -> bool:
     builder = SparkSession.builder.appName("touchledger").master(plan["master"])
     for name, value in plan["conf"].items():
         builder = builder.config(name, value)
-    spark = builder.getOrCreate()
+    with _speaking_to_its_log():
+        spark = builder.getOrCreate()
+    plan["driver"] = str(spark.sparkContext.getConf().get("spark.driver.host"))
     _let_it_say_what_it_waits_for(spark)
     over = Event()
     Thread(target=_end_with, args=(spark.sparkContext._gateway.proc, over), daemon=True).start()
@@ -100,17 +111,20 @@ def _end_once_left_alone(spark: SparkSession, plan: dict[str, Any], before: int,
     since: float | None = None
     while not over.wait(LOOK_EVERY_SECONDS):
         try:
-            is_alone = _is_alone(application)
+            has_executor = application.getExecutorMemoryStatus().size() > 1
+            is_alone = not has_executor and _waits(application)
         except Exception:
             # it ended, which is told elsewhere
             return
+        plan["had_executor"] = plan.get("had_executor") or has_executor
         since = (since or time.monotonic()) if is_alone else None
         if since and time.monotonic() - since >= plan["wait_minutes"] * 60 and not over.is_set():
             way_out = (
                 f"it had lost its master at {plan['master']}, and one that is started anew runs no executors for"
                 " applications of before: build again once it answers"
                 if LOST_MASTER in _said(plan, before)
-                else f"start a worker of {plan['master']} that has {plan['conf']['spark.executor.memory']} of memory"
+                else _not_come(plan, before)
+                or f"start a worker of {plan['master']} that has {plan['conf']['spark.executor.memory']} of memory"
                 " free, or ask for less by TOUCHLEDGER_SPARK_EXECUTOR_MEMORY"
             )
             waited = f"TOUCHLEDGER_SPARK_WAIT_MINUTES={plan['wait_minutes']}"
@@ -123,12 +137,25 @@ def _stopped(plan: dict[str, Any], before: int) -> str | None:
     reasons = REASON.findall(_said(plan, before))
     if not reasons:
         return None
-    also = (
-        f" One that is there takes no application of another version of Spark than its own; here it is {client}"
-        if reasons[-1].startswith(UNTAKEN)
-        else ""
+    also = None
+    if reasons[-1].startswith(UNTAKEN):
+        also = f" One that is there takes no application of another version of Spark than its own; here it is {client}"
+    elif reasons[-1].startswith(FAILED):
+        also = f"; {why}" if (why := _not_come(plan, before)) else None
+    return f"its application was stopped: {reasons[-1]}{also or ''}"
+
+
+def _not_come(plan: dict[str, Any], before: int) -> str | None:
+    """What to look at where the master started executors and none came to the driver; None of any other application."""
+    said = _said(plan, before)
+    # those that are not needed for a while are given back without a word
+    if STARTED not in said or LOST_EXECUTOR in said or plan.get("had_executor"):
+        return None
+    return (
+        f"its master started executors, which did not come to this machine at {plan['driver']}: set spark.driver.host"
+        " in TOUCHLEDGER_SPARK_CONF to an address of it that the workers reach, or read in the work folder of a worker"
+        " what else ended them"
     )
-    return f"its application was stopped: {reasons[-1]}{also}"
 
 
 def _said(plan: dict[str, Any], before: int) -> str:
@@ -136,10 +163,29 @@ def _said(plan: dict[str, Any], before: int) -> str:
     return Path(plan["log"]).read_bytes()[before:].decode(errors="replace")
 
 
-def _is_alone(application: Any) -> bool:
-    """Whether jobs wait while nobody but the driver holds blocks; on a `local` master the driver runs them itself."""
-    waiting = len(application.statusTracker().getActiveJobIds())
-    return bool(waiting and not application.isLocal() and application.getExecutorMemoryStatus().size() <= 1)
+def _waits(application: Any) -> bool:
+    """Whether jobs wait for executors; on a `local` master the driver runs them itself."""
+    return bool(len(application.statusTracker().getActiveJobIds()) and not application.isLocal())
+
+
+@contextmanager
+def _speaking_to_its_log() -> Iterator[None]:
+    """Let what is started meanwhile write there too what it means for a terminal, as a Java that has no memory does."""
+    ours = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(ours, 1)
+        os.close(ours)
+
+
+def _not_begun(error: Exception, plan: dict[str, Any], before: int) -> str | None:
+    """What a Java said that ended before it began; None of any other error."""
+    if NO_JAVA not in str(error):
+        return None
+    said = [line for line in _said(plan, before).splitlines() if line and not BESIDE_IT.match(line)]
+    return f"its Java did not begin: {' '.join(said[:2]) or plan['log']}"
 
 
 def _reason(error: Exception) -> str:
@@ -160,8 +206,8 @@ def _tell(text: str) -> None:
 def _let_it_say_what_it_waits_for(spark: SparkSession) -> None:
     """Without a worker that has the memory, or a master, Spark waits for ever; its level of a log keeps that back."""
     log4j = spark._jvm.org.apache.logging.log4j
-    for name in WARNING:
-        log4j.core.config.Configurator.setLevel(f"org.apache.spark.{name}", log4j.Level.WARN)
+    for name, level in LEVELS.items():
+        log4j.core.config.Configurator.setLevel(f"org.apache.spark.{name}", getattr(log4j.Level, level))
 
 
 def _name(spark: SparkSession, table: dict[str, Any]) -> None:

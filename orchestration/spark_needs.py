@@ -17,6 +17,8 @@ JAVA_SECONDS = 60.0
 OLDEST_JAVA = 17
 # 8 calls itself 1.8
 JAVA_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+# in the path of a table, of which Spark then finds no file or those of another folder
+PATTERNS = re.compile(r"[*?\[{\\]")
 JAVA_WAY_OUT = f"install Java {OLDEST_JAVA}, or set JAVA_HOME to the folder that has it"
 
 
@@ -25,7 +27,7 @@ class SparkMissingError(RuntimeError):
 
 
 def require(settings: Settings) -> None:
-    """Raise SparkMissingError unless a cluster is named and Spark's environment is installed."""
+    """Raise SparkMissingError unless a cluster is named, Spark's environment is there, and it can read its folder."""
     if settings.spark_master is None:
         raise SparkMissingError(
             "no Spark cluster is named: set TOUCHLEDGER_SPARK_MASTER to its address, such as spark://host:7077"
@@ -34,6 +36,12 @@ def require(settings: Settings) -> None:
         raise SparkMissingError(
             f"there is no Spark in {python(settings).parent.parent}: `make spark` installs it,"
             " or TOUCHLEDGER_SPARK_ENVIRONMENT names an environment that has it"
+        )
+    found = PATTERNS.search(str(settings.spark_run))
+    if found:
+        raise SparkMissingError(
+            f"Spark reads the {found.group()} of {settings.spark_run} as a pattern: set TOUCHLEDGER_SPARK_FOLDER to a"
+            r" folder without *, ?, [, {, or \ in its path"
         )
 
 

@@ -137,15 +137,17 @@ class Settings(BaseSettings):
     @field_validator("home")
     @classmethod
     def _absolute(cls, value: Path) -> Path:
-        try:
-            home = value.expanduser().resolve()
-        except RuntimeError:
-            raise ValueError("begins with the home of a user who is not known here") from None
+        home = _expanded(value).resolve()
         if set(str(home)) & PATTERNS:
             raise ValueError(r"should be a path without *, ?, [ and \, which the database reads as patterns")
         if found := LETTER.search(str(home)):
             raise ValueError(f"should be a path without {found.group()}, which the database reads as a letter")
         return home
+
+    @field_validator("spark_folder", "spark_environment")
+    @classmethod
+    def _of_a_home(cls, value: Path | None) -> Path | None:
+        return _expanded(value) if value else value
 
     @field_validator("database_url")
     @classmethod
@@ -256,6 +258,14 @@ def unknown_variables() -> dict[str, str | None]:
 
 
 @lru_cache(maxsize=8)
+def _expanded(path: Path) -> Path:
+    """The path with a home in the place of its ~, which no shell reads in a file of variables."""
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        raise ValueError("begins with the home of a user who is not known here") from None
+
+
 def _own_database(home: Path) -> str:
     return f"sqlite:///{home / 'operational.db'}"
 

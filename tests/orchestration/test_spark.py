@@ -55,11 +55,22 @@ def test_the_application_is_told_the_cluster_the_lake_and_what_dbt_shall_do(told
     tables = {table["name"]: table for table in plan["tables"]}
     assert tables.keys() == landed().keys()
     held = told.spark_run / "lake"
-    assert tables["fx_rates"]["folders"] == [str(held / "fx_rates"), str(held / "fx_rates" / "_shared")]
-    assert tables["touches"]["folders"] == [str(held / "touches")]
+    assert tables["fx_rates"]["folders"] == [f"file:{held}/fx_rates", f"file:{held}/fx_rates/_shared"]
+    assert tables["touches"]["folders"] == [f"file:{held}/touches"]
     assert "`occurred_at` timestamp_ltz" in tables["touches"]["columns"]
     assert "`value` decimal(18, 4)" in tables["conversions"]["columns"]
     assert (told.home / "arguments").read_text().split() == ["-P", str(spark.DRIVER)]
+
+
+def test_the_application_keeps_to_files_whatever_file_system_the_cluster_has(told: Settings) -> None:
+    # on one whose Hadoop stores in HDFS every set was empty, and what was built, with people, stayed in there
+    spark.run_models(told, ["build"])
+    plan = json.loads((told.home / "plan.json").read_text())
+    assert plan["marts"] == f"file:{spark.marts_folder(told)}"
+    assert plan["conf"]["spark.sql.warehouse.dir"] == f"file:{told.spark_run}/warehouse"
+    assert all(
+        folder.startswith(f"file:{told.spark_run}/lake/") for table in plan["tables"] for folder in table["folders"]
+    )
 
 
 def test_what_lands_during_a_run_is_not_in_it_and_takes_nothing_from_it(told: Settings) -> None:
@@ -93,15 +104,31 @@ def test_a_setting_of_ones_own_comes_last(told: Settings) -> None:
     assert conf["spark.sql.decimalOperations.allowPrecisionLoss"] == "false"
 
 
+def test_what_a_cluster_sets_for_others_neither_loses_rows_nor_moves_dates(told: Settings) -> None:
+    # by its spark-defaults.conf files that a worker did not reach were passed over in silence, and 1500 was 1499
+    spark.run_models(told, ["build"])
+    conf = json.loads((told.home / "plan.json").read_text())["conf"]
+    kept = {name: value for name, value in conf.items() if "ignore" in name or "Rebase" in name}
+    assert kept == {
+        "spark.sql.files.ignoreCorruptFiles": "false",
+        "spark.sql.files.ignoreMissingFiles": "false",
+        "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",
+        "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    }
+    assert conf["spark.sql.sources.default"] == "parquet"
+
+
 def test_what_the_application_puts_aside_lies_where_a_run_is_cleared(told: Settings) -> None:
     # of one that was killed, shuffles stayed in /tmp for every user to read, and no erasure took the people out
-    for folder in ("shared", "one, two"):
+    for folder in ("shared", "one, two", "one:two"):
         settings = told.model_copy(update={"spark_folder": told.home / folder})
         spark.run_models(settings, ["build"])
         conf = json.loads((told.home / "plan.json").read_text())["conf"]
+        own = str(settings.spark_run / "own")
         # which Spark would read as two folders
-        expected = str(settings.spark_run / "own") if "," not in folder else None
-        assert conf.get("spark.local.dir") == expected
+        assert conf.get("spark.local.dir") == (None if "," in folder else own)
+        # what Spark asks before SPARK_LOCAL_DIRS, which may be set for the workers of this machine
+        assert _variables(told).get("SPARK_EXECUTOR_DIRS") == (None if ":" in folder else own)
 
 
 @pytest.mark.parametrize("conf", [None, "/etc/spark"])
@@ -113,7 +140,7 @@ def test_the_spark_of_the_environment_runs_whatever_other_one_the_machine_has(
     if conf:
         monkeypatch.setenv("SPARK_CONF_DIR", conf)
     spark.run_models(told, ["build"])
-    variables = dict(line.split("=", 1) for line in (told.home / "variables").read_text().splitlines() if "=" in line)
+    variables = _variables(told)
     assert "SPARK_HOME" not in variables
     # what the operator set for the cluster, as its secret, still holds
     assert variables["SPARK_CONF_DIR"] == (conf or "/opt/spark-3/conf")
@@ -207,3 +234,8 @@ def _hand_over(settings: Settings) -> None:
         folder.mkdir(parents=True)
         rows = pa.Table.from_arrays([pa.nulls(1, field.type) for field in schema], schema=schema)
         pq.write_table(rows, folder / "part-0.parquet")
+
+
+def _variables(told: Settings) -> dict[str, str]:
+    """What the environment of the application was."""
+    return dict(line.split("=", 1) for line in (told.home / "variables").read_text().splitlines() if "=" in line)

@@ -22,14 +22,15 @@ ENDED = """
 import io, json, runpy, subprocess, sys, time, types
 driver, ending, log = sys.argv[1:]
 java = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-stopped, is_alone = [], ending == "alone" or "Disconnected" in ending
+stopped, looks, is_alone = [], [1] * 999 + [0], ending == "alone" or "Disconnected" in ending or ending.endswith("RAM")
 class Spark:
     def __getattr__(self, name): return java if name == "proc" else self
     def __call__(self, *_): return self
     def isStopped(self): return bool(stopped)
     def isLocal(self): return False
+    def __str__(self): return "builder.internal"
     def getActiveJobIds(self): return [7]
-    def size(self): return 1 if is_alone else 2
+    def size(self): return 1 if is_alone and (ending.startswith("INFO") or looks.pop()) else 2
 def invoke(_):
     if ending == "killed":
         java.kill()
@@ -126,7 +127,7 @@ def test_spark_may_say_that_no_worker_takes_its_tasks_before_it_is_given_any(
     levels = [one for one in log if one[0].endswith("Configurator.setLevel")]
     assert [(one[1].rpartition(".")[2], one[2].rpartition(".")[2]) for one in levels] == [
         ("TaskSchedulerImpl", "WARN"),
-        ("StandaloneSchedulerBackend", "WARN"),
+        ("StandaloneSchedulerBackend", "INFO"),
     ]
     assert log.index(levels[-1]) < min(place for place, one in enumerate(log) if one[0].endswith(".sql"))
 
@@ -189,6 +190,33 @@ def test_an_application_whose_master_was_started_anew_is_told_to_be_built_again(
     )
 
 
+NOT_COME = (
+    "its master started executors, which did not come to this machine at builder.internal: set spark.driver.host in"
+    " TOUCHLEDGER_SPARK_CONF to an address of it that the workers reach, or read in the work folder of a worker what"
+    " else ended them"
+)
+
+
+def test_an_application_to_which_no_executor_comes_names_the_address_of_its_driver(tmp_path: Path) -> None:
+    # a worker with memory was to be started, which there was: what it started did not reach this machine
+    started = "INFO StandaloneSchedulerBackend: Granted executor ID app-1/0 on hostPort worker:7078 with 1 GiB RAM"
+    told = told_of_its_end(tmp_path / "log", started)
+    assert told == f"Spark: its jobs had no executor for TOUCHLEDGER_SPARK_WAIT_MINUTES=0.02: {NOT_COME}"
+    # one that had come, and was lost, waits for another
+    lost = f"{started}\nERROR TaskSchedulerImpl: Lost executor 0 on worker: Command exited with code 137 of 1 GiB RAM"
+    assert "that has 4g of memory free" in told_of_its_end(tmp_path / "log", lost)
+    # so does one that had come and was given back, as those of dynamic allocation are
+    assert "that has 4g of memory free" in told_of_its_end(tmp_path / "log", f"came {started}")
+
+
+def test_an_application_that_its_master_gives_up_names_the_address_of_its_driver(tmp_path: Path) -> None:
+    # of executors that are refused at once a master starts no more after ten, and gave that as the reason
+    reason = "Master removed our application: FAILED"
+    started = "INFO StandaloneSchedulerBackend: Granted executor ID app-1/9 on hostPort worker:7078\n"
+    told = told_of_its_end(tmp_path / "log", f"{started}ERROR Application has been killed. Reason: {reason}")
+    assert told == f"Spark: its application was stopped: {reason}; {NOT_COME}"
+
+
 def test_what_spark_refuses_is_told_where_errors_of_dbt_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -208,6 +236,50 @@ def test_what_java_refuses_is_told_in_its_words_and_not_by_the_call_that_failed(
         asked_of_spark(tmp_path, monkeypatch, tables=[], spark_is=Refusing(tmp_path / "log"))
     words = "java.lang.IllegalArgumentException: Executor memory 314572800 must be at least 471859200."
     assert capsys.readouterr().out == f"Spark: {words}\n"
+
+
+class Unbegun:
+    """Stands where a Spark would whose Java ends at once, with what it says to a terminal or to a log."""
+
+    def __init__(self, words: str, descriptor: int) -> None:
+        self.words, self.descriptor = words, descriptor
+
+    def __getattr__(self, name: str) -> Any:
+        return self.end if name == "getOrCreate" else self
+
+    def __call__(self, *_: Any) -> Unbegun:
+        return self
+
+    def end(self) -> None:
+        subprocess.run(["printf", "%s", self.words], stdout=self.descriptor, check=True)
+        raise RuntimeError("[JAVA_GATEWAY_EXITED] Java gateway process exited before sending its port number.")
+
+
+@pytest.mark.parametrize("descriptor", [1, 2])
+def test_a_java_that_does_not_begin_is_told_in_its_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], descriptor: int
+) -> None:
+    # of a driver's memory that the machine lacks, or of YARN without its settings, only this was told
+    words = "Error occurred during initialization of VM\nCould not reserve enough space for 96636764KB object heap\n"
+    words = (
+        "WARNING: Using incubator modules\n26/11/28 21:32:45 WARN Utils: Set it\n" + words + "\tat Main(Main.java)\n"
+    )
+    log = tmp_path / "log"
+    log.touch()
+    # standard error is the log, as it is where orchestration.spark starts the driver
+    ours = os.dup(2)
+    with log.open("ab") as spoken:
+        os.dup2(spoken.fileno(), 2)
+    try:
+        with pytest.raises(RuntimeError):
+            asked_of_spark(tmp_path, monkeypatch, tables=[], spark_is=Unbegun(words, descriptor))
+    finally:
+        os.dup2(ours, 2)
+        os.close(ours)
+    assert capfd.readouterr().out == (
+        "Spark: its Java did not begin: Error occurred during initialization of VM"
+        " Could not reserve enough space for 96636764KB object heap\n"
+    )
 
 
 def test_a_master_that_takes_no_application_may_be_of_another_spark(

@@ -55,6 +55,14 @@ def test_without_an_environment_it_names_the_command_that_makes_one(home: Path) 
         require(Settings(home=home, spark_master=MASTER, spark_environment=home / "nowhere"))
 
 
+@pytest.mark.parametrize("sign", ["*", "?", "[", "{", "\\"])
+def test_a_folder_that_spark_reads_as_a_pattern_is_refused_before_the_build(meant: Settings, sign: str) -> None:
+    # Spark did not find a folder that was there, or a whole build ended without its marts being found
+    with pytest.raises(SparkMissingError, match="TOUCHLEDGER_SPARK_FOLDER"):
+        require(meant.model_copy(update={"spark_folder": meant.home / f"of {sign}ours"}))
+    require(meant.model_copy(update={"spark_folder": meant.home / 'ñ o\'b y}] 100% #1; "q", c:d=e'}))
+
+
 def test_of_the_masters_of_an_address_one_has_to_answer(meant: Settings, master: str) -> None:
     require_cluster(at(meant, f"spark://127.0.0.1:{free_port()},{master}"))
     # whose masters only Spark itself can ask

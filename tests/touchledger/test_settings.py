@@ -75,6 +75,17 @@ def test_the_state_folder_is_absolute_whatever_is_given(monkeypatch: pytest.Monk
     assert load().home == tmp_path / "state"
 
 
+def test_a_home_in_a_path_of_sparks_is_that_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    # people lay in a folder called ~ below wherever the command was called
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("TOUCHLEDGER_SPARK_FOLDER", "~/runs")
+    monkeypatch.setenv("TOUCHLEDGER_SPARK_ENVIRONMENT", "~/spark")
+    told = Settings()
+    assert (told.spark_run.parent, told.spark_environment) == (tmp_path / "runs", tmp_path / "spark")
+    with pytest.raises(ValidationError, match=r"spark_folder\n.*not known here"):
+        Settings(spark_folder=Path("~nobody-of-this-name/runs"))
+
+
 def test_a_setting_of_the_wrong_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOUCHLEDGER_API_PORT", "eighty")
     with pytest.raises(ValidationError, match="api_port"):

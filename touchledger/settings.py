@@ -257,7 +257,6 @@ def unknown_variables() -> dict[str, str | None]:
     return {name: f"{prefix}{found[0].upper()}" if found else None for name, found in near.items()}
 
 
-@lru_cache(maxsize=8)
 def _expanded(path: Path) -> Path:
     """The path with a home in the place of its ~, which no shell reads in a file of variables."""
     try:
@@ -266,6 +265,7 @@ def _expanded(path: Path) -> Path:
         raise ValueError("begins with the home of a user who is not known here") from None
 
 
+@lru_cache(maxsize=8)
 def _own_database(home: Path) -> str:
     return f"sqlite:///{home / 'operational.db'}"
 

@@ -204,4 +204,5 @@ def _require_whole(settings: Settings, current: pointer.Pointer) -> None:
         if current.checksum and durable.checksum(path) != current.checksum:
             raise Unopenable(f"{current.file} is not what was published")
     with connect(settings.published / names_file(current.snapshot_id), settings) as names:
-        names.table("person_names").count("*").fetchall()
+        # whatever reads less passes over the blocks of some columns, and a count over all of them
+        names.execute("select bit_xor(hash(person_names)) from person_names").fetchall()

@@ -25,6 +25,9 @@ from touchledger.output import spelt
 from touchledger.own_key import LostKeyError
 from touchledger.settings import Settings
 
+# the way out of a link of what may lie on another disk
+PUT_BACK = "mount, or put back, what it leads to"
+
 
 def is_there(path: Path) -> bool:
     """Whether something is there and may be asked for."""
@@ -65,6 +68,18 @@ def open_to_all(settings: Settings) -> Iterator[Finding]:
     for folder in sorted(folders):
         way_out = f"`chmod o-rwx {folder}` keeps them out"
         yield Finding("state folder", "warn", f"every user of this machine may read {folder}", way_out)
+
+
+def links(settings: Settings) -> Iterator[Finding]:
+    """What lies elsewhere, as on another disk, is there: a command only says that it cannot make the folder anew."""
+    try:
+        found = sorted(path for path in settings.home.iterdir() if path.is_symlink() and not is_there(path))
+    except OSError:
+        # not made yet, or told where the folder itself is looked at
+        return
+    for path in found:
+        if path != settings.lake:
+            yield Finding("state folder", "fail", f"{path} {durable.NOWHERE}", PUT_BACK)
 
 
 def signing_key(settings: Settings) -> Iterator[Finding]:
@@ -117,6 +132,8 @@ def lake(settings: Settings) -> Iterator[Finding]:
         Lake(settings.lake).require_open()
     except PermissionError as error:
         damaged.append((f"{error.filename} may not be read", "give it to the user who runs this"))
+    except FileNotFoundError as error:
+        damaged.append((f"{error.filename} {error.strerror}", PUT_BACK))
     except OSError as error:
         damaged.append((f"{error.filename} {error.strerror}", "move it back; a data set or all of lake/ may be a link"))
     for path in landed:
@@ -128,6 +145,9 @@ def lake(settings: Settings) -> Iterator[Finding]:
         except DamagedRawFileError as error:
             damaged.append(str(error).partition("; ")[::2])
         except FileNotFoundError:
+            if path.is_symlink():
+                damaged.append((f"{path} {durable.NOWHERE}", PUT_BACK))
+                continue
             # a landed file was replaced or put together with others since the folder was listed
             if looked_at == path:
                 continue
@@ -168,7 +188,7 @@ def warehouse(settings: Settings) -> Iterator[Finding]:
         found, _, way_out = str(error).partition("; ")
         yield Finding("warehouse", "fail", found, way_out)
     except OSError as error:
-        yield Finding("warehouse", "fail", f"{settings.warehouse}: {error.strerror}", "make it readable")
+        yield Finding("warehouse", "fail", f"{error.filename}: {error.strerror}", "make it readable")
     else:
         if is_unfinished:
             found = "the last build did not end well; what was served before still is"
@@ -185,7 +205,10 @@ def snapshot(settings: Settings) -> Iterator[Finding]:
             yield Finding("snapshot", "warn", "nothing is published yet", "run `touchledger build`")
             return
         _require_whole(settings, current)
-    except (OSError, ValueError, TypeError, Unopenable, duckdb.Error) as error:
+    except OSError as error:
+        # the next build could not read it either
+        yield Finding("snapshot", "fail", f"{error.filename}: {error.strerror}", "make it readable")
+    except (ValueError, TypeError, Unopenable, duckdb.Error) as error:
         yield Finding(
             "snapshot",
             "fail",

@@ -10,6 +10,7 @@ import pytest
 from orchestration.lake import Lake
 from tests.orchestration.test_lake import land, rows, touches
 from touchledger.doctor_files import lake as looked_at
+from touchledger.ends import told_in_a_line
 from touchledger.settings import Settings
 
 
@@ -51,3 +52,28 @@ def test_a_link_that_duckdb_does_not_follow_is_refused(lake: Lake, tmp_path: Pat
             assert (finding.verdict, finding.found.partition(" ")[0]) == ("fail", str(moved))
         moved.unlink()
         target.rename(moved)
+
+
+@pytest.mark.parametrize("depth", ["lake", "data set", "profile"])
+def test_a_link_that_leads_nowhere_is_refused_and_told(lake: Lake, tmp_path: Path, depth: str) -> None:
+    # of a disk that was not mounted commands said "File exists; the doctor says more", and the doctor that all is well
+    dataset = land(lake, touches("a")).path.parent.parent.parent
+    link = {"lake": lake.root, "data set": dataset, "profile": dataset / "gone"}[depth]
+    if link.exists():
+        link.rename(tmp_path / "moved")
+    link.symlink_to(tmp_path / "not mounted")
+    with pytest.raises(FileNotFoundError) as told:
+        lake.prepare()
+    assert told_in_a_line(told.value) == f"{link}: is a link that leads nowhere; `touchledger doctor` says more"
+    (finding,) = looked_at(Settings(home=lake.root.parent))
+    assert (finding.verdict, finding.found) == ("fail", f"{link} is a link that leads nowhere")
+    assert "mount" in finding.way_out
+
+
+def test_a_link_of_a_file_that_leads_nowhere_is_told(lake: Lake, tmp_path: Path) -> None:
+    # the build failed over it, and the doctor took it for a file that had just been replaced
+    path = land(lake, touches("a")).path
+    path.rename(tmp_path / "moved")
+    path.symlink_to(tmp_path / "not mounted")
+    (finding,) = looked_at(Settings(home=lake.root.parent))
+    assert (finding.verdict, finding.found) == ("fail", f"{path} is a link that leads nowhere")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from pathlib import Path
 
 import pytest
 
 from tests.factories import served
-from touchledger.doctor_files import snapshot
+from touchledger.doctor_files import links, snapshot, warehouse
 from touchledger.settings import Settings
 
 
@@ -26,3 +27,33 @@ def test_a_file_of_names_that_is_damaged_is_told(settings: Settings, damage: str
     (finding,) = snapshot(settings)
     assert finding.verdict == "fail"
     assert "`touchledger build`" in finding.way_out
+
+
+def test_a_folder_of_the_state_folder_whose_disk_is_not_mounted_is_told(settings: Settings, tmp_path: Path) -> None:
+    # commands said "File exists; the doctor says more", and the doctor that all is well
+    assert list(links(settings)) == []
+    settings.published.symlink_to(tmp_path / "not mounted")
+    (finding,) = links(settings)
+    assert (finding.verdict, finding.found) == ("fail", f"{settings.published} is a link that leads nowhere")
+    assert "mount" in finding.way_out
+
+
+def test_a_pointer_that_cannot_be_read_is_no_matter_of_a_build(settings: Settings) -> None:
+    # a build was advised, which fails over it too
+    served.publish(settings.published, {"person_names": []})
+    pointer = settings.published / "current.json"
+    pointer.unlink()
+    # as one of somebody else's, which nobody can take from who runs these tests
+    pointer.mkdir()
+    (finding,) = snapshot(settings)
+    assert (finding.verdict, finding.found) == ("fail", f"{pointer}: Is a directory")
+    assert "build" not in finding.way_out
+
+
+def test_a_lock_of_the_warehouse_that_cannot_be_read_is_told_by_its_name(settings: Settings) -> None:
+    # the warehouse was called unreadable, which it was not
+    settings.warehouse.write_bytes(bytes(8) + b"DUCK")
+    # as one of somebody else's
+    (settings.home / "locks").symlink_to("locks")
+    (finding,) = warehouse(settings)
+    assert (finding.verdict, finding.found.partition(": ")[0]) == ("fail", str(settings.home / "locks/warehouse.lock"))

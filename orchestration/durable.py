@@ -40,7 +40,7 @@ def require_open(root: Path, *, depth: int, linked: int) -> None:
     for level in range(depth + 1):
         for path in root.glob("/".join("*" * level)) if level else (root,):
             _require_target(path)
-            if level == 0 or not os.path.isdir(path):  # noqa: PTH112 - a Path may raise
+            if not os.path.isdir(path):  # noqa: PTH112 - a Path may raise
                 continue
             if not os.access(path, os.R_OK | os.X_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))

@@ -27,13 +27,13 @@ from touchledger.doctor_files import (
     imports,
     is_there,
     lake,
-    links,
     nearest,
     not_writable,
     open_to_all,
     signing_key,
     snapshot,
     warehouse,
+    within,
 )
 from touchledger.doctor_packages import differing, pins
 from touchledger.finding import Finding
@@ -254,7 +254,7 @@ LOOKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
     variables,
     state_folder,
     open_to_all,
-    links,
+    within,
     database,
     signing_key,
     history,

@@ -25,6 +25,13 @@ from touchledger.output import spelt
 from touchledger.own_key import LostKeyError
 from touchledger.settings import Settings
 
+# what processes and commands write in the state folder; the lake, which may be large, is looked at by itself
+OURS = (
+    *("operational.db", "operational.db-wal", "operational.db-shm", "operational.db-turn", "clock.json"),
+    *("warehouse.duckdb", "warehouse.duckdb.wal", "warehouse.base", "warehouse.built", "checked", "dagster", "dbt"),
+    *(".dbt", "docs", "inbox", "locks", "logos", "logs", "media", "published", "ranking", "reports"),
+)
+WRITTEN_IN = ("dagster", "dbt", "lake", "locks", "logs")
 # the way out of a link of what may lie on another disk
 PUT_BACK = "mount, or put back, what it leads to"
 
@@ -70,16 +77,24 @@ def open_to_all(settings: Settings) -> Iterator[Finding]:
         yield Finding("state folder", "warn", f"every user of this machine may read {folder}", way_out)
 
 
-def links(settings: Settings) -> Iterator[Finding]:
-    """What lies elsewhere, as on another disk, is there: a command only says that it cannot make the folder anew."""
-    try:
-        found = sorted(path for path in settings.home.iterdir() if path.is_symlink() and not is_there(path))
-    except OSError:
+def within(settings: Settings) -> Iterator[Finding]:
+    """What lies in the state folder is there, and may be read and written: commands tell the first that is not."""
+    if not is_there(settings.home) or not_writable(settings.home):
         # not made yet, or told where the folder itself is looked at
         return
+    folders = [settings.home / name for name in WRITTEN_IN]
+    listed = (sorted(folder.iterdir()) for folder in folders if folder.is_dir() and _may_write(folder))
+    found = [*(settings.home / name for name in OURS), *(path for paths in listed for path in paths)]
     for path in found:
-        if path != settings.lake:
+        if path.is_symlink() and not is_there(path):
             yield Finding("state folder", "fail", f"{path} {durable.NOWHERE}", PUT_BACK)
+    if closed := [str(path) for path in found if is_there(path) and not _may_write(path)]:
+        told = f"{', '.join(closed[:3])}{', ...' if closed[3:] else ''} may not be read and written"
+        yield Finding("state folder", "fail", told, "another user made it: give it to the one who runs this")
+
+
+def _may_write(path: Path) -> bool:
+    return os.access(path, os.R_OK | os.W_OK | (os.X_OK if path.is_dir() else 0))
 
 
 def signing_key(settings: Settings) -> Iterator[Finding]:

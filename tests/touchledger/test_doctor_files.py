@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 
 import pytest
 
 from tests.factories import served
-from touchledger.doctor_files import links, snapshot, warehouse
+from touchledger.doctor_files import snapshot, warehouse, within
 from touchledger.settings import Settings
 
 
@@ -31,9 +32,9 @@ def test_a_file_of_names_that_is_damaged_is_told(settings: Settings, damage: str
 
 def test_a_folder_of_the_state_folder_whose_disk_is_not_mounted_is_told(settings: Settings, tmp_path: Path) -> None:
     # commands said "File exists; the doctor says more", and the doctor that all is well
-    assert list(links(settings)) == []
+    assert list(within(settings)) == []
     settings.published.symlink_to(tmp_path / "not mounted")
-    (finding,) = links(settings)
+    (finding,) = within(settings)
     assert (finding.verdict, finding.found) == ("fail", f"{settings.published} is a link that leads nowhere")
     assert "mount" in finding.way_out
 
@@ -57,3 +58,21 @@ def test_a_lock_of_the_warehouse_that_cannot_be_read_is_told_by_its_name(setting
     (settings.home / "locks").symlink_to("locks")
     (finding,) = warehouse(settings)
     assert (finding.verdict, finding.found.partition(": ")[0]) == ("fail", str(settings.home / "locks/warehouse.lock"))
+
+
+@pytest.mark.parametrize("name", ["published", "logs/commands.log", "dagster/dagster.yaml"])
+def test_what_another_user_made_in_the_state_folder_is_told(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    # as a command under sudo does: the next ones said "Permission denied; the doctor says more", which found all well
+    (settings.home / "logs").mkdir(exist_ok=True)
+    (settings.home / "dagster").mkdir(exist_ok=True)
+    closed = settings.home / name
+    closed.touch()
+    # of somebody else's that lies there no command makes use
+    other = settings.home / "lost+found"
+    other.mkdir()
+    # who runs the tests may be one for whom nothing is closed
+    monkeypatch.setattr(os, "access", lambda path, _: path not in {closed, other})
+    (finding,) = within(settings)
+    assert (finding.verdict, finding.found) == ("fail", f"{closed} may not be read and written")

@@ -27,6 +27,7 @@ from touchledger.doctor_files import (
     imports,
     is_there,
     lake,
+    landed_files,
     nearest,
     not_writable,
     open_to_all,
@@ -174,7 +175,7 @@ def _damage(connection: sa.Connection) -> tuple[str, str] | None:
 
 
 def _not_made(settings: Settings) -> Finding:
-    if is_there(settings.lake) and any((settings.lake / "raw").glob("*/*/*/*.parquet")):
+    if landed_files(settings):
         # any other command would make an empty one, which knows none of the profiles whose rows these are
         return Finding("database", "fail", f"{settings.home / 'operational.db'} is gone", "put its backup in its place")
     return Finding("database", "warn", "not made yet", "`touchledger up` or any other command makes it")

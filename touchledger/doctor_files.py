@@ -138,10 +138,18 @@ def history(settings: Settings) -> Iterator[Finding]:
             yield Finding("Dagster", "fail", f"{path}: {found.splitlines()[-1]}", way_out)
 
 
+def landed_files(settings: Settings) -> list[Path]:
+    """The files of the lake; none where it may not be entered, which is told where the lake itself is looked at."""
+    try:
+        return sorted((settings.lake / "raw").glob("*/*/*/*.parquet"))
+    except OSError:
+        return []
+
+
 def lake(settings: Settings) -> Iterator[Finding]:
     """Every landed file tells of itself, and what it names of the quarantine is whole; nothing makes one anew."""
     raw, quarantine = settings.lake / "raw", settings.lake / "quarantine"
-    landed = sorted(raw.glob("*/*/*/*.parquet")) if is_there(settings.lake) else []
+    landed = landed_files(settings)
     damaged = []
     try:
         Lake(settings.lake).require_open()
@@ -186,8 +194,8 @@ def imports(settings: Settings) -> Iterator[Finding]:
         found, _, way_out = str(error).partition(": ")
         yield Finding("lake", "fail", found, way_out)
         return
-    except sa.exc.SQLAlchemyError:
-        # told where the database is looked at
+    except (sa.exc.SQLAlchemyError, OSError):
+        # told where the database and the lake are looked at
         return
     if lost:
         found = f"of {len(lost):,} imported files the rows are gone from the lake: {spelt(lost[0].file_name)} first"

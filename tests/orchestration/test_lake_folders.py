@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from orchestration.lake import Lake
 from tests.orchestration.test_lake import land, rows, touches
+from touchledger.doctor_files import imports
 from touchledger.doctor_files import lake as looked_at
 from touchledger.ends import told_in_a_line
 from touchledger.settings import Settings
@@ -52,6 +55,25 @@ def test_a_link_that_duckdb_does_not_follow_is_refused(lake: Lake, tmp_path: Pat
             assert (finding.verdict, finding.found.partition(" ")[0]) == ("fail", str(moved))
         moved.unlink()
         target.rename(moved)
+
+
+def test_a_lake_that_may_not_be_entered_ends_no_look_of_the_doctor(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # the doctor ended there, and sent to itself
+    Lake(settings.lake).prepare()
+    stat, access, below = os.stat, os.access, f"{settings.lake}/"
+
+    def closed(path: Any, **how: Any) -> os.stat_result:
+        if str(path).startswith(below):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return stat(path, **how)
+
+    # who runs the tests may be one for whom nothing is closed
+    monkeypatch.setattr(os, "stat", closed)
+    monkeypatch.setattr(os, "access", lambda path, how: path != settings.lake and access(path, how))
+    (finding,) = (one for look in (looked_at, imports) for one in look(settings))
+    assert (finding.verdict, finding.found) == ("fail", f"{settings.lake} may not be read")
 
 
 @pytest.mark.parametrize("depth", ["lake", "data set", "profile"])

@@ -128,6 +128,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         self._app.register_error_handler(errors.ApiError, answer_error)
         self._app.register_error_handler(HTTPException, _answer_http)
         self._app.register_error_handler(sa.exc.OperationalError, _answer_database)
+        self._app.register_error_handler(sa.exc.DatabaseError, _answer_damaged)
         self._app.register_error_handler(sa.exc.InternalError, _answer_refused)
         self._app.register_error_handler(sa.exc.NotSupportedError, _answer_refused)
         self._app.register_error_handler(sa.exc.TimeoutError, _answer_database)
@@ -247,6 +248,11 @@ def _told(error: Exception) -> str:
 def _answer_refused(error: sa.exc.DBAPIError) -> Response:
     is_over_soon = read_only.is_refusal(error) or patience.is_passing(error)
     return _answer_database(error) if is_over_soon else _answer_unforeseen(error)
+
+
+def _answer_damaged(error: sa.exc.DBAPIError) -> Response:
+    # of a file that is damaged SQLite says it by this class itself; its others tell of what was asked
+    return _answer_database(error) if type(error) is sa.exc.DatabaseError else _answer_unforeseen(error)
 
 
 def _answer_system(error: OSError) -> Response:

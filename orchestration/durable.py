@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PIECE = 2**20
+NOWHERE = "is a link that leads nowhere"
 
 
 def _sync(path: Path) -> None:
@@ -33,16 +34,30 @@ def make_folder(folder: Path) -> None:
 def require_open(root: Path, *, depth: int, linked: int) -> None:
     """Raise OSError for a folder under `root`, at most so deep, whose files a glob passes over.
 
-    That is one which may not be read, and a link to a folder that lies deeper than `linked`.
+    That is one which may not be read, a link to a folder that lies deeper than `linked`, and a link, `root` itself
+    too, that leads nowhere: all that is written below it would be lost, and what it led to is missed by nobody.
     """
-    for level in range(1, depth + 1):
-        for path in root.glob("/".join("*" * level)):
+    for level in range(depth + 1):
+        for path in root.glob("/".join("*" * level)) if level else (root,):
+            _require_target(path)
             if not os.path.isdir(path):  # noqa: PTH112 - a Path may raise
                 continue
             if not os.access(path, os.R_OK | os.X_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
             if level > linked and path.is_symlink():
                 raise OSError(errno.ELOOP, "is a link, which is not followed so deep", str(path))
+
+
+def _require_target(path: Path) -> None:
+    if not path.is_symlink():
+        # what is written beside this look may be gone already
+        return
+    try:
+        path.stat()
+    except FileNotFoundError:
+        raise FileNotFoundError(errno.ENOENT, NOWHERE, str(path)) from None
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def put_in_place(temporary: Path, final: Path) -> None:

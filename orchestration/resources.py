@@ -15,6 +15,7 @@ from pydantic import PrivateAttr
 from orchestration import early_dbt, pointer
 from orchestration.dagster_dbt import DbtCliResource
 from orchestration.dbt_manifest import PROJECT, executable
+from orchestration.instance import RUN_TAG, process_tags
 from orchestration.jobs import BUILD
 from orchestration.lake import Lake
 from orchestration.lake_owners import require_its_lake
@@ -28,6 +29,13 @@ WAIT_SECONDS = 120.0
 
 class Deployment(dg.ConfigurableResource[Any]):
     """The settings of this deployment and its lake, read from the environment when a run needs them."""
+
+    def setup_for_execution(self, context: dg.InitResourceContext) -> None:
+        """Note in Dagster's books which process executes the run; one of a command carries it from its beginning."""
+        run, instance = context.run, context.instance
+        # Dagster looks after no process of its own: a run whose process was killed stood as started for hours
+        if run is not None and instance is not None and run.tags.get(RUN_TAG) != run.run_id:
+            instance.add_run_tags(run.run_id, process_tags(run.run_id))
 
     @property
     def settings(self) -> Settings:

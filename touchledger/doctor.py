@@ -27,12 +27,14 @@ from touchledger.doctor_files import (
     imports,
     is_there,
     lake,
+    landed_files,
     nearest,
     not_writable,
     open_to_all,
     signing_key,
     snapshot,
     warehouse,
+    within,
 )
 from touchledger.doctor_packages import differing, pins
 from touchledger.finding import Finding
@@ -173,7 +175,7 @@ def _damage(connection: sa.Connection) -> tuple[str, str] | None:
 
 
 def _not_made(settings: Settings) -> Finding:
-    if is_there(settings.lake) and any((settings.lake / "raw").glob("*/*/*/*.parquet")):
+    if landed_files(settings):
         # any other command would make an empty one, which knows none of the profiles whose rows these are
         return Finding("database", "fail", f"{settings.home / 'operational.db'} is gone", "put its backup in its place")
     return Finding("database", "warn", "not made yet", "`touchledger up` or any other command makes it")
@@ -253,6 +255,7 @@ LOOKS: tuple[Callable[[Settings], Iterator[Finding]], ...] = (
     variables,
     state_folder,
     open_to_all,
+    within,
     database,
     signing_key,
     history,

@@ -25,6 +25,16 @@ from touchledger.output import spelt
 from touchledger.own_key import LostKeyError
 from touchledger.settings import Settings
 
+# what processes and commands write in the state folder; the lake, which may be large, is looked at by itself
+OURS = (
+    *("operational.db", "operational.db-wal", "operational.db-shm", "operational.db-turn", "clock.json"),
+    *("warehouse.duckdb", "warehouse.duckdb.wal", "warehouse.base", "warehouse.built", "checked", "dagster", "dbt"),
+    *(".dbt", "docs", "inbox", "locks", "logos", "logs", "media", "published", "ranking", "reports"),
+)
+WRITTEN_IN = ("dagster", "dbt", "lake", "locks", "logs")
+# the way out of a link of what may lie on another disk
+PUT_BACK = "mount, or put back, what it leads to"
+
 
 def is_there(path: Path) -> bool:
     """Whether something is there and may be asked for."""
@@ -65,6 +75,26 @@ def open_to_all(settings: Settings) -> Iterator[Finding]:
     for folder in sorted(folders):
         way_out = f"`chmod o-rwx {folder}` keeps them out"
         yield Finding("state folder", "warn", f"every user of this machine may read {folder}", way_out)
+
+
+def within(settings: Settings) -> Iterator[Finding]:
+    """What lies in the state folder is there, and may be read and written: commands tell the first that is not."""
+    if not is_there(settings.home) or not_writable(settings.home):
+        # not made yet, or told where the folder itself is looked at
+        return
+    folders = [settings.home / name for name in WRITTEN_IN]
+    listed = (sorted(folder.iterdir()) for folder in folders if folder.is_dir() and _may_write(folder))
+    found = [*(settings.home / name for name in OURS), *(path for paths in listed for path in paths)]
+    for path in found:
+        if path.is_symlink() and not is_there(path):
+            yield Finding("state folder", "fail", f"{path} {durable.NOWHERE}", PUT_BACK)
+    if closed := [str(path) for path in found if is_there(path) and not _may_write(path)]:
+        told = f"{', '.join(closed[:3])}{', ...' if closed[3:] else ''} may not be read and written"
+        yield Finding("state folder", "fail", told, "another user made it: give it to the one who runs this")
+
+
+def _may_write(path: Path) -> bool:
+    return os.access(path, os.R_OK | os.W_OK | (os.X_OK if path.is_dir() else 0))
 
 
 def signing_key(settings: Settings) -> Iterator[Finding]:
@@ -108,15 +138,25 @@ def history(settings: Settings) -> Iterator[Finding]:
             yield Finding("Dagster", "fail", f"{path}: {found.splitlines()[-1]}", way_out)
 
 
+def landed_files(settings: Settings) -> list[Path]:
+    """The files of the lake; none where it may not be entered, which is told where the lake itself is looked at."""
+    try:
+        return sorted((settings.lake / "raw").glob("*/*/*/*.parquet"))
+    except OSError:
+        return []
+
+
 def lake(settings: Settings) -> Iterator[Finding]:
     """Every landed file tells of itself, and what it names of the quarantine is whole; nothing makes one anew."""
     raw, quarantine = settings.lake / "raw", settings.lake / "quarantine"
-    landed = sorted(raw.glob("*/*/*/*.parquet")) if is_there(settings.lake) else []
+    landed = landed_files(settings)
     damaged = []
     try:
         Lake(settings.lake).require_open()
     except PermissionError as error:
         damaged.append((f"{error.filename} may not be read", "give it to the user who runs this"))
+    except FileNotFoundError as error:
+        damaged.append((f"{error.filename} {error.strerror}", PUT_BACK))
     except OSError as error:
         damaged.append((f"{error.filename} {error.strerror}", "move it back; a data set or all of lake/ may be a link"))
     for path in landed:
@@ -128,6 +168,9 @@ def lake(settings: Settings) -> Iterator[Finding]:
         except DamagedRawFileError as error:
             damaged.append(str(error).partition("; ")[::2])
         except FileNotFoundError:
+            if path.is_symlink():
+                damaged.append((f"{path} {durable.NOWHERE}", PUT_BACK))
+                continue
             # a landed file was replaced or put together with others since the folder was listed
             if looked_at == path:
                 continue
@@ -151,8 +194,8 @@ def imports(settings: Settings) -> Iterator[Finding]:
         found, _, way_out = str(error).partition(": ")
         yield Finding("lake", "fail", found, way_out)
         return
-    except sa.exc.SQLAlchemyError:
-        # told where the database is looked at
+    except (sa.exc.SQLAlchemyError, OSError):
+        # told where the database and the lake are looked at
         return
     if lost:
         found = f"of {len(lost):,} imported files the rows are gone from the lake: {spelt(lost[0].file_name)} first"
@@ -168,7 +211,7 @@ def warehouse(settings: Settings) -> Iterator[Finding]:
         found, _, way_out = str(error).partition("; ")
         yield Finding("warehouse", "fail", found, way_out)
     except OSError as error:
-        yield Finding("warehouse", "fail", f"{settings.warehouse}: {error.strerror}", "make it readable")
+        yield Finding("warehouse", "fail", f"{error.filename}: {error.strerror}", "make it readable")
     else:
         if is_unfinished:
             found = "the last build did not end well; what was served before still is"
@@ -185,7 +228,10 @@ def snapshot(settings: Settings) -> Iterator[Finding]:
             yield Finding("snapshot", "warn", "nothing is published yet", "run `touchledger build`")
             return
         _require_whole(settings, current)
-    except (OSError, ValueError, TypeError, Unopenable, duckdb.Error) as error:
+    except OSError as error:
+        # the next build could not read it either
+        yield Finding("snapshot", "fail", f"{error.filename}: {error.strerror}", "make it readable")
+    except (ValueError, TypeError, Unopenable, duckdb.Error) as error:
         yield Finding(
             "snapshot",
             "fail",
@@ -204,4 +250,5 @@ def _require_whole(settings: Settings, current: pointer.Pointer) -> None:
         if current.checksum and durable.checksum(path) != current.checksum:
             raise Unopenable(f"{current.file} is not what was published")
     with connect(settings.published / names_file(current.snapshot_id), settings) as names:
-        names.table("person_names").count("*").fetchall()
+        # whatever reads less passes over the blocks of some columns, and a count over all of them
+        names.execute("select bit_xor(hash(person_names)) from person_names").fetchall()

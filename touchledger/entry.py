@@ -67,7 +67,17 @@ def _ending_at_once() -> Iterator[None]:
         # pressed while modules are still imported; a command under way says what it left
         codes.append(STOPPED)
         raise SystemExit(STOPPED) from None
-    codes.append(None)
+    else:
+        codes.append(None)
+    finally:
+        _hear_no_more()
+
+
+def _hear_no_more() -> None:
+    """Let no signal that raises here cut off what is still closed: a second Ctrl-C ended in a traceback of that."""
+    for one in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(one) is not signal.SIG_DFL:
+            signal.signal(one, signal.SIG_IGN)
 
 
 def _close() -> None:

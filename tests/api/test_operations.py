@@ -6,7 +6,9 @@ import gzip
 import json
 import resource
 import shutil
+import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from threading import Barrier
@@ -146,6 +148,24 @@ def test_an_unreachable_database_is_a_503_with_retry_after(settings: Settings, s
     assert (response.status_code, response.get_json()["error"]["code"]) == (503, "database_unavailable")
     assert response.headers["Retry-After"] == "2"
     assert client.get("/readyz").get_json()["checks"]["operational_db"] == "failing"
+
+
+@pytest.mark.parametrize("damage", ["page", "file"])
+def test_a_damaged_database_is_a_503_and_no_fault_of_ours(settings: Settings, secret: str, damage: str) -> None:
+    # it was 500, "quote the request_id", with a traceback in the log for each request
+    path = settings.home / "operational.db"
+    db.close_engines(settings.operational_url)
+    with closing(sqlite3.connect(path)) as connection:
+        ((size,),) = connection.execute("pragma page_size")
+        ((page,),) = connection.execute("select rootpage from sqlite_master where name = 'api_keys'")
+    whole = path.read_bytes()
+    begin = size * (page - 1) if damage == "page" else 0
+    path.write_bytes(whole[:begin] + b"\xff" * size + whole[begin + size :])
+    client = create_app(settings).test_client()
+    response = client.get("/api/v1/campaigns", headers={"Authorization": f"Bearer {secret}"})
+    assert (response.status_code, response.get_json()["error"]["code"]) == (503, "database_unavailable")
+    assert response.headers["Retry-After"] == "2"
+    db.close_engines(settings.operational_url)
 
 
 @pytest.mark.parametrize("database_url", ["postgres"], indirect=True)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 
 import dagster as dg
 import pytest
 
 from orchestration import pointer
+from orchestration.instance import PID_TAG, RUN_TAG, fail_orphans, prepare_instance, process_tags
+from orchestration.jobs import JOBS
 from orchestration.orphans import PARENT_VARIABLE
-from orchestration.resources import Warehouse
+from orchestration.resources import Deployment, Warehouse
 from touchledger import settings as settings_module
 from touchledger.settings import Settings
 
@@ -37,3 +42,50 @@ def test_runs_over_a_database_of_before_what_is_served_may_publish_over_that(
         with Warehouse().yield_for_execution(dg.build_init_resource_context()) as warehouse:
             tokens.append(warehouse.token)
     assert tokens == [8, 9, 10]
+
+
+# a run as the daemon begins one: nothing tells whose process executes it
+KILLED = """
+import os, signal
+import dagster as dg
+from orchestration.resources import Deployment
+
+@dg.asset
+def cut_off(deployment: Deployment) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+with dg.DagsterInstance.get() as instance:
+    dg.materialize([cut_off], instance=instance, resources={"deployment": Deployment()})
+"""
+
+
+def test_a_run_of_dagsters_own_that_was_killed_is_ended_in_its_books(settings: Settings) -> None:
+    # after a loss of power it stood as started for four hours, and builds and erasures waited behind it
+    prepare_instance(settings)
+    killed = subprocess.run([sys.executable, "-c", KILLED], capture_output=True, text=True, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    with dg.DagsterInstance.get() as instance:
+        (run,) = instance.get_runs()
+        assert run.status is dg.DagsterRunStatus.STARTED
+        assert fail_orphans(instance) == [run.run_id]
+        assert [one.status for one in instance.get_runs()] == [dg.DagsterRunStatus.FAILURE]
+
+
+def test_a_run_that_repeats_another_is_of_the_process_that_executes_it() -> None:
+    @dg.asset
+    def again(deployment: Deployment) -> None:
+        pass
+
+    before = {RUN_TAG: "the run that it repeats", PID_TAG: "999999999"}
+    with dg.DagsterInstance.ephemeral() as instance:
+        dg.materialize([again], instance=instance, resources={"deployment": Deployment()}, tags=before)
+        (run,) = instance.get_runs()
+    assert process_tags(run.run_id).items() <= run.tags.items()
+
+
+def test_every_job_notes_its_process() -> None:
+    from orchestration.definitions import defs
+
+    for job in JOBS:
+        nodes = defs.resolve_job_def(job.name).nodes
+        assert any("deployment" in node.definition.required_resource_keys for node in nodes), job.name

@@ -72,6 +72,29 @@ def test_ctrl_c_while_modules_are_imported_ends_without_a_word() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
+PRESSED_AGAIN = """
+import atexit, os, signal
+from touchledger.entry import _ending_at_once
+from touchledger.serving import stop_on_signals
+
+def close():
+    for one in (signal.SIGINT, signal.SIGTERM):
+        os.kill(os.getpid(), one)
+    print("closed")
+
+with _ending_at_once():
+    atexit.register(close)
+    stop_on_signals()
+    print("done")
+"""
+
+
+def test_ctrl_c_that_is_pressed_again_cuts_off_nothing_that_is_closed_at_the_end() -> None:
+    # `up` said that it had ended, and a traceback followed of the database that it was closing
+    done = subprocess.run([sys.executable, "-c", PRESSED_AGAIN], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\nclosed\n", "")
+
+
 def test_what_nobody_reads_any_more_is_told_by_the_code() -> None:
     # what is told then waits for the end of the process
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}

@@ -1,0 +1,78 @@
+"""The doctor's looks at what lies in the state folder."""
+
+from __future__ import annotations
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.factories import served
+from touchledger.doctor_files import snapshot, warehouse, within
+from touchledger.settings import Settings
+
+
+@pytest.mark.parametrize("damage", ["cut off", "changed within"])
+def test_a_file_of_names_that_is_damaged_is_told(settings: Settings, damage: str) -> None:
+    # its rows were only counted, which no block of them is read for: all was well, and each list of people was 503
+    drawn = random.Random(7)
+    people = [{"profile_key": 1, "person_key": n, "email": f"{drawn.randbytes(40).hex()}@b.co"} for n in range(9_000)]
+    snapshot_id = served.publish(settings.published, {"person_names": people})
+    assert [one.verdict for one in snapshot(settings)] == ["ok"]
+    path = settings.published / f"names-{snapshot_id}.duckdb"
+    whole = path.read_bytes()
+    half = len(whole) // 2
+    path.chmod(0o600)
+    path.write_bytes(whole[:half] + (b"" if damage == "cut off" else bytes(64) + whole[half + 64 :]))
+    (finding,) = snapshot(settings)
+    assert finding.verdict == "fail"
+    assert "`touchledger build`" in finding.way_out
+
+
+def test_a_folder_of_the_state_folder_whose_disk_is_not_mounted_is_told(settings: Settings, tmp_path: Path) -> None:
+    # commands said "File exists; the doctor says more", and the doctor that all is well
+    assert list(within(settings)) == []
+    settings.published.symlink_to(tmp_path / "not mounted")
+    (finding,) = within(settings)
+    assert (finding.verdict, finding.found) == ("fail", f"{settings.published} is a link that leads nowhere")
+    assert "mount" in finding.way_out
+
+
+def test_a_pointer_that_cannot_be_read_is_no_matter_of_a_build(settings: Settings) -> None:
+    # a build was advised, which fails over it too
+    served.publish(settings.published, {"person_names": []})
+    pointer = settings.published / "current.json"
+    pointer.unlink()
+    # as one of somebody else's, which nobody can take from who runs these tests
+    pointer.mkdir()
+    (finding,) = snapshot(settings)
+    assert (finding.verdict, finding.found) == ("fail", f"{pointer}: Is a directory")
+    assert "build" not in finding.way_out
+
+
+def test_a_lock_of_the_warehouse_that_cannot_be_read_is_told_by_its_name(settings: Settings) -> None:
+    # the warehouse was called unreadable, which it was not
+    settings.warehouse.write_bytes(bytes(8) + b"DUCK")
+    # as one of somebody else's
+    (settings.home / "locks").symlink_to("locks")
+    (finding,) = warehouse(settings)
+    assert (finding.verdict, finding.found.partition(": ")[0]) == ("fail", str(settings.home / "locks/warehouse.lock"))
+
+
+@pytest.mark.parametrize("name", ["published", "logs/commands.log", "dagster/dagster.yaml"])
+def test_what_another_user_made_in_the_state_folder_is_told(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    # as a command under sudo does: the next ones said "Permission denied; the doctor says more", which found all well
+    (settings.home / "logs").mkdir(exist_ok=True)
+    (settings.home / "dagster").mkdir(exist_ok=True)
+    closed = settings.home / name
+    closed.touch()
+    # of somebody else's that lies there no command makes use
+    other = settings.home / "lost+found"
+    other.mkdir()
+    # who runs the tests may be one for whom nothing is closed
+    monkeypatch.setattr(os, "access", lambda path, _: path not in {closed, other})
+    (finding,) = within(settings)
+    assert (finding.verdict, finding.found) == ("fail", f"{closed} may not be read and written")

@@ -21,6 +21,7 @@ from data_contracts.formats import Refused, currency_digits, time_zones
 from data_contracts.values import clean_text
 from touchledger.settings import Settings
 
+WHICH = "`touchledger status` lists them"
 OWN_WORKSPACE = "Touchledger"
 LONGEST_KEY_NAME = 80
 
@@ -85,7 +86,7 @@ def mint_key(settings: Settings, *, profile_id: str, scopes: Sequence[str], name
     with transaction(settings.operational_url) as session:
         profile = session.get(Profile, profile_id)
         if profile is None or profile.archived_at is not None:
-            raise click.BadParameter(f"there is no profile {profile_id!r}", param_hint="--profile")
+            raise click.BadParameter(f"there is no profile {profile_id!r}; {WHICH}", param_hint="--profile")
         app_id = _app_named(session, app).id if app else None
         _, secret = mint_api_key(
             session, profile_id=profile_id, scopes=scopes or DEFAULT_SCOPES, name=name, app_id=app_id

@@ -1,4 +1,4 @@
-"""`touchledger status`: what is served, how fresh its sources are, what was left out and why."""
+"""`touchledger status`: what is served, of which profiles, how fresh its sources are, what was left out and why."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from api.db import transaction
-from api.models import Connection, Import
+from api.models import Connection, Import, Profile
 from api.snapshot_files import OpenSnapshot, Unopenable
 from data_contracts.contract import landed
 from data_contracts.records import as_json
@@ -30,7 +30,7 @@ from touchledger.settings import Settings
 
 
 def report(output: Output, settings: Settings) -> None:
-    """Print the snapshot, the connections, the data sets, the inbox's files that are not loaded, and the quarantine."""
+    """Print the snapshot, the profiles, connections and data sets, the inbox's files not loaded, and the quarantine."""
     current = pointer.read(settings.published)
     # first, for it tells of a damaged file of the lake by its name
     quarantine = list(_quarantine(settings))
@@ -39,6 +39,7 @@ def report(output: Output, settings: Settings) -> None:
     data = {
         "snapshot": snapshot,
         "events_waiting": waiting(settings.operational_url),
+        "profiles": _profiles(settings),
         "connections": list(_connections(settings)),
         "data_sets": list(_data_sets(settings)),
         "files_not_loaded": [asdict(one) for one in not_loaded(settings)],
@@ -56,6 +57,13 @@ def _why_refused(settings: Settings, file: str) -> str | None:
     except Unopenable as problem:
         return str(problem)
     return None
+
+
+def _profiles(settings: Settings) -> list[dict[str, Any]]:
+    columns = (Profile.id.label("profile_id"), Profile.name, Profile.timezone, Profile.reporting_currency)
+    kept = sa.select(*columns).where(Profile.archived_at.is_(None)).order_by(Profile.created_at, Profile.id)
+    with transaction(settings.operational_url) as session:
+        return [dict(one) for one in session.execute(kept).mappings()]
 
 
 def _connections(settings: Settings) -> Iterator[dict[str, Any]]:
@@ -120,7 +128,7 @@ def _shown(data: dict[str, Any]) -> list[Any]:
     served = escape(_state_of(data["snapshot"]))
     tables = (
         _table(name.replace("_", " "), data[name])
-        for name in ("connections", "data_sets", "files_not_loaded", "quarantine")
+        for name in ("profiles", "connections", "data_sets", "files_not_loaded", "quarantine")
     )
     return [f"{served}; accepted records that wait for the next build: {data['events_waiting']:,}.", *tables]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from api.db import now, transaction
 from api.models import Profile
 from tests.factories import connected, served
 from tests.touchledger.test_cli import CREATE, TOUCHES, run
@@ -18,7 +19,20 @@ from touchledger.settings import Settings
 
 def test_what_there_is_none_of_is_said(home: Path) -> None:
     shown = run("status").stdout.splitlines()
-    assert shown[1:] == [f"{one}: none" for one in ("connections", "data sets", "files not loaded", "quarantine")]
+    assert shown[1:] == [
+        f"{one}: none" for one in ("profiles", "connections", "data sets", "files not loaded", "quarantine")
+    ]
+
+
+def test_profiles_are_listed_with_the_ids_that_every_other_command_wants(settings: Settings) -> None:
+    # whoever had not noted the id had no command that told it
+    first, second = (run(*CREATE, "--name", name).stdout.strip() for name in ("Shop", "Tienda"))
+    with transaction(settings.operational_url) as session:
+        session.get_one(Profile, second).archived_at = now()
+    assert json.loads(run("status", "--json").stdout)["profiles"] == [
+        {"profile_id": first, "name": "Shop", "timezone": "Europe/Berlin", "reporting_currency": "EUR"}
+    ]
+    assert re.search(rf"{first} +Shop ", run("status").stdout)
 
 
 def test_a_snapshot_that_the_api_refuses_after_an_upgrade_is_not_said_to_be_served(settings: Settings) -> None:

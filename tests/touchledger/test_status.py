@@ -118,3 +118,18 @@ def test_a_damaged_file_of_the_quarantine_is_named_with_the_way_out(
         kept.unlink()
         (gone,) = lake(settings)
         assert (gone.found, gone.way_out) == (f"{kept} is gone", "put it back from the backup (docs/runbook.md)")
+
+
+def test_an_import_says_of_rows_in_quarantine_why_the_first_is_there_and_what_tells_the_others(
+    settings: Settings, tmp_path: Path
+) -> None:
+    # whoever imported a file of which every row was refused read `loaded`, and not why nothing was
+    profile_id, path = run(*CREATE).stdout.strip(), tmp_path / "t.csv"
+    path.write_text(TOUCHES + "t2,yesterday,a1,web,web,true\n")
+    reason = "occurred_at: not an ISO 8601 timestamp like 2026-01-31T09:30:00+01:00"
+    told = f"t.csv: 1 of 2 rows are in quarantine, the first (row 2) for {reason}; `touchledger status --rows touches`"
+    assert told in run("import", "touches", str(path), "--profile", profile_id).stdout
+    quiet = run("import", "touches", str(path), "--profile", profile_id, "--json")
+    assert told in quiet.stderr
+    (done,) = json.loads(quiet.stdout)
+    assert done["errors"] == [{"row": 2, "field": "occurred_at", "reason": reason.partition(": ")[2]}]

@@ -99,7 +99,8 @@ def identifier(text: str) -> str:
 def currency(text: str) -> str:
     """An ISO 4217 code, as in `dbt_project/seeds/currencies.csv`."""
     if text not in currency_digits():
-        raise Refused("unknown currency")
+        meant = text.upper()
+        raise Refused(f"unknown currency; did you mean {meant}?" if meant in currency_digits() else "unknown currency")
     return text
 
 

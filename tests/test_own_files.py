@@ -135,3 +135,16 @@ def test_a_cost_that_may_mean_another_number_is_refused(folder: Path, cost: str)
 def test_days_of_a_custom_report_are_told_without_its_sum(folder: Path) -> None:
     (row,) = made(folder, 4, "ad_delivery", "ads_report.csv", CUSTOM)
     assert (row["ad_id"], str(row["spend"]), row["clicks"]) == ("1790000000000000009", "12.3400", 31)
+
+
+def test_rates_of_the_central_bank_are_one_row_each_without_those_that_are_over(folder: Path) -> None:
+    hist = (
+        "Date,USD,HRK,MXN,\n2026-11-27,1.0850,N/A,21.1234,\n2026-11-26,1.0801,N/A,21.0,\n1999-01-04,1.1789,N/A,N/A,\n"
+    )
+    rows = made(folder, 5, "fx_rates", "eurofxref-hist.csv", hist)
+    assert [(str(row["rate_date"]), row["base"], row["quote"], str(row["rate"])) for row in rows] == [
+        ("2026-11-27", "EUR", "USD", "1.0850000000"),
+        ("2026-11-27", "EUR", "MXN", "21.1234000000"),
+        ("2026-11-26", "EUR", "USD", "1.0801000000"),
+        ("2026-11-26", "EUR", "MXN", "21.0000000000"),
+    ]

@@ -27,14 +27,15 @@ from orchestration.quarantine import counted, rows
 from orchestration.raw_rows import RawRows
 from touchledger.output import Output, spelt
 from touchledger.settings import Settings
+from touchledger.unrated import unrated
 
 
 def report(output: Output, settings: Settings) -> None:
-    """Print the snapshot, the profiles, connections and data sets, the inbox's files not loaded, and the quarantine."""
+    """Print the snapshot, profiles, connections, data sets, and what of files, rows and money is in no figure."""
     current = pointer.read(settings.published)
     # first, for it tells of a damaged file of the lake by its name
     quarantine = list(_quarantine(settings))
-    refused = _why_refused(settings, current.file) if current else None
+    refused, without_rate = _looked_into(settings, current.file) if current else (None, [])
     snapshot = {**asdict(current), "refused": refused} if current else None
     data = {
         "snapshot": snapshot,
@@ -44,19 +45,24 @@ def report(output: Output, settings: Settings) -> None:
         "data_sets": list(_data_sets(settings)),
         "files_not_loaded": [asdict(one) for one in not_loaded(settings)],
         "quarantine": quarantine,
+        "money_without_a_rate": without_rate,
     }
     if refused and output.is_bare:
         output.warn(_state_of(snapshot))
     output.result(current.snapshot_id if current else "", data, *_shown(data))
 
 
-def _why_refused(settings: Settings, file: str) -> str | None:
-    """What keeps the API of this version from serving a published file: damage, or what it lacks after an upgrade."""
+def _looked_into(settings: Settings, file: str) -> tuple[str | None, list[dict[str, Any]]]:
+    """What keeps the API of this version from serving a published file (damage, or what it lacks after an upgrade).
+
+    Else which money is in none of its figures.
+    """
     try:
-        OpenSnapshot(settings.published / file, settings).connection.close()
+        opened = OpenSnapshot(settings.published / file, settings)
     except Unopenable as problem:
-        return str(problem)
-    return None
+        return str(problem), []
+    with opened.connection as snapshot:
+        return None, unrated(snapshot)
 
 
 def _profiles(settings: Settings) -> list[dict[str, Any]]:
@@ -124,12 +130,12 @@ def _records(title: str, found: list[dict[str, Any]]) -> Table | Text:
     return _table(title, shown)
 
 
+TABLES = ("profiles", "connections", "data_sets", "files_not_loaded", "quarantine", "money_without_a_rate")
+
+
 def _shown(data: dict[str, Any]) -> list[Any]:
     served = escape(_state_of(data["snapshot"]))
-    tables = (
-        _table(name.replace("_", " "), data[name])
-        for name in ("profiles", "connections", "data_sets", "files_not_loaded", "quarantine")
-    )
+    tables = (_table(name.replace("_", " "), data[name]) for name in TABLES)
     return [f"{served}; accepted records that wait for the next build: {data['events_waiting']:,}.", *tables]
 
 

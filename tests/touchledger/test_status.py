@@ -20,8 +20,43 @@ from touchledger.settings import Settings
 def test_what_there_is_none_of_is_said(home: Path) -> None:
     shown = run("status").stdout.splitlines()
     assert shown[1:] == [
-        f"{one}: none" for one in ("profiles", "connections", "data sets", "files not loaded", "quarantine")
+        f"{one}: none"
+        for one in ("profiles", "connections", "data sets", "files not loaded", "quarantine", "money without a rate")
     ]
+
+
+def test_money_that_no_rate_converts_is_told_with_its_currency(settings: Settings) -> None:
+    # payments were counted and worth 0, and no page or command said why
+    day = "2026-11-02"
+    at = {"day": day, "occurred_at": "2026-11-02 10:00:00"}
+    names = {**at, "profile_key": 1, "conversion_type": "payment_received", "unrated_through": day}
+    served.publish(
+        settings.published,
+        {
+            "profiles": [{"profile_key": 1, "profile_id": "p1", "currency": "MXN"}],
+            "conversions": [
+                {**names, "conversion_key": 1, "conversion_ref": "store:1"},
+                {**names, "conversion_key": 2, "conversion_ref": "store:2", "unrated_through": "2026-11-03"},
+                {**names, "conversion_key": 3, "conversion_ref": "store:3", "unrated_through": None},
+            ],
+            "payments": [
+                {"profile_key": 1, "payment_ref": f"store:{one}", "currency": "EUR", "value": 1, "refunded": 0}
+                for one in (1, 2)
+            ],
+            "platforms": [{"profile_key": 1, "platform": "meta", "unrated_through": "2026-11-01"}],
+        },
+    )
+    assert json.loads(run("status", "--json").stdout)["money_without_a_rate"] == [
+        {
+            "profile_id": "p1",
+            "money": "delivery of meta",
+            "currency": None,
+            "amounts": None,
+            "newest_day": "2026-11-01",
+        },
+        {"profile_id": "p1", "money": "payment_received", "currency": "EUR", "amounts": 2, "newest_day": "2026-11-03"},
+    ]
+    assert re.search("payment_received +EUR +2 +2026-11-03", run("status").stdout)
 
 
 def test_profiles_are_listed_with_the_ids_that_every_other_command_wants(settings: Settings) -> None:

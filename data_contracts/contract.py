@@ -22,7 +22,7 @@ HOME = Path(__file__).resolve().parent
 # served tables that are values of a fit: SQL cannot make them, so an asset writes them beside dbt's marts
 FITTED = ("ad_likelihoods",)
 # raised when the rules in code change their meaning, so that landed batches are known to be judged by older ones
-RULES_VERSION = "1"
+RULES_VERSION = "2"
 # every process reads all contracts, and the parser written in Python takes four times as long for the same values
 LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -65,6 +65,12 @@ class Column:
     currency_column: str | None = None
     unbounded: bool = False
     personal: bool = False
+
+    @property
+    def is_id(self) -> bool:
+        """Whether it names something by an id; a label and a click id may be any text."""
+        named = self.name.endswith(("_id", "_key", "_ref")) and not self.name.startswith("utm_")
+        return self.kind == "text" and named and self.name != "click_id"
 
     @property
     def arrow_type(self) -> pa.DataType:

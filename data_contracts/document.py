@@ -32,7 +32,8 @@ Made from `data_contracts/` by `python -m data_contracts.document`; a test fails
   and without `updated_at` takes all that landed before it.
 - **Bad rows** go to quarantine with the field and the reason, and never stop a file: rows in = loaded + quarantined.
   Among them: money without currency, an unknown currency (those that ended since 2010 are known), NaN, negative spend,
-  times before 2000 or more than one day ahead. `touchledger replay` judges them again after a fix. A file that is
+  times before 2000 or more than one day ahead, ids that a spreadsheet has rounded (`1.20212E+17`), which would make one
+  of many. `touchledger replay` judges them again after a fix. A file that is
   broken as a file (columns, encoding, damaged gzip, ragged lines, a key twice in one JSON object) is rejected whole,
   and nothing of it is loaded.
 - The same bytes given again change nothing, unless they were judged by an older contract: `touchledger import` then

@@ -17,6 +17,8 @@ CURRENCIES = Path(__file__).resolve().parent.parent / "dbt_project" / "seeds" / 
 LONGEST_LOCAL = 64
 MEXICO, OLD_MOBILE = 52, 10**10
 BRAZIL, OLD_BRAZILIAN_MOBILE = 55, re.compile("[1-9]{2}[689][0-9]{7}")
+# as spreadsheets write a number of more than eleven digits: many ids become one
+_ROUNDED = re.compile(r"[0-9](?:[.,][0-9]+)?[eE]\+[0-9]{2,}")
 _PLAIN_LOCAL = re.compile(r"[a-z0-9_+-]+(?:\.[a-z0-9_+-]+)*", re.ASCII)
 
 
@@ -87,10 +89,18 @@ def phone(text: str) -> str:
     return str(phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164))
 
 
+def identifier(text: str) -> str:
+    """The id of something or somebody, unless a spreadsheet has rounded it, as `1.20212E+17`."""
+    if _ROUNDED.fullmatch(text):
+        raise Refused("an id that a spreadsheet has rounded to a number; give it with all its digits, as text")
+    return text
+
+
 def currency(text: str) -> str:
     """An ISO 4217 code, as in `dbt_project/seeds/currencies.csv`."""
     if text not in currency_digits():
-        raise Refused("unknown currency")
+        meant = text.upper()
+        raise Refused(f"unknown currency; did you mean {meant}?" if meant in currency_digits() else "unknown currency")
     return text
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from data_contracts.click_ids import in_cookie
-from data_contracts.formats import Refused, email, phone
+from data_contracts.formats import Refused, email, identifier, phone
 
 Columns = dict[str, list[Any]]
 Refuse = Callable[[int, str | None, str], None]
@@ -113,14 +113,14 @@ def conversion_defaults(columns: Columns, _refuse: Refuse) -> None:
 
 
 def identifiers_are_normalised(columns: Columns, refuse: Refuse) -> None:
-    """E-mails and phones take the same normal form as in the person columns."""
+    """E-mails, phones and ids are what the person columns take, in the same normal form."""
     shapes: Mapping[str, Callable[[str], str]] = {"email": email, "phone": phone}
     for side in ("a", "b"):
         kinds, values = columns[f"kind_{side}"], columns[f"value_{side}"]
         for index, kind in enumerate(kinds):
-            if kind in shapes and values[index] is not None:
+            if kind is not None and values[index] is not None:
                 try:
-                    values[index] = shapes[kind](values[index])
+                    values[index] = shapes.get(kind, identifier)(values[index])
                 except Refused as refused:
                     refuse(index, f"value_{side}", str(refused))
 

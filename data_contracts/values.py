@@ -16,7 +16,7 @@ from typing import Any
 
 from data_contracts import instants
 from data_contracts.contract import Column
-from data_contracts.formats import FORMATS, Refused
+from data_contracts.formats import FORMATS, Refused, identifier
 from data_contracts.normal_form import nfc
 from data_contracts.records import members
 
@@ -74,7 +74,7 @@ def _kind_of(value: Any) -> str:
 def _text(column: Column) -> Parser:
     longest = column.max_length or LONGEST
     pattern = re.compile(column.pattern, re.ASCII).fullmatch if column.pattern else None
-    allowed, shape = frozenset(column.allowed), FORMATS.get(column.format or "")
+    allowed, shape = frozenset(column.allowed), FORMATS.get(column.format or "", identifier if column.is_id else None)
 
     def parse(value: Any) -> str | None:
         text = clean_text(value)

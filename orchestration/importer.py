@@ -116,7 +116,7 @@ def placed(session: Session, dataset: str, profile_id: str | None) -> Contract:
         raise CannotImportError(f"{dataset} belongs to {'no' if profile_id else 'a'} profile")
     profile = session.get(Profile, profile_id) if profile_id is not None else None
     if profile_id is not None and (profile is None or profile.archived_at is not None):
-        raise CannotImportError(f"there is no profile {profile_id}")
+        raise CannotImportError(f"there is no profile {profile_id}; `touchledger profile list` tells which there are")
     return contract
 
 

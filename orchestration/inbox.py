@@ -118,6 +118,19 @@ def _drop_broken_uploads(inbox: Path) -> None:
             path.unlink(missing_ok=True)
 
 
+def with_bad_rows(url: str, imported: Iterable[Import]) -> list[Import]:
+    """Of the files imported now, and of the newest of each data set of a profile, those with rows in quarantine."""
+    place = sa.func.row_number().over(
+        partition_by=(Import.scope, Import.dataset), order_by=(Import.created_at.desc(), Import.id.desc())
+    )
+    placed_ids = sa.select(Import.id, place.label("place")).where(Import.status == "loaded").subquery()
+    newest = sa.select(Import).join(placed_ids, placed_ids.c.id == Import.id).where(placed_ids.c.place == 1)
+    with transaction(url) as session:
+        found = {one.id: one for one in [*session.scalars(newest), *imported] if one.rows_quarantined}
+        session.expunge_all()
+    return sorted(found.values(), key=lambda one: (one.created_at, one.id))
+
+
 def not_loaded(settings: Settings) -> list[NotLoaded]:
     """What lies in the inbox and is not loaded, by path; hidden and half-copied files are not looked at."""
     inside = [path for level in ("*", "*/*", "*/*/*") for path in settings.inbox.glob(level)]

@@ -24,6 +24,7 @@ from data_contracts.formats import Refused, currency_digits, time_zones
 from data_contracts.values import clean_text
 from touchledger.settings import Settings
 
+WHICH = "`touchledger profile list` tells which there are"
 OWN_WORKSPACE = "Touchledger"
 LONGEST_KEY_NAME = 80
 
@@ -57,7 +58,10 @@ def grant_plan(settings: Settings, *, workspace_id: str, plan: str) -> dict[str,
     with transaction(settings.operational_url) as session:
         workspace = session.get(Workspace, workspace_id, with_for_update={"key_share": True})
         if workspace is None or workspace.archived_at is not None:
-            raise click.BadParameter(f"there is no workspace {workspace_id!r}", param_hint="WORKSPACE")
+            raise click.BadParameter(
+                f"there is no workspace {workspace_id!r}; `touchledger workspace list` tells which there are",
+                param_hint="WORKSPACE",
+            )
         try:
             now = grant(session, workspace=workspace, plan=plan)
         except ApiError as refusal:
@@ -89,7 +93,7 @@ def mint_key(settings: Settings, *, profile_id: str, scopes: Sequence[str], name
     with transaction(settings.operational_url) as session:
         profile = session.get(Profile, profile_id)
         if profile is None or profile.archived_at is not None:
-            raise click.BadParameter(f"there is no profile {profile_id!r}", param_hint="--profile")
+            raise click.BadParameter(f"there is no profile {profile_id!r}; {WHICH}", param_hint="--profile")
         app_id = _app_named(session, app).id if app else None
         _, secret = mint_api_key(
             session, profile_id=profile_id, scopes=scopes or DEFAULT_SCOPES, name=name, app_id=app_id
@@ -102,7 +106,9 @@ def revoke_key(settings: Settings, *, key_id: str) -> dict[str, str]:
     with transaction(settings.operational_url) as session:
         found = session.get(ApiKey, key_id)
         if found is None:
-            raise click.BadParameter(f"there is no key {key_id!r}", param_hint="KEY")
+            raise click.BadParameter(
+                f"there is no key {key_id!r}; `touchledger key list` tells which there are", param_hint="KEY"
+            )
         workspace_id = session.get_one(Profile, found.profile_id).workspace_id
         families.hold_key(session, found, workspace_id)
         if not keys.revoke(found):

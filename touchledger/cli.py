@@ -156,7 +156,7 @@ def serve(output: Output, port: int | None, workers: int | None, pipeline: bool)
 @click.option("--rows", "dataset", metavar="DATASET", help="Print the records of that data set in quarantine instead.")
 @speaking
 def status(output: Output, dataset: str | None) -> None:
-    """What is served, how fresh each source is, which files are not loaded, and what is in quarantine."""
+    """What is served of which profiles, how fresh each source is, which files are not loaded, what is in quarantine."""
     from touchledger.status import report, report_rows
 
     if dataset is not None:

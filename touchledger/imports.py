@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +32,29 @@ def run(output: Output, settings: Settings, *, dataset: str, files: Sequence[Pat
             raise click.ClickException(str(error)) from None
     bare = "\n".join(f"{one.rows_in}\t{one.rows_loaded}\t{one.rows_quarantined}" for one in imports)
     output.result(bare, [_record(one) for one in imports], _table(imports))
+    for one in imports:
+        if one.rows_quarantined:
+            output.warn(_left_out(one))
     rejected = [one for one in imports if one.status != "loaded"]
     if rejected:
         raise click.ClickException("; ".join(str(one.reason) for one in rejected))
 
 
 def _record(done: Import) -> dict[str, Any]:
-    names = ("file_name", "status", "reason", "rows_in", "rows_loaded", "rows_quarantined")
+    names = ("file_name", "status", "reason", "rows_in", "rows_loaded", "rows_quarantined", "errors")
     return {name: getattr(done, name) for name in names}
+
+
+def _left_out(done: Import) -> str:
+    """How many rows of a file are in no figure, why the first, and what tells the others."""
+    # of a file that was imported before an erasure none may be kept
+    first = next((f", the first (row {one['row']}) for {_fault(one)}" for one in done.errors), "")
+    told = f"`touchledger status --rows {done.dataset}` tells each"
+    return f"{done.file_name}: {done.rows_quarantined:,} of {done.rows_in:,} rows are in quarantine{first}; {told}."
+
+
+def _fault(error: Mapping[str, Any]) -> str:
+    return f"{error['field']}: {error['reason']}" if error["field"] else str(error["reason"])
 
 
 def _table(imports: list[Import]) -> Table:

@@ -33,7 +33,10 @@ def invite(settings: Settings, *, address: str, role: str, workspace_id: str | N
     with create_app(settings).app_context(), transaction(settings.operational_url) as session:
         workspace = session.get(Workspace, workspace_id) if workspace_id else own_workspace(session)
         if workspace is None or workspace.archived_at is not None:
-            raise click.BadParameter(f"there is no workspace {workspace_id!r}", param_hint="--workspace")
+            raise click.BadParameter(
+                f"there is no workspace {workspace_id!r}; `touchledger workspace list` tells which there are",
+                param_hint="--workspace",
+            )
         if workspace.is_provisioned:
             raise click.ClickException("an app made this workspace for its users, and alone lets them in")
         actor = Actor("system", None, workspace.id)

@@ -1,4 +1,4 @@
-"""`touchledger status`: what is served, how fresh its sources are, what was left out and why."""
+"""`touchledger status`: what is served, of which profiles, how fresh its sources are, what was left out and why."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from api.db import transaction
-from api.models import Connection, Import
+from api.models import Connection, Import, Profile
 from api.snapshot_files import OpenSnapshot, Unopenable
 from data_contracts.contract import landed
 from data_contracts.records import as_json
@@ -27,35 +27,49 @@ from orchestration.raw_rows import RawRows
 from touchledger.output import Output
 from touchledger.settings import Settings
 from touchledger.tables import table
+from touchledger.unrated import unrated
 
 
 def report(output: Output, settings: Settings) -> None:
-    """Print the snapshot, the connections, the data sets, the inbox's files that are not loaded, and the quarantine."""
+    """Print the snapshot, profiles, connections, data sets, and what of files, rows and money is in no figure."""
     current = pointer.read(settings.published)
     # first, for it tells of a damaged file of the lake by its name
     quarantine = list(_quarantine(settings))
-    refused = _why_refused(settings, current.file) if current else None
+    refused, without_rate = _looked_into(settings, current.file) if current else (None, [])
     snapshot = {**asdict(current), "refused": refused} if current else None
     data = {
         "snapshot": snapshot,
         "events_waiting": waiting(settings.operational_url),
+        "profiles": _profiles(settings),
         "connections": list(_connections(settings)),
         "data_sets": list(_data_sets(settings)),
         "files_not_loaded": [asdict(one) for one in not_loaded(settings)],
         "quarantine": quarantine,
+        "money_without_a_rate": without_rate,
     }
     if refused and output.is_bare:
         output.warn(_state_of(snapshot))
     output.result(current.snapshot_id if current else "", data, *_shown(data))
 
 
-def _why_refused(settings: Settings, file: str) -> str | None:
-    """What keeps the API of this version from serving a published file: damage, or what it lacks after an upgrade."""
+def _looked_into(settings: Settings, file: str) -> tuple[str | None, list[dict[str, Any]]]:
+    """What keeps the API of this version from serving a published file (damage, or what it lacks after an upgrade).
+
+    Else which money is in none of its figures.
+    """
     try:
-        OpenSnapshot(settings.published / file, settings).connection.close()
+        opened = OpenSnapshot(settings.published / file, settings)
     except Unopenable as problem:
-        return str(problem)
-    return None
+        return str(problem), []
+    with opened.connection as snapshot:
+        return None, unrated(snapshot)
+
+
+def _profiles(settings: Settings) -> list[dict[str, Any]]:
+    columns = (Profile.id.label("profile_id"), Profile.name, Profile.timezone, Profile.reporting_currency)
+    kept = sa.select(*columns).where(Profile.archived_at.is_(None)).order_by(Profile.created_at, Profile.id)
+    with transaction(settings.operational_url) as session:
+        return [dict(one) for one in session.execute(kept).mappings()]
 
 
 def _connections(settings: Settings) -> Iterator[dict[str, Any]]:
@@ -116,12 +130,12 @@ def _records(title: str, found: list[dict[str, Any]]) -> Table | Text:
     return table(title, shown)
 
 
+TABLES = ("profiles", "connections", "data_sets", "files_not_loaded", "quarantine", "money_without_a_rate")
+
+
 def _shown(data: dict[str, Any]) -> list[Any]:
     served = escape(_state_of(data["snapshot"]))
-    tables = (
-        table(name.replace("_", " "), data[name])
-        for name in ("connections", "data_sets", "files_not_loaded", "quarantine")
-    )
+    tables = (table(name.replace("_", " "), data[name]) for name in TABLES)
     return [f"{served}; accepted records that wait for the next build: {data['events_waiting']:,}.", *tables]
 
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from api.click_ids import CLICK_IDS
 from api.link_tokens import QUERY_PARAMETER
-from data_contracts.formats import Refused
+from data_contracts.formats import Refused, identifier
 from data_contracts.values import clean_text
 
 UTM = ("source", "medium", "campaign", "content", "term", "id")
@@ -85,8 +85,9 @@ def _parameters(given: Mapping[str, str]) -> Parameters:
         ad["ad_platform"] = platform
     for column, names in AD_IDS.items():
         value = next((given[name] for name in names if given.get(name)), "")
-        if 0 < len(value) <= LONGEST_ID:
-            ad[column] = value
+        with suppress(Refused):
+            if 0 < len(value) <= LONGEST_ID:
+                ad[column] = identifier(value)
     return Parameters(
         ad=ad,
         utm={name: given[f"utm_{name}"][:LONGEST_LABEL] for name in UTM if given.get(f"utm_{name}")},

@@ -46,6 +46,7 @@ GUIDES = {
         Guide(
             "own-files", "own-files.md", "Own files", "What shops, processors and platforms export, made importable."
         ),
+        Guide("sql", "sql.md", "Your own SQL", "The published figures in DuckDB, and ten questions answered so."),
         Guide("webhooks", "webhooks.md", "Webhooks", "What is told to an address of yours, signed, as it happens."),
         Guide("scores", "scores.md", "Scores", "How an ad is judged against comparable ads."),
         Guide("likelihood", "likelihood.md", "Likelihood", "Who will be among the best, and which ads wear out."),

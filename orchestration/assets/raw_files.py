@@ -1,16 +1,32 @@
 """landing/files: what people drop into the inbox folder."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import dagster as dg
 
+from api.models import Import
 from orchestration.assets.landing_metadata import files_metadata, imports_metadata
 from orchestration.importer import land_calendars
-from orchestration.inbox import not_loaded, scan_inbox
+from orchestration.inbox import not_loaded, scan_inbox, with_bad_rows
 from orchestration.resources import Deployment
 
-CHECK = "inbox"
+FILES, ROWS = "inbox", "rows"
+CHECKS = {
+    FILES: "Every file in the inbox was loaded; names those that were not, and why",
+    ROWS: "No row is in quarantine of the files imported now and of the newest of each data set; names those with some",
+}
+
+
+def _verdict(name: str, title: str, told: Sequence[tuple[str, str]]) -> dg.AssetCheckResult:
+    return dg.AssetCheckResult(
+        check_name=name,
+        passed=not told,
+        # what is wrong with one file keeps no other from being built with
+        severity=dg.AssetCheckSeverity.WARN,
+        description=f"{title}: {len(told)}" if told else None,
+        metadata={"files": files_metadata(told)} if told else None,
+    )
 
 
 @dg.asset(
@@ -18,11 +34,8 @@ CHECK = "inbox"
     group_name="landing",
     kinds={"parquet"},
     check_specs=[
-        dg.AssetCheckSpec(
-            name=CHECK,
-            asset=dg.AssetKey(["landing", "files"]),
-            description="Every file in the inbox was loaded; names those that were not, and why",
-        )
+        dg.AssetCheckSpec(name=name, asset=dg.AssetKey(["landing", "files"]), description=description)
+        for name, description in CHECKS.items()
     ],
 )
 def landing_files(deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
@@ -35,14 +48,16 @@ def landing_files(deployment: Deployment) -> Iterator[dg.MaterializeResult[None]
     imports = scan_inbox(deployment.settings, lake)
     land_calendars(lake)
     left = [(one.file, one.reason) for one in not_loaded(deployment.settings)]
-    told = files_metadata(left)
-    verdict = dg.AssetCheckResult(
-        check_name=CHECK,
-        passed=not left,
-        # what is wrong with one file keeps no other from being built with
-        severity=dg.AssetCheckSeverity.WARN,
-        description=f"Files that were not loaded: {len(left)}" if left else None,
-        metadata={"files not loaded": told} if left else None,
-    )
-    metadata = {**imports_metadata(imports, started), "files not loaded": told}
-    yield dg.MaterializeResult(metadata=metadata, check_results=[verdict])
+    bad = [(one.file_name, _bad(one)) for one in with_bad_rows(deployment.settings.operational_url, imports)]
+    verdicts = [
+        _verdict(FILES, "Files that were not loaded", left),
+        _verdict(ROWS, "Files with rows in quarantine", bad),
+    ]
+    metadata = {**imports_metadata(imports, started), "files not loaded": files_metadata(left)}
+    yield dg.MaterializeResult(metadata=metadata, check_results=verdicts)
+
+
+def _bad(one: Import) -> str:
+    """How many rows of a file are in quarantine, and why the first."""
+    first = next((f"; the first: {error['field'] or 'row'}: {error['reason']}" for error in one.errors), "")
+    return f"{one.rows_quarantined} of {one.rows_in} rows of {one.dataset}{first}"

@@ -170,3 +170,33 @@ def test_the_records_given_stay_as_they_are() -> None:
     before = dict(given)
     judged("touches", given)
     assert given == before
+
+
+@pytest.mark.parametrize("rounded", ["1.20212E+17", "6E+12", "1,20212E+17", "1.2021e+17"])
+@pytest.mark.parametrize(
+    ("dataset", "column"),
+    [
+        ("ad_delivery", "ad_id"),
+        ("ad_delivery", "campaign_id"),
+        ("orders", "order_id"),
+        ("orders", "payment_customer_id"),
+        ("conversions", "conversion_key"),
+        ("touches", "ad_id"),
+        ("variants", "variant_id"),
+    ],
+)
+def test_an_id_that_a_spreadsheet_rounded_is_refused_since_many_have_become_one(
+    dataset: str, column: str, rounded: str
+) -> None:
+    field, reason = refusal(dataset, **{column: rounded})
+    assert (field, reason.partition(";")[0]) == (column, "an id that a spreadsheet has rounded to a number")
+
+
+def test_a_rounded_id_joins_nobody_and_an_address_is_no_id() -> None:
+    assert refusal("identities", kind_a="external_id", value_a="6E+12")[0] == "value_a"
+    assert row("identities", value_b="1e+17@example.com")["value_b"] == "1e+17@example.com"
+
+
+@pytest.mark.parametrize("told", [{"utm_id": "6E+12"}, {"click_id": "6E+12"}, {"ad_id": "6E12"}, {"ad_id": "E+12"}])
+def test_labels_and_what_only_resembles_a_rounded_number_are_taken(told: dict[str, str]) -> None:
+    assert row("touches", **told).items() >= told.items()

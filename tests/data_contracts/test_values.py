@@ -244,7 +244,7 @@ def test_a_phone_becomes_e164() -> None:
 
 def test_a_currency_is_one_of_iso_4217() -> None:
     assert refusal("conversions", currency="BTC") == ("currency", "unknown currency")
-    assert refusal("conversions", currency="usd") == ("currency", "unknown currency")
+    assert refusal("conversions", currency="usd") == ("currency", "unknown currency; did you mean USD?")
 
 
 def test_a_time_zone_is_one_of_iana() -> None:

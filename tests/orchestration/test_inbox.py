@@ -115,7 +115,7 @@ def test_what_is_not_loaded_is_told_with_its_reason(settings: Settings, lake: La
         "touches/march": "is a folder, in which no file is looked at",
         "touches/y.csv": "cannot be read",
         "touchs/x.csv": "there is no data set 'touchs'; did you mean 'touches'?",
-        "Shop/touches/x.csv": "there is no profile Shop",
+        "Shop/touches/x.csv": "there is no profile Shop; `touchledger profile list` tells which there are",
         "_shared/touches/x.csv": "touches belongs to a profile",
         "x.csv": nowhere,
     }

@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from api.db import now, transaction
 from api.models import Profile
 from tests.factories import connected, served
 from tests.touchledger.test_cli import CREATE, TOUCHES, run
@@ -18,7 +19,55 @@ from touchledger.settings import Settings
 
 def test_what_there_is_none_of_is_said(home: Path) -> None:
     shown = run("status").stdout.splitlines()
-    assert shown[1:] == [f"{one}: none" for one in ("connections", "data sets", "files not loaded", "quarantine")]
+    assert shown[1:] == [
+        f"{one}: none"
+        for one in ("profiles", "connections", "data sets", "files not loaded", "quarantine", "money without a rate")
+    ]
+
+
+def test_money_that_no_rate_converts_is_told_with_its_currency(settings: Settings) -> None:
+    # payments were counted and worth 0, and no page or command said why
+    day = "2026-11-02"
+    at = {"day": day, "occurred_at": "2026-11-02 10:00:00"}
+    names = {**at, "profile_key": 1, "conversion_type": "payment_received", "unrated_through": day}
+    served.publish(
+        settings.published,
+        {
+            "profiles": [{"profile_key": 1, "profile_id": "p1", "currency": "MXN"}],
+            "conversions": [
+                {**names, "conversion_key": 1, "conversion_ref": "store:1"},
+                {**names, "conversion_key": 2, "conversion_ref": "store:2", "unrated_through": "2026-11-03"},
+                {**names, "conversion_key": 3, "conversion_ref": "store:3", "unrated_through": None},
+            ],
+            "payments": [
+                {"profile_key": 1, "payment_ref": f"store:{one}", "currency": "EUR", "value": 1, "refunded": 0}
+                for one in (1, 2)
+            ],
+            "platforms": [{"profile_key": 1, "platform": "meta", "unrated_through": "2026-11-01"}],
+        },
+    )
+    assert json.loads(run("status", "--json").stdout)["money_without_a_rate"] == [
+        {
+            "profile_id": "p1",
+            "money": "delivery of meta",
+            "currency": None,
+            "amounts": None,
+            "newest_day": "2026-11-01",
+        },
+        {"profile_id": "p1", "money": "payment_received", "currency": "EUR", "amounts": 2, "newest_day": "2026-11-03"},
+    ]
+    assert re.search("payment_received +EUR +2 +2026-11-03", run("status").stdout)
+
+
+def test_profiles_are_listed_with_the_ids_that_every_other_command_wants(settings: Settings) -> None:
+    # whoever had not noted the id had no command that told it
+    first, second = (run(*CREATE, "--name", name).stdout.strip() for name in ("Shop", "Tienda"))
+    with transaction(settings.operational_url) as session:
+        session.get_one(Profile, second).archived_at = now()
+    assert json.loads(run("status", "--json").stdout)["profiles"] == [
+        {"profile_id": first, "name": "Shop", "timezone": "Europe/Berlin", "reporting_currency": "EUR"}
+    ]
+    assert re.search(rf"{first} +Shop ", run("status").stdout)
 
 
 def test_a_snapshot_that_the_api_refuses_after_an_upgrade_is_not_said_to_be_served(settings: Settings) -> None:
@@ -104,3 +153,18 @@ def test_a_damaged_file_of_the_quarantine_is_named_with_the_way_out(
         kept.unlink()
         (gone,) = lake(settings)
         assert (gone.found, gone.way_out) == (f"{kept} is gone", "put it back from the backup (docs/runbook.md)")
+
+
+def test_an_import_says_of_rows_in_quarantine_why_the_first_is_there_and_what_tells_the_others(
+    settings: Settings, tmp_path: Path
+) -> None:
+    # whoever imported a file of which every row was refused read `loaded`, and not why nothing was
+    profile_id, path = run(*CREATE).stdout.strip(), tmp_path / "t.csv"
+    path.write_text(TOUCHES + "t2,yesterday,a1,web,web,true\n")
+    reason = "occurred_at: not an ISO 8601 timestamp like 2026-01-31T09:30:00+01:00"
+    told = f"t.csv: 1 of 2 rows are in quarantine, the first (row 2) for {reason}; `touchledger status --rows touches`"
+    assert told in run("import", "touches", str(path), "--profile", profile_id).stdout
+    quiet = run("import", "touches", str(path), "--profile", profile_id, "--json")
+    assert told in quiet.stderr
+    (done,) = json.loads(quiet.stdout)
+    assert done["errors"] == [{"row": 2, "field": "occurred_at", "reason": reason.partition(": ")[2]}]

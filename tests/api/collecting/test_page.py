@@ -19,3 +19,8 @@ def test_a_host_of_very_many_marks_is_none(marks: str) -> None:
     assert host_of(address) is None
     with pytest.raises(ValueError, match="not an address of a page"):
         page_of(address)
+
+
+def test_an_ad_id_that_a_spreadsheet_rounded_is_left_out_and_the_visit_stays() -> None:
+    page = page_of("https://shop.example/?ad_platform=meta&ad_id=1.20212E%2B17&campaign_id=120212000000000001")
+    assert page.parameters.ad == {"ad_platform": "meta", "campaign_id": "120212000000000001"}

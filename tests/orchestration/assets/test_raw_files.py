@@ -39,10 +39,11 @@ def test_the_history_of_runs_tells_files_and_reasons_without_addresses_and_numbe
     assert f"{PROFILE}/touches/no header.csv" in left
     assert [reason for reason in rejected.values() if "klicks" in reason]
     # the page of the asset was green, whatever lay there
-    (check,) = result.get_asset_check_evaluations()
+    check, rows = result.get_asset_check_evaluations()
+    assert (rows.check_name, rows.passed) == ("rows", True)
     assert (check.check_name, check.passed, check.severity) == ("inbox", False, dg.AssetCheckSeverity.WARN)
     assert check.description == "Files that were not loaded: 4"
-    assert check.metadata["files not loaded"].value == left
+    assert check.metadata["files"].value == left
     events = repr([dg.serialize_value(entry) for entry in instance.all_logs(result.run_id)])
     assert [mark for mark in ("ada@", "bob@", "14155550123") if mark in events] == []
 
@@ -56,5 +57,37 @@ def test_the_calendars_of_ad_accounts_in_files_are_landed(
     drop(settings, "b.csv", f"{header}\nmeta,3,USD,Asia/Kathmandu\nmeta,4,USD,Moon/Sea\n", dataset="ad_accounts")
     for _ in range(2):
         result = dg.materialize([landing_files], instance=instance, resources={"deployment": Deployment()})
-        assert [check.passed for check in result.get_asset_check_evaluations()] == [True]
+        passed = {check.check_name: check.passed for check in result.get_asset_check_evaluations()}
+        # nobody knows the zone of one row
+        assert passed == {"inbox": True, "rows": False}
         assert [one.batch for one in lake.batches("calendar")] == ["America.Lima", "Asia.Kathmandu"]
+
+
+def test_rows_in_quarantine_warn_until_the_next_file_of_their_data_set_is_good(
+    settings: Settings, lake: Lake, instance: dg.DagsterInstance
+) -> None:
+    def told() -> dict[str, str]:
+        result = dg.materialize([landing_files], instance=instance, resources={"deployment": Deployment()})
+        (_, check) = result.get_asset_check_evaluations()
+        assert (check.check_name, check.severity) == ("rows", dg.AssetCheckSeverity.WARN)
+        assert check.passed is ("files" not in check.metadata)
+        return check.metadata["files"].value if "files" in check.metadata else {}
+
+    header = "platform,ad_id,date,ad_account_id,ad_set_id,campaign_id,currency,spend,impressions,clicks\n"
+    # saved by a spreadsheet of another country: each row was refused, and all pages were green
+    drop(
+        settings,
+        "ada@example.com 1.csv",
+        header + 'meta,1,2026-11-01,a,s,c,EUR,"1.234,56",1,1\n',
+        dataset="ad_delivery",
+    )
+    reason = "1 of 1 rows of ad_delivery; the first: spend: not a plain decimal number like 1234.50"
+    for _ in range(2):
+        ((name, why),) = told().items()
+        assert (name.endswith(" 1.csv"), "ada@" in name, why) == (True, False, reason)
+    drop(settings, "2.csv", header + "meta,1,2026-11-01,a,s,c,EUR,1234.56,1,1\n", dataset="ad_delivery")
+    assert told() == {}
+    drop(settings, "3.csv", header + "meta,2,2026-11-01,a,s,c,EUR,-1,1,1\n", dataset="ad_delivery")
+    drop(settings, "4.csv", header + "meta,3,2026-11-01,a,s,c,EUR,1,1,1\n", dataset="ad_delivery")
+    assert told() == {"3.csv": "1 of 1 rows of ad_delivery; the first: spend: negative"}
+    assert told() == {}

@@ -6,10 +6,13 @@ import os
 
 import dagster as dg
 import pytest
+import sqlalchemy as sa
 
+from api.db import engine_for
+from api.migrate import NewerDatabaseError
 from orchestration import pointer
 from orchestration.orphans import PARENT_VARIABLE
-from orchestration.resources import Warehouse
+from orchestration.resources import Deployment, Warehouse
 from touchledger import settings as settings_module
 from touchledger.settings import Settings
 
@@ -37,3 +40,19 @@ def test_runs_over_a_database_of_before_what_is_served_may_publish_over_that(
         with Warehouse().yield_for_execution(dg.build_init_resource_context()) as warehouse:
             tokens.append(warehouse.token)
     assert tokens == [8, 9, 10]
+
+
+def test_a_pipeline_that_an_upgrade_left_running_neither_lands_nor_publishes(
+    deployment: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # it published over the newer version's snapshot, and that version's API, once restarted, answered 503
+    monkeypatch.setenv("TOUCHLEDGER_DATABASE_URL", deployment.operational_url)
+    settings_module.load.cache_clear()
+    with engine_for(deployment.operational_url).begin() as connection:
+        connection.execute(sa.text("update alembic_version set version_num = 'of_tomorrow'"))
+    for begun in (
+        Deployment().lake_to_land_in,
+        Warehouse().yield_for_execution(dg.build_init_resource_context()).__enter__,
+    ):
+        with pytest.raises(NewerDatabaseError, match="of a newer version"):
+            begun()

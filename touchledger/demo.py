@@ -48,18 +48,15 @@ class Demo:
         return f"<Demo {self.profile_id}>"
 
 
-def ensure_demo(settings: Settings) -> Demo:
+def ensure_demo(settings: Settings, world: World | None = None) -> Demo:
     """Make the demo in a migrated database, or find it made; a second call changes nothing and has the same key.
 
-    Raises OtherDemoError when the folder's demo was made with other `demo_*` settings, by a version whose world is
-    another, or was deleted, DemoAheadError when its world is to be made and goes on after today (UTC).
+    `world` is what `require_own` gave, where that was asked. Raises OtherDemoError as that does and when the folder's
+    demo was deleted, DemoAheadError when its world is to be made and goes on after today (UTC).
     """
     made = settings.home / MADE
     is_made = made.exists()
-    world = build(settings.demo_seed, settings.demo_today, settings.demo_days, settings.demo_people)
-    asked = _asked(settings) | {"world": mark(world)}
-    if is_made:
-        _require_same(settings, json.loads(made.read_text()), asked, world)
+    world = world or require_own(settings)
     if not is_made and settings.demo_today > now().date():
         raise DemoAheadError(
             f"TOUCHLEDGER_DEMO_TODAY: {settings.demo_today} has not come yet, by the clock of this machine it is "
@@ -81,7 +78,7 @@ def ensure_demo(settings: Settings) -> Demo:
         site = tracking_keys.oldest(session, DEMO_PROFILE_ID) or tracking_keys.mint(session, DEMO_PROFILE_ID)
         if is_new or not is_made:
             _send(session, settings, world)
-    _write(made, json.dumps(asked, indent=1).encode())
+    _write(made, json.dumps(_asked(settings) | {"world": mark(world)}, indent=1).encode())
     return Demo(DEMO_PROFILE_ID, key, site.key)
 
 
@@ -96,16 +93,26 @@ def _asked(settings: Settings) -> dict[str, str]:
     return {name: str(getattr(settings, name)) for name in names}
 
 
-def _require_same(settings: Settings, made: dict[str, str], asked: dict[str, str], world: World) -> None:
+def require_own(settings: Settings) -> World:
+    """The demo's world. Only looks.
+
+    Raises OtherDemoError where the folder's demo was made with other `demo_*` settings, or by a version whose world is
+    another.
+    """
+    world = build(settings.demo_seed, settings.demo_today, settings.demo_days, settings.demo_people)
+    if not (settings.home / MADE).exists():
+        return world
+    made = json.loads((settings.home / MADE).read_text())
     way_out = "name another folder in TOUCHLEDGER_HOME or remove this one"
     if any(made.get(name) != value for name, value in _asked(settings).items()):
         raise OtherDemoError(f"{settings.home} holds a demo made with other TOUCHLEDGER_DEMO_* settings; {way_out}")
     # one that was made before worlds were marked is told by what its shop exported
-    if not (made["world"] == asked["world"] if "world" in made else _exported(settings, world)):
+    if not (made["world"] == mark(world) if "world" in made else _exported(settings, world)):
         raise OtherDemoError(
             f"{settings.home} holds the demo of another version, whose shop sold other things; its figures would be "
             f"of both: {way_out}"
         )
+    return world
 
 
 def _exported(settings: Settings, world: World) -> bool:

@@ -12,6 +12,7 @@ import dagster as dg
 from packaging.version import Version
 from pydantic import PrivateAttr
 
+from api.migrate import require_known
 from orchestration import early_dbt, pointer
 from orchestration.dagster_dbt import DbtCliResource
 from orchestration.dbt_manifest import PROJECT, executable
@@ -46,7 +47,8 @@ class Deployment(dg.ConfigurableResource[Any]):
         return Lake(load().lake)
 
     def lake_to_land_in(self) -> Lake:
-        """The lake, which still holds what was landed before. Raises LostLakeError."""
+        """The lake, which still holds what was landed before. Raises LostLakeError, NewerDatabaseError."""
+        require_known(self.settings.operational_url)
         require_its_lake(self.settings.operational_url, self.lake)
         return self.lake
 
@@ -61,6 +63,8 @@ class Warehouse(dg.ConfigurableResource[Any]):
         settings = load()
         lock = settings.home / "locks" / "warehouse.lock"
         with only_writer(lock, purpose="write the warehouse", wait_seconds=WAIT_SECONDS):
+            # a pipeline that an upgrade left running would publish tables that the new version's API does not serve
+            require_known(settings.operational_url)
             served = pointer.read_to_replace(settings.published)
             self._token = take_token(settings.operational_url, above=served.token if served else 0)
             # other jobs pull first, and would keep dbt's process waiting, and its memory

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+import orjson
 
 from sandbox.ad_catalogue import SHOP_HOST
 from sandbox.clock import rfc3339
@@ -18,6 +21,7 @@ from sandbox.world import World
 Record = dict[str, Any]
 AD = ("ad_platform", "ad_id", "ad_set_id", "campaign_id")
 CLICK = ("click_id_type", "click_id")
+DEALS = "conversions/crm-deals.jsonl.gz"
 # what the shop's server learns of a payment, it learns some seconds after the processor
 REPORT_DELAY = 7
 
@@ -45,12 +49,23 @@ def events(world: World) -> dict[str, list[Record]]:
 
 def files(world: World) -> dict[str, bytes]:
     """What lies in folders, by path under the profile's inbox (`_shared/` where no profile owns it)."""
-    deals = [_conversion(row) for row in world.outcomes if row.source == "crm"]
     return {
-        "conversions/crm-deals.jsonl.gz": packed(deals),
+        DEALS: packed(_deals(world)),
         "people/crm-contacts.csv": _csv(_contacts(world)),
         "_shared/fx_rates/reference-rates.csv": _csv(_rates(world)),
     }
+
+
+def mark(world: World) -> str:
+    """16 hexadecimal digits that differ where a world's shop sent, sold or advertised otherwise."""
+    seen = list(world.delivery_seen(None, world.first_day, world.today))
+    exported = [*_deals(world), *_contacts(world), *_rates(world)]
+    told = [events(world), exported, world.orders, world.payments, seen]
+    return hashlib.sha256(orjson.dumps(told, default=str)).hexdigest()[:16]
+
+
+def _deals(world: World) -> list[Record]:
+    return [_conversion(row) for row in world.outcomes if row.source == "crm"]
 
 
 def _given(**columns: Any) -> Record:

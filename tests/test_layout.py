@@ -29,6 +29,7 @@ MAY_IMPORT = {
         "api.erased_records",
         "api.goals",
         "api.logs",
+        "api.migrate",
         "api.patience",
         "api.purge",
         "api.warehouse_ids",

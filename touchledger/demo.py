@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 from dataclasses import dataclass
@@ -17,8 +18,8 @@ from api.models import ApiKey, Connection, Profile, Workspace
 from api.scopes import DEFAULT_SCOPES
 from api.v1.events.ingest import accept
 from sandbox import shop
-from sandbox.shop_records import events, files
-from sandbox.world import build
+from sandbox.shop_records import DEALS, events, files, mark
+from sandbox.world import World, build
 from touchledger.demo_person import ensure_person
 from touchledger.settings import Settings
 
@@ -28,7 +29,7 @@ MADE = "demo.json"
 
 
 class OtherDemoError(Exception):
-    """The state folder holds a demo of another world, or one that was deleted: neither can be made into this one."""
+    """The folder holds a demo of another world, or one that was deleted: neither can be made into this one."""
 
 
 class DemoAheadError(Exception):
@@ -47,19 +48,15 @@ class Demo:
         return f"<Demo {self.profile_id}>"
 
 
-def ensure_demo(settings: Settings) -> Demo:
+def ensure_demo(settings: Settings, world: World | None = None) -> Demo:
     """Make the demo in a migrated database, or find it made; a second call changes nothing and has the same key.
 
-    Raises OtherDemoError when the folder's demo was made with other `demo_*` settings, or was deleted, DemoAheadError
-    when its world is to be made and goes on after today (UTC).
+    `world` is what `require_own` gave, where that was asked. Raises OtherDemoError as that does and when the folder's
+    demo was deleted, DemoAheadError when its world is to be made and goes on after today (UTC).
     """
-    made, asked = settings.home / MADE, _asked(settings)
+    made = settings.home / MADE
     is_made = made.exists()
-    if is_made and made.read_text() != asked:
-        raise OtherDemoError(
-            f"{settings.home} holds a demo made with other TOUCHLEDGER_DEMO_* settings; "
-            "name another folder in TOUCHLEDGER_HOME or remove this one"
-        )
+    world = world or require_own(settings)
     if not is_made and settings.demo_today > now().date():
         raise DemoAheadError(
             f"TOUCHLEDGER_DEMO_TODAY: {settings.demo_today} has not come yet, by the clock of this machine it is "
@@ -80,8 +77,8 @@ def ensure_demo(settings: Settings) -> Demo:
         key = _key(session, settings.home / "demo.key")
         site = tracking_keys.oldest(session, DEMO_PROFILE_ID) or tracking_keys.mint(session, DEMO_PROFILE_ID)
         if is_new or not is_made:
-            _send(session, settings)
-    _write(made, asked.encode())
+            _send(session, settings, world)
+    _write(made, json.dumps(_asked(settings) | {"world": mark(world)}, indent=1).encode())
     return Demo(DEMO_PROFILE_ID, key, site.key)
 
 
@@ -91,9 +88,37 @@ def put_tracker_on_shop(settings: Settings, demo: Demo) -> None:
     httpx.put(f"{settings.sandbox_url}/__sandbox__/storefront", json=told, trust_env=False).raise_for_status()
 
 
-def _asked(settings: Settings) -> str:
+def _asked(settings: Settings) -> dict[str, str]:
     names = ("demo_seed", "demo_today", "demo_days", "demo_people")
-    return json.dumps({name: str(getattr(settings, name)) for name in names}, indent=1)
+    return {name: str(getattr(settings, name)) for name in names}
+
+
+def require_own(settings: Settings) -> World:
+    """The demo's world. Only looks.
+
+    Raises OtherDemoError where the folder's demo was made with other `demo_*` settings, or by a version whose world is
+    another.
+    """
+    world = build(settings.demo_seed, settings.demo_today, settings.demo_days, settings.demo_people)
+    if not (settings.home / MADE).exists():
+        return world
+    made = json.loads((settings.home / MADE).read_text())
+    way_out = "name another folder in TOUCHLEDGER_HOME or remove this one"
+    if any(made.get(name) != value for name, value in _asked(settings).items()):
+        raise OtherDemoError(f"{settings.home} holds a demo made with other TOUCHLEDGER_DEMO_* settings; {way_out}")
+    # one that was made before worlds were marked is told by what its shop exported
+    if not (made["world"] == mark(world) if "world" in made else _exported(settings, world)):
+        raise OtherDemoError(
+            f"{settings.home} holds the demo of another version, whose shop sold other things; its figures would be "
+            f"of both: {way_out}"
+        )
+    return world
+
+
+def _exported(settings: Settings, world: World) -> bool:
+    kept = settings.inbox / DEMO_PROFILE_ID / DEALS
+    # the same rows are packed into other bytes by another machine
+    return not kept.exists() or gzip.decompress(kept.read_bytes()) == gzip.decompress(files(world)[DEALS])
 
 
 def _create(session: Session) -> None:
@@ -136,8 +161,7 @@ def _key(session: Session, path: Path) -> str:
     return minted
 
 
-def _send(session: Session, settings: Settings) -> None:
-    world = build(settings.demo_seed, settings.demo_today, settings.demo_days, settings.demo_people)
+def _send(session: Session, settings: Settings, world: World) -> None:
     for dataset, records in events(world).items():
         outcome = accept(session, profile_id=DEMO_PROFILE_ID, dataset=dataset, records=records)
         if outcome.rejected or outcome.conflicts:

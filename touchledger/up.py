@@ -13,7 +13,7 @@ from orchestration.dbt_manifest import DbtParseError, ensure_manifest
 from touchledger import serving
 from touchledger.dagster_pulse import Pulse
 from touchledger.data_docs import describes_the_models, write_data_docs
-from touchledger.demo import Demo, DemoAheadError, OtherDemoError, ensure_demo, put_tracker_on_shop
+from touchledger.demo import Demo, DemoAheadError, OtherDemoError, ensure_demo, put_tracker_on_shop, require_own
 from touchledger.demo_figures import addresses, figures, table_of
 from touchledger.output import Output
 from touchledger.pipeline_commands import run_shown
@@ -58,7 +58,7 @@ def _run(output: Output, settings: Settings, *, once: bool) -> None:
 def _build(output: Output, settings: Settings, supervisor: Supervisor) -> Demo:
     sandbox = serving.start_sandbox(supervisor, settings)
     with output.working("Prepare the state folder, the database and the demo"), _manifest_meanwhile(settings):
-        demo = _prepare(settings)
+        demo = prepared_demo(settings)
     with output.working("Start the sandbox: an ad platform, a store, a payment processor"):
         serving.wait_for(supervisor, sandbox, f"{settings.sandbox_url}/__sandbox__/health")
     run_shown(output, settings, "nightly")
@@ -86,10 +86,13 @@ def _manifest_meanwhile(settings: Settings) -> Iterator[None]:
         raise click.ClickException(f"dbt cannot read the project:\n{failures[0]}")
 
 
-def _prepare(settings: Settings) -> Demo:
+def prepared_demo(settings: Settings) -> Demo:
+    """The demo in a state folder and a database that are ready. Raises a ClickException where it cannot be made."""
     try:
+        # before the database is this version's: the one that made another demo can go on with it
+        world = require_own(settings)
         prepare(settings)
-        return ensure_demo(settings)
+        return ensure_demo(settings, world)
     except (OtherDemoError, DemoAheadError) as error:
         raise click.ClickException(str(error)) from None
 

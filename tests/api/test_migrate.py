@@ -43,6 +43,17 @@ def test_a_model_that_no_migration_knows_is_noticed(sqlite_url: str) -> None:
         raise AssertionError("the missing column went unnoticed")
 
 
+def test_a_database_that_a_newer_version_migrated_is_told_from_one_of_ours_and_of_before(database_url: str) -> None:
+    migrate.require_known(database_url)
+    with engine_for(database_url).begin() as connection:
+        connection.execute(sa.text("update alembic_version set version_num = 'of_tomorrow'"))
+    with pytest.raises(migrate.NewerDatabaseError, match="run that one"):
+        migrate.require_known(database_url)
+    with engine_for(database_url).begin() as connection:
+        connection.execute(sa.text("delete from alembic_version"))
+    migrate.require_known(database_url)
+
+
 def test_processes_that_start_together_migrate_once(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path}/together.db"
     with ThreadPoolExecutor(4) as pool:

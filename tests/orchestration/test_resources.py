@@ -9,7 +9,10 @@ import sys
 
 import dagster as dg
 import pytest
+import sqlalchemy as sa
 
+from api.db import engine_for
+from api.migrate import NewerDatabaseError
 from orchestration import pointer
 from orchestration.instance import PID_TAG, RUN_TAG, fail_orphans, prepare_instance, process_tags
 from orchestration.jobs import JOBS
@@ -89,3 +92,19 @@ def test_every_job_notes_its_process() -> None:
     for job in JOBS:
         nodes = defs.resolve_job_def(job.name).nodes
         assert any("deployment" in node.definition.required_resource_keys for node in nodes), job.name
+
+
+def test_a_pipeline_that_an_upgrade_left_running_neither_lands_nor_publishes(
+    deployment: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # it published over the newer version's snapshot, and that version's API, once restarted, answered 503
+    monkeypatch.setenv("TOUCHLEDGER_DATABASE_URL", deployment.operational_url)
+    settings_module.load.cache_clear()
+    with engine_for(deployment.operational_url).begin() as connection:
+        connection.execute(sa.text("update alembic_version set version_num = 'of_tomorrow'"))
+    for begun in (
+        Deployment().lake_to_land_in,
+        Warehouse().yield_for_execution(dg.build_init_resource_context()).__enter__,
+    ):
+        with pytest.raises(NewerDatabaseError, match="of a newer version"):
+            begun()

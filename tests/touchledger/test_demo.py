@@ -7,19 +7,21 @@ from pathlib import Path
 import httpx
 import pytest
 import sqlalchemy as sa
+from click import ClickException
 from pydantic import SecretStr
 
 from api.app import create_app
 from api.credentials import digest
 from api.db import now, transaction
 from api.models import ApiKey, Connection, IngestedRecord, Profile
-from sandbox.shop_records import events
+from sandbox.shop_records import events, packed
 from sandbox.world import build
 from tests.factories.deployments import migrate
 from tests.fixtures.sandbox import RunningSandbox
 from touchledger import demo_person
 from touchledger.demo import DEMO_PROFILE_ID, Demo, DemoAheadError, OtherDemoError, ensure_demo, put_tracker_on_shop
 from touchledger.settings import Settings
+from touchledger.up import prepared_demo
 
 
 @pytest.fixture
@@ -100,6 +102,42 @@ def test_a_folder_with_another_worlds_demo_is_refused(settings: Settings) -> Non
     ensure_demo(settings)
     with pytest.raises(OtherDemoError, match="name another folder"):
         ensure_demo(settings.model_copy(update={"demo_seed": 8}))
+
+
+def test_the_demo_of_a_version_whose_shop_sold_otherwise_is_refused(settings: Settings) -> None:
+    ensure_demo(settings)
+    path = settings.home / "demo.json"
+    made = json.loads(path.read_text())
+    path.write_text(json.dumps(made | {"world": "0" * 16}))
+    with pytest.raises(OtherDemoError, match=r"another version.* name another folder"):
+        ensure_demo(settings)
+
+
+def test_the_version_that_made_a_refused_demo_keeps_its_database(home: Path) -> None:
+    # it was brought to this version's schema first, which that version refuses
+    settings = Settings(home=home, demo_people=100, demo_days=30)
+    asked = {"demo_seed": "7", "demo_today": str(settings.demo_today), "demo_days": "30", "demo_people": "100"}
+    (home / "demo.json").write_text(json.dumps(asked | {"world": "0" * 16}))
+    with pytest.raises(ClickException, match="another version"):
+        prepared_demo(settings)
+    assert [path.name for path in home.iterdir()] == ["demo.json"]
+
+
+def test_a_demo_that_was_made_before_worlds_were_marked_is_told_by_its_shops_export(settings: Settings) -> None:
+    ensure_demo(settings)
+    path, deals = settings.home / "demo.json", settings.home / f"inbox/{DEMO_PROFILE_ID}/conversions/crm-deals.jsonl.gz"
+    marked = path.read_text()
+    unmarked = json.loads(marked)
+    del unmarked["world"]
+    path.write_text(json.dumps(unmarked, indent=1))
+    ensure_demo(settings)
+    assert path.read_text() == marked
+    path.write_text(json.dumps(unmarked, indent=1))
+    deals.write_bytes(packed([]))
+    with pytest.raises(OtherDemoError, match="another version"):
+        ensure_demo(settings)
+    deals.unlink()
+    ensure_demo(settings)
 
 
 def test_a_deleted_demo_is_not_brought_back(settings: Settings) -> None:

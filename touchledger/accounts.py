@@ -49,7 +49,8 @@ def create_profile(settings: Settings, *, name: str, timezone: str, currency: st
 def grant_plan(settings: Settings, *, workspace_id: str, plan: str) -> dict[str, str]:
     """Give a workspace a plan that nobody pays for here; tells its id, name, plan and status.
 
-    Raises BadParameter for an unknown or archived workspace, ClickException when as much is paid for already.
+    Raises BadParameter for an unknown or archived workspace, ClickException when as much is paid for already and
+    nothing was given that could be taken back.
     """
     with transaction(settings.operational_url) as session:
         workspace = session.get(Workspace, workspace_id, with_for_update={"key_share": True})

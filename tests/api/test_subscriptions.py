@@ -73,6 +73,8 @@ def test_a_canceled_subscription_lasts_to_the_end_of_what_was_paid() -> None:
     before = standing(leaving, START)
     assert (before.plan, before.status, before.cancel_at_period_end) == ("growth", "active", True)
     assert told(leaving, START + timedelta(days=30)) == ("starter", "canceled")
+    unpaid = paying(status="past_due", past_due_since=START, cancel_at=START + SECOND)
+    assert standing(unpaid, START).ends_at == START + SECOND
 
 
 def test_what_was_ever_paid_ends_the_trial() -> None:

@@ -1,4 +1,4 @@
-"""Names from the command line are those that the API would keep."""
+"""What the command line keeps of names, and what it does with plans that somebody pays for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import pytest
 import sqlalchemy as sa
 
 from api.db import transaction
-from api.models import ApiKey
+from api.models import ApiKey, Subscription
+from tests.factories import billing
 from tests.touchledger.test_cli import CREATE, run
 from touchledger.settings import Settings
 
@@ -28,3 +29,18 @@ def test_the_command_line_takes_the_names_that_the_api_takes(settings: Settings,
     run("key", "mint", "--profile", profile_id, "--name", " Cafe\u0301 ")
     with transaction(settings.operational_url) as session:
         assert session.scalar(sa.select(ApiKey.name)) == "Caf\u00e9"
+
+
+@pytest.mark.parametrize(("bought", "later"), [("growth", "growth"), ("growth", "enterprise")])
+def test_what_was_given_hides_what_is_paid_and_can_be_taken_back(settings: Settings, bought: str, later: str) -> None:
+    workspace_id = billing.workspace(settings.operational_url).id
+    with transaction(settings.operational_url) as session:
+        session.add(Subscription(workspace_id=workspace_id, billing="card", status="active", paid_plan=bought))
+    plan = ("workspace", "plan", workspace_id)
+    assert run(*plan, "agency", "--quiet").stdout == "agency\n"
+    # it goes on costing them
+    assert f"pays for {bought}" in run(*plan, bought, code=1).stderr
+    with transaction(settings.operational_url) as session:
+        session.get_one(Subscription, workspace_id).paid_plan = later
+    assert run(*plan, "starter", "--quiet").stdout == f"{later}\n"
+    assert f"pays for {later}" in run(*plan, "starter", code=1).stderr

@@ -17,7 +17,7 @@ from api.models import App, Profile, Workspace
 from api.models.profile import LONGEST_NAME
 from api.scopes import DEFAULT_SCOPES, Scope
 from api.subscriptions import grant
-from data_contracts.formats import Refused, currency_digits, time_zones
+from data_contracts.formats import Refused, currency_digits, reporting_currency, time_zones
 from data_contracts.values import clean_text
 from touchledger.settings import Settings
 
@@ -28,8 +28,8 @@ LONGEST_KEY_NAME = 80
 def create_profile(settings: Settings, *, name: str, timezone: str, currency: str) -> str:
     """A new profile in the deployment's own workspace; gives its id.
 
-    Raises BadParameter for a name of no length, over 120 characters or of no text, and for an unknown time zone or
-    currency.
+    Raises BadParameter for a name of no length, over 120 characters or of no text, for an unknown time zone, and for a
+    currency that is unknown or over.
     """
     name = _written(name, LONGEST_NAME)
     if timezone not in time_zones():
@@ -38,6 +38,10 @@ def create_profile(settings: Settings, *, name: str, timezone: str, currency: st
         raise click.BadParameter(f"{timezone!r} is not an IANA time zone{hint}", param_hint="--timezone")
     if currency not in currency_digits():
         raise click.BadParameter(f"{currency!r} is not an ISO 4217 currency", param_hint="--currency")
+    try:
+        reporting_currency(currency)
+    except Refused as refused:
+        raise click.BadParameter(f"{currency} is {refused}", param_hint="--currency") from None
     with transaction(settings.operational_url) as session:
         workspace = _own_workspace(session)
         profile = Profile(workspace_id=workspace.id, name=name, timezone=timezone, reporting_currency=currency)

@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 
 from api.db import transaction
-from api.models import ApiKey, Subscription
+from api.models import ApiKey, Profile, Subscription
 from tests.factories import billing
 from tests.touchledger.test_cli import CREATE, run
 from touchledger.settings import Settings
@@ -29,6 +29,14 @@ def test_the_command_line_takes_the_names_that_the_api_takes(settings: Settings,
     run("key", "mint", "--profile", profile_id, "--name", " Cafe\u0301 ")
     with transaction(settings.operational_url) as session:
         assert session.scalar(sa.select(ApiKey.name)) == "Caf\u00e9"
+
+
+def test_no_profile_is_made_to_report_in_a_currency_that_is_over(settings: Settings) -> None:
+    # the API had refused it, and no rate converts into it
+    told = run(*CREATE, "--currency", "hrk", code=2).stderr
+    assert "HRK is a currency that is no longer in use" in " ".join(told.split())
+    with transaction(settings.operational_url) as session:
+        assert session.scalars(sa.select(Profile)).all() == []
 
 
 @pytest.mark.parametrize(("bought", "later"), [("growth", "growth"), ("growth", "enterprise")])

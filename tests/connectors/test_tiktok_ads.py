@@ -151,6 +151,8 @@ def test_trailing_windows_of_long_ago_are_left_out_and_months_and_days_are_not(
     list(tiktok.reach([(old - timedelta(days=6), old), month, (TODAY - timedelta(days=6), TODAY)]))
     # of each level: the month and the week that ends today
     assert sandbox.calls("integrated/get/") == 6
+    list(tiktok.reach([(old - timedelta(days=6), old), (TODAY - timedelta(days=6), TODAY)]))
+    assert sandbox.calls("integrated/get/") == 6 + 3
 
 
 @pytest.mark.parametrize(

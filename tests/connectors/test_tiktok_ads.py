@@ -146,13 +146,12 @@ def test_trailing_windows_of_long_ago_are_left_out_and_months_and_days_are_not(
     sandbox: RunningSandbox, tiktok: TikTokAds
 ) -> None:
     old = TODAY - timedelta(days=100)
-    month = (old.replace(day=1), old)
+    week, newest = (old - timedelta(days=6), old), (TODAY - timedelta(days=6), TODAY)
     sandbox.plan()
-    list(tiktok.reach([(old - timedelta(days=6), old), month, (TODAY - timedelta(days=6), TODAY)]))
-    # of each level: the month and the week that ends today
-    assert sandbox.calls("integrated/get/") == 6
-    list(tiktok.reach([(old - timedelta(days=6), old), (TODAY - timedelta(days=6), TODAY)]))
-    assert sandbox.calls("integrated/get/") == 6 + 3
+    # of each level: the month and the week that ends today, and then that week alone
+    for month, lists in (([(old.replace(day=1), old)], 6), ([], 9)):
+        list(tiktok.reach([week, *month, newest]))
+        assert sandbox.calls("integrated/get/") == lists
 
 
 @pytest.mark.parametrize(

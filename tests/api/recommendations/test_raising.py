@@ -18,7 +18,7 @@ from api.recommendations.raising import raise_due
 from api.served import profile_facts
 from api.snapshot import snapshots
 from connectors.meta_rows import budget_step
-from tests.api.recommendations.conftest import START
+from tests.api.recommendations.conftest import START, alter
 from tests.api.webhooks.conftest import subscribed
 from tests.factories import accounts
 from tests.factories.scored import THROUGH, Scored, ad_id
@@ -168,10 +168,7 @@ def test_it_expires_when_its_ground_is_gone_or_its_ad_is(
     scored.ad(3, 10.0, layers=LOSER)
     again(scored, clock, days=0)
     # one of another profile, at which this look does not look
-    other = accounts.profile(settings.operational_url)
-    with db.transaction(settings.operational_url) as session:
-        third = sa.update(Recommendation).where(Recommendation.entity_external_id == "3")
-        session.execute(third.values(profile_id=other.id))
+    alter(settings, "3", profile_id=accounts.profile(settings.operational_url).id)
     for key in (1, 2, 3):
         scored.without(key)
     scored.ad(1, 50.0, layers=LOSER)
@@ -199,9 +196,7 @@ def test_what_was_decided_is_not_suggested_for_14_days_and_something_else_is(
 ) -> None:
     scored.ad(1, 10.0, layers=LOSER)
     again(scored, clock, days=0)
-    with db.transaction(settings.operational_url) as session:
-        row = session.scalars(sa.select(Recommendation)).one()
-        row.status, row.decided_at = decision, db.now()
+    alter(settings, "1", status=decision, decided_at=db.now())
     again(scored, clock, days=13.99)
     assert told(settings) == [("1", "pause", decision)]
     scored.without(1)
@@ -215,14 +210,16 @@ def test_what_was_decided_is_not_suggested_for_14_days_and_something_else_is(
 def test_what_no_snapshot_confirms_for_14_days_expires(
     scored: Scored, settings: Settings, clock: time_machine.Traveller
 ) -> None:
-    scored.ad(1, 10.0, layers=LOSER)
+    for key in (1, 2):
+        scored.ad(key, 10.0, layers=LOSER)
     again(scored, clock, days=0)
+    alter(settings, "2", status="dismissed")
     clock.shift(timedelta(days=14, microseconds=-1))
     raise_due(settings)
     assert told(settings)[0][2] == "open"
     clock.shift(timedelta(microseconds=1))
     raise_due(settings)
-    assert told(settings)[0][2] == "expired"
+    assert [status for *_, status in told(settings)] == ["expired", "dismissed"]
 
 
 def indexes(scored: Scored) -> dict[str, float | None]:

@@ -11,7 +11,16 @@ import sqlalchemy as sa
 from api import agreements, db, dpa
 from api.exports import catalog, gates
 from api.exports.candidates import Candidate
-from api.models import AgreementSignature, DpaAcceptance, Event, ExportDestination, Profile, WebhookEvent, Workspace
+from api.models import (
+    AgreementSignature,
+    DpaAcceptance,
+    Event,
+    ExportDestination,
+    ExportRow,
+    Profile,
+    WebhookEvent,
+    Workspace,
+)
 from tests.api.exports.conftest import Exporting
 from tests.api.webhooks.conftest import subscribed
 from tests.factories import accounts, exports, people
@@ -86,7 +95,10 @@ def test_nobody_and_who_refuses_marketing_are_skipped(exporting: Exporting) -> N
 
 
 def test_a_payment_taken_back_in_full_is_worth_nothing_to_report(exporting: Exporting) -> None:
-    assert exporting.outcome(exporting.conversion("back", cash_minor=0)) == skipped("zero_value")
+    lead = {"conversion_type": "lead_created", "is_cash": False, "cash_minor": None, "pipeline_minor": 0}
+    exporting.publish(exporting.conversion("back", cash_minor=0), exporting.conversion("lead", **lead))
+    exporting.match()
+    assert exporting.ledger() == {exporting.id_of("back"): skipped("zero_value"), exporting.id_of("lead"): QUEUED}
 
 
 def test_an_event_that_was_taken_back_after_the_snapshot_is_skipped(exporting: Exporting) -> None:
@@ -108,6 +120,12 @@ def test_the_second_way_to_the_same_pixel_is_a_duplicate(exporting: Exporting) -
     assert exporting.match() == 2
     found = {row.destination_id: (row.status, row.reason) for row in exporting.rows()}
     assert found == {exporting.destination.id: QUEUED, second.id: skipped("duplicate")}
+    # what never went the first way is none
+    exporting.change(ExportRow, exporting.rows()[0].id, status="failed", reason="rejected")
+    third = exports.connection(exporting.url, exporting.profile)
+    exports.destination(exporting.url, exporting.profile, third, target=exporting.destination.target)
+    exporting.match()
+    assert [row.status for row in exporting.rows()] == ["failed", "skipped", "queued"]
 
 
 def test_what_was_sent_stays_where_it_went_when_its_destination_is_moved(exporting: Exporting) -> None:

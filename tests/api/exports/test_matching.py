@@ -65,6 +65,7 @@ def test_what_a_file_tells_ahead_waits_until_it_has_happened(exporting: Exportin
 
 def test_what_no_rule_asks_for_has_no_row(exporting: Exporting) -> None:
     exporting.change(ExportDestination, exporting.destination.id, conversion_types=["lead_created"])
+    event(exporting, is_test=True)
     exporting.publish(exporting.conversion("one"))
     assert exporting.match() == 0
     off = [{"type": "payment_received", "enabled": False, "send_value": False}]

@@ -243,7 +243,7 @@ def test_five_failures_in_a_row_are_failing_one_sent_is_well_and_a_day_of_it_is_
     assert (exporting.health().consecutive_failures, exporting.health().failing_since) == (0, None)
     exporting.change(ExportDestination, exporting.destination.id, failing_since=db.now() - timedelta(hours=25))
     waiting = exports.row(exporting.url, exporting.destination)
-    assert sending.give_up(exporting.settings) == 1
+    assert [sending.give_up(exporting.settings) for _ in range(2)] == [1, 0]
     assert (exporting.health().is_enabled, exporting.health().disabled_reason) == (False, "failing_24h")
     assert exporting.ledger()[waiting.conversion_id] == ("skipped", "destination_disabled")
     with db.transaction(exporting.url) as session:

@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from api import db
 from api.models import ApiKey, App, AuditEntry, Connection, Entitlement, OAuthAuthorization, Profile, User, Workspace
 from api.roles import Role
-from tests.api.oauth.walk import Walker, query_of, sign_in
+from tests.api.oauth.walk import Walker, form_token, query_of, sign_in
 from tests.api.v1.members.conftest import Ask, data, refusal
 from tests.factories import accounts, people
 from tests.factories.receivers import PUBLIC
@@ -152,6 +152,18 @@ def test_a_disconnected_app_is_told_nothing_more_and_reaches_nothing_it_adopted(
     assert [one["status"] for one in there] == ["active"]
     switch = ask("PUT", path, header, {"enabled": True})
     assert refusal(switch) == (404, "not_found", None)
+
+
+def test_two_clicks_let_an_app_in_once_and_to_one_profile(client: FlaskClient, profile: Profile, app: Walker) -> None:
+    sent = {"form_token": form_token(app.ask(**ASKED)), "decision": "allow", "profile_id": profile.id}
+    first, second, other = (
+        client.post("/oauth/authorize", query_string=app.asking(**ASKED), data={**sent, **changed})
+        for changed in ({}, {}, {"profile_id": UNKNOWN})
+    )
+    # the browser heeds the answer to the second click alone
+    codes = [query_of(one)["code"] for one in (first, second)]
+    assert [app.exchange(one, client_id=None, code_verifier=None).status_code for one in codes] == [400, 200]
+    assert "This request is over" in other.text
 
 
 def test_an_app_keeps_what_it_provisioned_when_a_consent_ends(

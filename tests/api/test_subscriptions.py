@@ -86,6 +86,7 @@ def test_what_was_ever_paid_ends_the_trial() -> None:
 
 
 def test_a_grant_outranks_what_is_paid_for_less_and_yields_to_more() -> None:
+    assert told(Subscription(workspace_id="w", granted_plan="growth"), START) == ("growth", "active")
     assert told(paying(granted_plan="enterprise"), START) == ("enterprise", "active")
     assert told(paying(granted_plan="growth", paid_plan="agency"), START) == ("agency", "active")
     assert told(paying(granted_plan="growth", status="canceled", paid_plan="agency"), START) == ("growth", "active")

@@ -19,6 +19,7 @@ ROOT = PROJECT.parent
 _JUDGED = ["tests/data_contracts/test_values.py", "tests/data_contracts/test_judge.py"]
 _META = [f"tests/connectors/test_meta_{what}.py" for what in ("rows", "ads", "live")]
 _TIKTOK = [f"tests/connectors/test_tiktok_{what}.py" for what in ("rows", "ads", "live")]
+_PLANS = ["tests/api/test_subscriptions.py", "tests/touchledger/test_accounts.py"]
 _STRIPE = ["tests/connectors/test_stripe.py", "tests/connectors/test_stripe_captures.py"]
 FILES = {
     "api windows": ("api.windows", ["tests/api/test_windows.py"]),
@@ -41,7 +42,7 @@ FILES = {
     "tiktok rows": ("connectors.tiktok_rows", _TIKTOK),
     "stripe rows": ("connectors.stripe", _STRIPE),
     "recommendation rules": ("api.recommendations.rules", ["tests/api/recommendations/test_rules.py"]),
-    "plans": ("api.subscriptions", ["tests/api/test_subscriptions.py", "-k", "not postgres"]),
+    "plans": ("api.subscriptions", [*_PLANS, "-k", "not postgres"]),
     "looks": ("orchestration.ranking.standing", ["tests/orchestration/ranking/test_standing.py"]),
     "contract values": ("data_contracts.values", _JUDGED),
     "contract rules": ("data_contracts.rules", _JUDGED),

@@ -99,12 +99,16 @@ def begin_trial(session: Session, *, workspace: Workspace, plan: str) -> Subscri
 def grant(session: Session, *, workspace: Workspace, plan: str) -> Standing:
     """Give a workspace a plan for as long as the operator likes; starter takes the grant and any trial away.
 
-    409 invalid_state/already_on_plan when somebody pays for as much or more: that would go on costing them.
+    409 invalid_state/already_on_plan when somebody pays for as much or more: that would go on costing them. What was
+    given is taken back all the same.
     """
-    subscription = subscription_of(session, workspace.id)
-    before = standing(subscription, db.now())
-    if before.is_paying and rank(plan) <= rank(before.plan):
-        raise errors.INVALID_STATE(f"The workspace pays for {before.plan}: end that first.", reason="already_on_plan")
+    subscription, at = subscription_of(session, workspace.id), db.now()
+    before = standing(subscription, at)
+    # a grant hides what is paid for less
+    paid = _paid(subscription, at) if subscription else None
+    takes_back = plan == "starter" and subscription is not None and subscription.granted_plan is not None
+    if paid is not None and paid.is_paying and rank(plan) <= rank(paid.plan) and not takes_back:
+        raise errors.INVALID_STATE(f"The workspace pays for {paid.plan}: end that first.", reason="already_on_plan")
     if subscription is None:
         subscription = Subscription(workspace_id=workspace.id)
         session.add(subscription)

@@ -22,17 +22,25 @@ def read(asking: Asking) -> Grant:
 
 
 def _accounts(asking: Asking, refresh_token: str) -> Iterator[Account]:
-    """Every customer that can hold ads, once: directly where it is reached so, else through a manager."""
+    """Every customer that can hold ads, once: directly where it is reached so, else through a manager.
+
+    Raises what refuses the deployment's own app, where that is why none is found.
+    """
     found: dict[str, Account] = {}
+    of_app: Refused | None = None
     for above in _api(asking, refresh_token, "").customers():
         try:
             rows = _api(asking, refresh_token, above).search(google_queries.CLIENTS)
-        except Refused:
+        except Refused as refused:
             # closed customers are listed too, and refuse every question
+            of_app = refused if refused.reason == "app_refused" else of_app
             continue
         for account in (_account(row, above) for row in rows):
             if account.reached_through is None or account.external_account_id not in found:
                 found[account.external_account_id] = account
+    if of_app is not None and not found:
+        # a project that is approved for test accounts alone: its operator mends that, and no owner of an account
+        raise of_app
     yield from list(found.values())[:MOST_ACCOUNTS]
 
 

@@ -20,7 +20,7 @@ from api.oauth import families
 from api.scopes import DEFAULT_SCOPES, Scope
 from api.subscriptions import grant
 from api.v1.credentials import keys
-from data_contracts.formats import Refused, currency_digits, time_zones
+from data_contracts.formats import Refused, currency_digits, reporting_currency, time_zones
 from data_contracts.values import clean_text
 from touchledger.settings import Settings
 
@@ -32,8 +32,8 @@ LONGEST_KEY_NAME = 80
 def create_profile(settings: Settings, *, name: str, timezone: str, currency: str) -> str:
     """A new profile in the deployment's own workspace; gives its id.
 
-    Raises BadParameter for a name of no length, over 120 characters or of no text, and for an unknown time zone or
-    currency.
+    Raises BadParameter for a name of no length, over 120 characters or of no text, for an unknown time zone, and for a
+    currency that is unknown or over.
     """
     name = _written(name, LONGEST_NAME)
     if timezone not in time_zones():
@@ -42,6 +42,10 @@ def create_profile(settings: Settings, *, name: str, timezone: str, currency: st
         raise click.BadParameter(f"{timezone!r} is not an IANA time zone{hint}", param_hint="--timezone")
     if currency not in currency_digits():
         raise click.BadParameter(f"{currency!r} is not an ISO 4217 currency", param_hint="--currency")
+    try:
+        reporting_currency(currency)
+    except Refused as refused:
+        raise click.BadParameter(f"{currency} is {refused}", param_hint="--currency") from None
     with transaction(settings.operational_url) as session:
         workspace = own_workspace(session)
         profile = Profile(workspace_id=workspace.id, name=name, timezone=timezone, reporting_currency=currency)
@@ -53,7 +57,8 @@ def create_profile(settings: Settings, *, name: str, timezone: str, currency: st
 def grant_plan(settings: Settings, *, workspace_id: str, plan: str) -> dict[str, str]:
     """Give a workspace a plan that nobody pays for here; tells its id, name, plan and status.
 
-    Raises BadParameter for an unknown or archived workspace, ClickException when as much is paid for already.
+    Raises BadParameter for an unknown or archived workspace, ClickException when as much is paid for already and
+    nothing was given that could be taken back.
     """
     with transaction(settings.operational_url) as session:
         workspace = session.get(Workspace, workspace_id, with_for_update={"key_share": True})

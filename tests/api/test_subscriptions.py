@@ -73,6 +73,8 @@ def test_a_canceled_subscription_lasts_to_the_end_of_what_was_paid() -> None:
     before = standing(leaving, START)
     assert (before.plan, before.status, before.cancel_at_period_end) == ("growth", "active", True)
     assert told(leaving, START + timedelta(days=30)) == ("starter", "canceled")
+    unpaid = paying(status="past_due", past_due_since=START, cancel_at=START + SECOND)
+    assert standing(unpaid, START).ends_at == START + SECOND
 
 
 def test_what_was_ever_paid_ends_the_trial() -> None:
@@ -84,6 +86,7 @@ def test_what_was_ever_paid_ends_the_trial() -> None:
 
 
 def test_a_grant_outranks_what_is_paid_for_less_and_yields_to_more() -> None:
+    assert told(Subscription(workspace_id="w", granted_plan="growth"), START) == ("growth", "active")
     assert told(paying(granted_plan="enterprise"), START) == ("enterprise", "active")
     assert told(paying(granted_plan="growth", paid_plan="agency"), START) == ("agency", "active")
     assert told(paying(granted_plan="growth", status="canceled", paid_plan="agency"), START) == ("growth", "active")

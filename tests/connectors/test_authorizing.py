@@ -137,6 +137,12 @@ def test_a_google_code_becomes_a_refresh_token_and_closed_customers_are_passed_o
     sandbox.plan({"route": f"customers/{CUSTOMERS[0].id}/", "kind": "code", "code": "CUSTOMER_NOT_ENABLED"})
     grant = redeem(asked, transport, code=code(asked), back=BACK)
     assert [one.external_account_id for one in grant.accounts] == [CUSTOMERS[1].id]
+    # nobody but the operator can mend that, who reads the reason in the log
+    unapproved = "CLOUD_PROJECT_NOT_APPROVED_FOR_PRODUCTION"
+    sandbox.plan({"route": "googleAds:search$", "kind": "code", "code": unapproved, "times": None})
+    with pytest.raises(Refused) as caught:
+        redeem(asked, transport, code=code(asked), back=BACK)
+    assert caught.value.reason == "app_refused"
 
 
 def test_a_code_serves_once_for_our_app_and_from_the_same_place(sandbox: RunningSandbox, transport: Transport) -> None:

@@ -145,12 +145,12 @@ def test_reach_is_tiktoks_own_figure_of_each_window_and_level(tiktok: TikTokAds,
 def test_trailing_windows_of_long_ago_are_left_out_and_months_and_days_are_not(
     sandbox: RunningSandbox, tiktok: TikTokAds
 ) -> None:
-    old = TODAY - timedelta(days=100)
-    month = (old.replace(day=1), old)
+    old, six = TODAY - timedelta(days=100), timedelta(days=6)
     sandbox.plan()
-    list(tiktok.reach([(old - timedelta(days=6), old), month, (TODAY - timedelta(days=6), TODAY)]))
-    # of each level: the month and the week that ends today
-    assert sandbox.calls("integrated/get/") == 6
+    # of three levels both, then the newest alone
+    for month, lists in (([(old.replace(day=1), old)], 6), ([], 9)):
+        list(tiktok.reach([(old - six, old), *month, (TODAY - six, TODAY)]))
+        assert sandbox.calls("integrated/get/") == lists
 
 
 @pytest.mark.parametrize(

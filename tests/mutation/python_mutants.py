@@ -18,6 +18,8 @@ from tests.mutation.results import Result
 ROOT = PROJECT.parent
 _JUDGED = ["tests/data_contracts/test_values.py", "tests/data_contracts/test_judge.py"]
 _META = [f"tests/connectors/test_meta_{what}.py" for what in ("rows", "ads", "live")]
+_TIKTOK = [f"tests/connectors/test_tiktok_{what}.py" for what in ("rows", "ads", "live")]
+_PLANS = ["tests/api/test_subscriptions.py", "tests/touchledger/test_accounts.py"]
 _STRIPE = ["tests/connectors/test_stripe.py", "tests/connectors/test_stripe_captures.py"]
 FILES = {
     "api windows": ("api.windows", ["tests/api/test_windows.py"]),
@@ -37,7 +39,11 @@ FILES = {
     "webhook egress": ("api.webhooks.egress", ["tests/api/webhooks/test_egress.py"]),
     "chat messages": ("api.hooks.chat_messages", ["tests/api/hooks/test_chat.py"]),
     "meta rows": ("connectors.meta_rows", _META),
+    "tiktok rows": ("connectors.tiktok_rows", _TIKTOK),
     "stripe rows": ("connectors.stripe", _STRIPE),
+    "recommendation rules": ("api.recommendations.rules", ["tests/api/recommendations/test_rules.py"]),
+    "plans": ("api.subscriptions", [*_PLANS, "-k", "not postgres"]),
+    "looks": ("orchestration.ranking.standing", ["tests/orchestration/ranking/test_standing.py"]),
     "contract values": ("data_contracts.values", _JUDGED),
     "contract rules": ("data_contracts.rules", _JUDGED),
 }

@@ -1,4 +1,4 @@
-"""Names from the command line are those that the API would keep."""
+"""What the command line keeps of names, and what it does with plans that somebody pays for."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import pytest
 import sqlalchemy as sa
 
 from api.db import now, transaction
-from api.models import ApiKey, Profile, Workspace
+from api.models import ApiKey, Profile, Subscription, Workspace
+from tests.factories import billing
 from tests.touchledger.test_cli import CREATE, run
 from touchledger.settings import Settings
 
@@ -43,3 +44,26 @@ def test_a_profile_of_the_command_line_is_in_no_workspace_of_somebody_elses(sett
     third = run(*CREATE).stdout.strip()
     with transaction(settings.operational_url) as session:
         assert session.get_one(Workspace, session.get_one(Profile, third).workspace_id).archived_at is None
+
+
+def test_no_profile_is_made_to_report_in_a_currency_that_is_over(settings: Settings) -> None:
+    # the API had refused it, and no rate converts into it
+    told = run(*CREATE, "--currency", "hrk", code=2).stderr
+    assert "HRK is a currency that is no longer in use" in " ".join(told.split())
+    with transaction(settings.operational_url) as session:
+        assert session.scalars(sa.select(Profile)).all() == []
+
+
+@pytest.mark.parametrize(("bought", "later"), [("growth", "growth"), ("growth", "enterprise")])
+def test_what_was_given_hides_what_is_paid_and_can_be_taken_back(settings: Settings, bought: str, later: str) -> None:
+    workspace_id = billing.workspace(settings.operational_url).id
+    with transaction(settings.operational_url) as session:
+        session.add(Subscription(workspace_id=workspace_id, billing="card", status="active", paid_plan=bought))
+    plan = ("workspace", "plan", workspace_id)
+    assert run(*plan, "agency", "--quiet").stdout == "agency\n"
+    # it goes on costing them
+    assert f"pays for {bought}" in run(*plan, bought, code=1).stderr
+    with transaction(settings.operational_url) as session:
+        session.get_one(Subscription, workspace_id).paid_plan = later
+    assert run(*plan, "starter", "--quiet").stdout == f"{later}\n"
+    assert f"pays for {later}" in run(*plan, "starter", code=1).stderr

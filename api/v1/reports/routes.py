@@ -177,9 +177,11 @@ def schedule_reports(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     session().scalar(sa.select(Workspace.id).where(Workspace.id == workspace_id).with_for_update(key_share=True))
     found = _profiles(session(), workspace_id, body["profile_ids"])
     plans.require(auth.current().workspace, "bulk_reports")
-    _require_means(patch.get("format", "csv"), sends=sends)
     locale = _locale(session(), workspace_id)
     applied = [schedules.apply(session(), profile, patch, locale=locale) for profile in found]
+    # a new one has a format too where none is named
+    asked = {row.format for outcome, row in applied if outcome == "created" or "format" in patch}
+    _require_means("pdf" if "pdf" in asked else "csv", sends=sends)
     outcomes = [outcome for outcome, _ in applied]
     counts = {name: outcomes.count(name) for name in ("created", "updated", "unchanged")}
     changed = [row.profile_id for outcome, row in applied if outcome != "unchanged"]

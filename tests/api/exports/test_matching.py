@@ -11,10 +11,19 @@ import sqlalchemy as sa
 from api import agreements, db, dpa
 from api.exports import catalog, gates
 from api.exports.candidates import Candidate
-from api.models import AgreementSignature, DpaAcceptance, Event, ExportDestination, Profile, WebhookEvent, Workspace
+from api.models import (
+    AgreementSignature,
+    DpaAcceptance,
+    Event,
+    ExportDestination,
+    ExportRow,
+    Profile,
+    WebhookEvent,
+    Workspace,
+)
 from tests.api.exports.conftest import Exporting
 from tests.api.webhooks.conftest import subscribed
-from tests.factories import exports, people
+from tests.factories import accounts, exports, people
 
 QUEUED = ("queued", None)
 
@@ -26,7 +35,7 @@ def skipped(reason: str) -> tuple[str, str]:
 
 def event(exporting: Exporting, **columns: Any) -> Event:
     with db.transaction(exporting.url) as session:
-        made = Event(id=db.new_id(), profile_id=exporting.profile.id, fingerprint="f", **columns)
+        made = Event(**{"id": db.new_id(), "profile_id": exporting.profile.id, "fingerprint": "f", **columns})
         made.conversion_type = "payment_received"
         session.add(made)
     return made
@@ -56,6 +65,7 @@ def test_what_a_file_tells_ahead_waits_until_it_has_happened(exporting: Exportin
 
 def test_what_no_rule_asks_for_has_no_row(exporting: Exporting) -> None:
     exporting.change(ExportDestination, exporting.destination.id, conversion_types=["lead_created"])
+    event(exporting, is_test=True)
     exporting.publish(exporting.conversion("one"))
     assert exporting.match() == 0
     off = [{"type": "payment_received", "enabled": False, "send_value": False}]
@@ -86,7 +96,10 @@ def test_nobody_and_who_refuses_marketing_are_skipped(exporting: Exporting) -> N
 
 
 def test_a_payment_taken_back_in_full_is_worth_nothing_to_report(exporting: Exporting) -> None:
-    assert exporting.outcome(exporting.conversion("back", cash_minor=0)) == skipped("zero_value")
+    lead = {"conversion_type": "lead_created", "is_cash": False, "cash_minor": None, "pipeline_minor": 0}
+    exporting.publish(exporting.conversion("back", cash_minor=0), exporting.conversion("lead", **lead))
+    exporting.match()
+    assert exporting.ledger() == {exporting.id_of("back"): skipped("zero_value"), exporting.id_of("lead"): QUEUED}
 
 
 def test_an_event_that_was_taken_back_after_the_snapshot_is_skipped(exporting: Exporting) -> None:
@@ -95,9 +108,10 @@ def test_an_event_that_was_taken_back_after_the_snapshot_is_skipped(exporting: E
 
 
 def test_a_test_event_is_seen_and_stays_here(exporting: Exporting) -> None:
+    event(exporting, is_test=True, profile_id=accounts.profile(exporting.url).id)
     seen = event(exporting, is_test=True)
     assert exporting.outcome() == skipped("test_event")
-    assert exporting.rows()[0].event_id == seen.id
+    assert [one.event_id for one in exporting.rows()] == [seen.id]
 
 
 def test_the_second_way_to_the_same_pixel_is_a_duplicate(exporting: Exporting) -> None:
@@ -107,6 +121,12 @@ def test_the_second_way_to_the_same_pixel_is_a_duplicate(exporting: Exporting) -
     assert exporting.match() == 2
     found = {row.destination_id: (row.status, row.reason) for row in exporting.rows()}
     assert found == {exporting.destination.id: QUEUED, second.id: skipped("duplicate")}
+    # what never went the first way is none
+    exporting.change(ExportRow, exporting.rows()[0].id, status="failed", reason="rejected")
+    third = exports.connection(exporting.url, exporting.profile)
+    exports.destination(exporting.url, exporting.profile, third, target=exporting.destination.target)
+    exporting.match()
+    assert [row.status for row in exporting.rows()] == ["failed", "skipped", "queued"]
 
 
 def test_what_was_sent_stays_where_it_went_when_its_destination_is_moved(exporting: Exporting) -> None:

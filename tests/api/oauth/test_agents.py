@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 
 from api import db
 from api.models import AuditEntry, OAuthAuthorization, OAuthClient, Profile, User, UserToken
+from api.pages.browser import AGAIN_WITHIN
 from api.roles import Role
 from tests.api.oauth.walk import Walker, form_token, query_of, sign_in
 from tests.factories import people
@@ -178,6 +179,16 @@ def test_two_clicks_are_one_decision(agent: Walker, client: FlaskClient, url: st
     assert [query_of(one)["error"] for one in denied] == ["access_denied"] * 2
     with db.transaction(url) as session:
         assert sorted(session.scalars(sa.select(OAuthAuthorization.status))) == ["denied", "granted"]
+
+
+def test_a_click_a_minute_later_is_no_second_one_of_two(agent: Walker, client: FlaskClient) -> None:
+    with time_machine.travel(db.now(), tick=False) as clock:
+        sent = {"form_token": form_token(agent.ask()), "decision": "allow", "scope": ["mcp:read"]}
+        given = client.post("/oauth/authorize", query_string=agent.asking(), data=sent)
+        clock.shift(AGAIN_WITHIN)
+        late = client.post("/oauth/authorize", query_string=agent.asking(), data=sent)
+    assert query_of(given)["code"]
+    assert "This request is over" in late.text
 
 
 def test_a_form_that_is_not_ours_decides_nothing(agent: Walker, client: FlaskClient, url: str) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 
 import pytest
 import sqlalchemy as sa
@@ -19,25 +18,13 @@ from api.recommendations.raising import raise_due
 from api.served import profile_facts
 from api.snapshot import snapshots
 from connectors.meta_rows import budget_step
+from tests.api.recommendations.conftest import START, alter
 from tests.api.webhooks.conftest import subscribed
 from tests.factories import accounts
 from tests.factories.scored import THROUGH, Scored, ad_id
 from touchledger.settings import Settings
 
-START = datetime(2026, 3, 29, 6, tzinfo=UTC)
 LOSER = {"attributed_revenue": (12.0, "high")}
-
-
-@pytest.fixture
-def clock() -> Iterator[time_machine.Traveller]:
-    with time_machine.travel(START, tick=False) as traveller:
-        yield traveller
-
-
-@pytest.fixture
-def scored(settings: Settings, profile: Profile, clock: object) -> Iterator[Scored]:
-    yield Scored(settings, profile)
-    snapshots(settings).close()
 
 
 def rows(settings: Settings) -> list[Recommendation]:
@@ -124,6 +111,21 @@ def test_a_recommended_budget_is_one_that_its_platform_takes(
     assert row.to_minor % budget_step(currency) == 0
 
 
+def test_only_scaling_moves_a_budget_which_the_campaign_may_have_or_nobody(scored: Scored, settings: Settings) -> None:
+    campaign, ad_set = scored.rows["entities"]
+    ad_set["daily_budget_minor"] = None
+    scored.ad(1, 80.0, layers={"attributed_revenue": (81.6, "medium")}, spend_minor=1000)
+    scored.ad(2, 50.0, tier="high", spend_minor=3000)
+    for budget, moved in ((5000, ("change_budget", "campaign", ad_id(900), 6000)), (None, ("none", None, None, None))):
+        campaign |= {"daily_budget_minor": budget, "budget_currency": "EUR"}
+        scored.publish()
+        raise_due(settings)
+        found = {
+            one.kind: (one.action_type, one.action_level, one.action_entity_id, one.to_minor) for one in rows(settings)
+        }
+        assert found == {"scale": moved, "refresh": ("none", None, None, None)}
+
+
 def test_an_ad_that_does_not_run_needs_no_decision(scored: Scored, settings: Settings) -> None:
     scored.ad(1, 10.0, layers=LOSER, last_day=THROUGH - timedelta(days=7))
     scored.ad(2, 10.0, layers=LOSER, status="PAUSED")
@@ -163,12 +165,15 @@ def test_it_expires_when_its_ground_is_gone_or_its_ad_is(
 ) -> None:
     scored.ad(1, 10.0, layers=LOSER)
     scored.ad(2, 10.0, layers=LOSER)
+    scored.ad(3, 10.0, layers=LOSER)
     again(scored, clock, days=0)
-    scored.without(1)
-    scored.without(2)
+    # one of another profile, at which this look does not look
+    alter(settings, "3", profile_id=accounts.profile(settings.operational_url).id)
+    for key in (1, 2, 3):
+        scored.without(key)
     scored.ad(1, 50.0, layers=LOSER)
     again(scored, clock)
-    assert told(settings) == [("1", "pause", "expired"), ("2", "pause", "expired")]
+    assert told(settings) == [("1", "pause", "expired"), ("2", "pause", "expired"), ("3", "pause", "open")]
 
 
 def test_a_stronger_one_supersedes_and_a_weaker_one_follows_what_expired(
@@ -191,9 +196,7 @@ def test_what_was_decided_is_not_suggested_for_14_days_and_something_else_is(
 ) -> None:
     scored.ad(1, 10.0, layers=LOSER)
     again(scored, clock, days=0)
-    with db.transaction(settings.operational_url) as session:
-        row = session.scalars(sa.select(Recommendation)).one()
-        row.status, row.decided_at = decision, db.now()
+    alter(settings, "1", status=decision, decided_at=db.now())
     again(scored, clock, days=13.99)
     assert told(settings) == [("1", "pause", decision)]
     scored.without(1)
@@ -207,14 +210,16 @@ def test_what_was_decided_is_not_suggested_for_14_days_and_something_else_is(
 def test_what_no_snapshot_confirms_for_14_days_expires(
     scored: Scored, settings: Settings, clock: time_machine.Traveller
 ) -> None:
-    scored.ad(1, 10.0, layers=LOSER)
+    for key in (1, 2):
+        scored.ad(key, 10.0, layers=LOSER)
     again(scored, clock, days=0)
+    alter(settings, "2", status="dismissed")
     clock.shift(timedelta(days=14, microseconds=-1))
     raise_due(settings)
     assert told(settings)[0][2] == "open"
     clock.shift(timedelta(microseconds=1))
     raise_due(settings)
-    assert told(settings)[0][2] == "expired"
+    assert [status for *_, status in told(settings)] == ["expired", "dismissed"]
 
 
 def indexes(scored: Scored) -> dict[str, float | None]:
@@ -243,6 +248,7 @@ def test_the_response_index_compares_the_last_week_with_days_4_to_10(scored: Sco
     assert found["2"] == pytest.approx((700 + 5) / (usual + 5))
     raise_due(settings)
     assert told(settings) == [("1", "refresh", "open")]
+    assert rows(settings)[0].evidence["response_index"] == round(found["1"] or 0, 4)
 
 
 def test_the_days_of_the_response_index_are_those_with_impressions(scored: Scored) -> None:

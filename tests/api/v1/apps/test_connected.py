@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from api import db
 from api.models import ApiKey, App, AuditEntry, Connection, Entitlement, OAuthAuthorization, Profile, User, Workspace
 from api.roles import Role
-from tests.api.oauth.walk import Walker, query_of, sign_in
+from tests.api.oauth.walk import Walker, form_token, query_of, sign_in
 from tests.api.v1.members.conftest import Ask, data, refusal
 from tests.factories import accounts, people
 from tests.factories.receivers import PUBLIC
@@ -114,7 +114,7 @@ def test_it_tells_when_an_agent_was_last_there(
 
 
 def test_a_disconnected_app_is_told_nothing_more_and_reaches_nothing_it_adopted(
-    ask: Ask, url: str, profile: Profile, w: str, as_owner: str, app: Walker
+    ask: Ask, url: str, profile: Profile, w: str, as_owner: str, owner: User, app: Walker
 ) -> None:
     header, wanted = app.auth["Authorization"], {"url": f"https://{PUBLIC}/app", "events": ["*"]}
     data(ask("POST", "/webhooks/subscriptions", connected(app, profile, "connections"), wanted), 201)
@@ -134,10 +134,36 @@ def test_a_disconnected_app_is_told_nothing_more_and_reaches_nothing_it_adopted(
     connected(app, profile, "connections")
     assert state() == ({"app": "active", "own": "active"}, ["mine"], True), "a newer consent carries all of it on"
     (row,) = [row for row in data(ask("GET", f"{w}/connected-apps", as_owner)) if row["status"] == "granted"]
+
+    # the same app elsewhere, and another app here, which carry nothing of this
+    second = Profile(workspace_id=profile.workspace_id, name="S", timezone="UTC", reporting_currency="USD")
+    granted = {"kind": "consumer_app", "client_id": "c", "client_name": "C", "status": "granted", "scopes": []}
+    with db.transaction(url) as session:
+        session.add(second)
+        session.add(
+            OAuthAuthorization(**granted, app_id=people.app(url).app.id, user_id=owner.id, profile_id=profile.id)
+        )
+    data(ask("POST", "/webhooks/subscriptions", connected(app, second, "connections"), wanted), 201)
+    data(ask("POST", f"/profiles/{second.id}/adopt", header, {"external_ref": "second"}))
+
     data(ask("DELETE", f"{w}/connected-apps/{row['id']}", as_owner))
-    assert state() == ({"app": "paused", "own": "active"}, [], False), "nobody else could switch it off"
+    assert state() == ({"app": "paused", "own": "active"}, ["second"], False), "nobody else could switch it off"
+    there = data(ask("GET", f"/webhooks/subscriptions?profile_id={second.id}", as_owner))
+    assert [one["status"] for one in there] == ["active"]
     switch = ask("PUT", path, header, {"enabled": True})
     assert refusal(switch) == (404, "not_found", None)
+
+
+def test_two_clicks_let_an_app_in_once_and_to_one_profile(client: FlaskClient, profile: Profile, app: Walker) -> None:
+    sent = {"form_token": form_token(app.ask(**ASKED)), "decision": "allow", "profile_id": profile.id}
+    first, second, other = (
+        client.post("/oauth/authorize", query_string=app.asking(**ASKED), data={**sent, **changed})
+        for changed in ({}, {}, {"profile_id": UNKNOWN})
+    )
+    # the browser heeds the answer to the second click alone
+    codes = [query_of(one)["code"] for one in (first, second)]
+    assert [app.exchange(one, client_id=None, code_verifier=None).status_code for one in codes] == [400, 200]
+    assert "This request is over" in other.text
 
 
 def test_an_app_keeps_what_it_provisioned_when_a_consent_ends(
@@ -153,16 +179,16 @@ def test_an_app_keeps_what_it_provisioned_when_a_consent_ends(
 
 
 def test_an_agent_of_a_member_loses_its_tokens(
-    ask: Ask, profile: Profile, w: str, as_owner: str, agent: Walker
+    ask: Ask, url: str, profile: Profile, w: str, as_owner: str, owner: User, agent: Walker
 ) -> None:
-    first = agent.exchange(agent.code()).get_json()
+    first, own = agent.exchange(agent.code()).get_json(), people.token_of(url, owner)
     (row,) = data(ask("GET", f"{w}/connected-apps", as_owner))
     assert (row["kind"], row["app"]["name"], row["app"]["app_id"]) == ("agent", "Ada's agent", None)
     assert (row["profile_id"], row["scopes"]) == (None, ["mcp:read", "mcp:write"])
     assert agent.campaigns(first["access_token"], profile.id) == 200
     ended = data(ask("DELETE", f"{w}/connected-apps/{row['id']}", as_owner))
     assert (ended["keys_revoked"], ended["tokens_revoked"]) == (0, 1)
-    assert agent.campaigns(first["access_token"], profile.id) == 401
+    assert [agent.campaigns(one, profile.id) for one in (first["access_token"], own)] == [401, 200]
     assert agent.refresh(first["refresh_token"]).get_json()["error"] == "invalid_grant"
 
 

@@ -83,8 +83,17 @@ def test_a_plan_is_bought_changed_and_ended_with_the_processor(
 
 
 def test_an_open_checkout_is_given_again_and_another_plan_replaces_it(
-    ask: Ask, sandbox: RunningSandbox, selling: Settings
+    ask: Ask, sandbox: RunningSandbox, selling: Settings, profile: Profile
 ) -> None:
+    url, other = selling.operational_url, factory.workspace(selling.operational_url).id
+    # what this workspace buys is nothing to another's pages, nor to its own of another kind
+    bystanders = [("checkout", "pending", other), ("checkout", "expired", other)]
+    bystanders += [("connect", "pending", profile.workspace_id)]
+    with db.transaction(url) as session:
+        for kind, status, whose in bystanders:
+            page = Handoff(kind=kind, status=status, workspace_id=whose, plan="growth", interval="month", url="u")
+            page.expires_at = db.now() + timedelta(days=1)
+            session.add(page)
     first = ask("checkout-session", {"plan": "growth"})
     again = ask("checkout-session", {"plan": "growth", "interval": "month"})
     assert (first.status_code, again.status_code) == (201, 200)
@@ -101,6 +110,9 @@ def test_an_open_checkout_is_given_again_and_another_plan_replaces_it(
     left = httpx.get(data(first)["url"], trust_env=False)
     assert left.status_code == 200
     assert sandbox.calls("/expire") == 2
+    with db.transaction(url) as session:
+        found = [(one.kind, one.status, one.workspace_id) for one in session.scalars(sa.select(Handoff))]
+    assert set(bystanders) <= set(found)
 
 
 def test_a_replaced_checkout_stays_canceled_when_the_processor_tells_that_its_page_was_closed(

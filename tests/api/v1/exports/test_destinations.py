@@ -118,17 +118,28 @@ def test_switched_off_it_skips_what_waits_and_on_again_it_tries_what_failed(
     key: Caller, url: str, profile: Profile, via: Connection
 ) -> None:
     at = db.now()
+    failed = {"status": "failed", "attempts": 5, "reason": "transient"}
+    # what another destination has is its own
+    other = exports.destination(url, profile)
+    exports.row(url, other)
+    exports.row(url, other, failed_at=at - timedelta(days=6), **failed)
     found = exports.destination(url, profile, via, consecutive_failures=7, failing_since=at, failing_reason="refused")
     exports.row(url, found)
-    exports.row(url, found, status="failed", failed_at=at - timedelta(days=6), attempts=5, reason="transient")
-    exports.row(url, found, status="failed", failed_at=at - timedelta(days=8), reason="transient")
-    assert data(key.get(PATH))[0]["status"] == "failing"
+    exports.row(url, found, failed_at=at - timedelta(days=6), **failed)
+    exports.row(url, found, failed_at=at - timedelta(days=8), **failed)
+
+    def kept() -> list[tuple[str, int]]:
+        rows = [(row.status, row.attempts) for row in exports.rows(url)]
+        assert rows[:2] == [("queued", 0), ("failed", 5)]
+        return rows[2:]
+
+    assert {row["id"]: row["status"] for row in data(key.get(PATH))} == {other.id: "ok", found.id: "failing"}
     off = data(key("PATCH", f"{PATH}/{found.id}", json={"enabled": False}))
     assert (off["status"], off["status_reason"]) == ("disabled", "person")
-    assert [row.status for row in exports.rows(url)] == ["skipped", "failed", "failed"]
+    assert kept() == [("skipped", 0), ("failed", 5), ("failed", 5)]
     on = data(key("PATCH", f"{PATH}/{found.id}", json={"enabled": True}))
     assert (on["status"], on["consecutive_failures"]) == ("ok", 0)
-    assert [(row.status, row.attempts) for row in exports.rows(url)] == [("skipped", 0), ("queued", 0), ("failed", 0)]
+    assert kept() == [("skipped", 0), ("queued", 0), ("failed", 5)]
 
 
 def test_what_failed_of_a_type_that_it_no_longer_takes_is_not_queued_again(

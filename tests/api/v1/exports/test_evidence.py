@@ -67,6 +67,7 @@ def test_the_tab_counts_what_failed_since_the_last_look(ask: Ask, url: str, prof
     exports.row(url, destination, status="failed", failed_at=earlier)
     exports.row(url, destination, status="failed", failed_at=db.now())
     exports.row(url, destination)
+    exports.row(url, exports.destination(url, accounts.profile(url)), status="failed", failed_at=db.now())
     path = f"/workspaces/{profile.workspace_id}/tab-counts"
     assert ask("GET", path, admin).get_json()["data"]["tabs"]["exports"] == 1
     since = (earlier - timedelta(minutes=1)).strftime("%Y-%m-%dT%H:%M:%SZ")

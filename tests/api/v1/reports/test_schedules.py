@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -101,6 +102,20 @@ def test_what_a_schedule_cannot_be_is_refused(ask: Ask, settings: Settings, prof
     change(settings, profile, plan="growth", acquisition_source="oauth")
     assert refused(ask, profile, **WEEKLY) == (403, "app_provisioned_workspace")
     assert hub(ask)["schedules"] == []
+
+
+def test_a_schedule_of_a_kind_of_file_that_is_not_made_here_is_refused(
+    ask: Ask, profile: Profile, second: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apply(ask, profile, **WEEKLY)
+    monkeypatch.setitem(sys.modules, "weasyprint", None)
+    # who names none means pdf, of a new one; each of its runs failed
+    new = {name: value for name, value in WEEKLY.items() if name != "format"}
+    for kind in ({}, {"format": "pdf"}):
+        assert refused(ask, second, **new, **kind) == (501, "not_implemented")
+    assert refused(ask, profile, template=WEEKLY["template"], format="pdf") == (501, "not_implemented")
+    assert counts(apply(ask, profile, **new, hour=7)) == (0, 1, 0)
+    assert [one["profile_id"] for one in hub(ask)["schedules"]] == [profile.id]
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,17 @@ FOREIGN = frozenset(
         "TieredStopAtLevel",
     }
     | {"block_allocator_memory", "perf", "psql", "pg_restore", "chgrp", "openssl", "rand", "Reload", "pg_blocking_pids"}
-    | {"USER", "target_session_attrs", "REJECTED", "SPARK_LOCAL_DIRS", "dayofweek", "date_diff", "BigInt", "changelog"}
+    | {
+        "USER",
+        "target_session_attrs",
+        "REJECTED",
+        "SPARK_LOCAL_DIRS",
+        "HADOOP_CONF_DIR",
+        "dayofweek",
+        "date_diff",
+        "BigInt",
+        "changelog",
+    }
     | {"basil", "libgomp1"}
 )
 # a bundle of top ads is made of files of its own

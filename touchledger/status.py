@@ -24,10 +24,10 @@ from orchestration.ingested import waiting
 from orchestration.lake import Lake
 from orchestration.quarantine import counted, rows
 from orchestration.raw_rows import RawRows
+from orchestration.unrated import unrated
 from touchledger.output import Output
 from touchledger.settings import Settings
 from touchledger.tables import table
-from touchledger.unrated import unrated
 
 
 def report(output: Output, settings: Settings) -> None:

@@ -3,8 +3,10 @@
 import time
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 
 import dagster as dg
+import duckdb
 
 from data_contracts.contract import Contract, served
 from orchestration import pointer, recomputes
@@ -12,20 +14,28 @@ from orchestration.announcing import announce
 from orchestration.assets.warehouse import mart_keys
 from orchestration.erasure import complete_erasures
 from orchestration.kept_rows import kept_marts
+from orchestration.limits import limits
 from orchestration.publish import publish
 from orchestration.purge import complete_purges
 from orchestration.resources import Deployment, Warehouse
 from orchestration.served_tables import ContractBrokenError, served_tables
 from orchestration.store_purge import complete_stores
+from orchestration.unrated import unrated
 from orchestration.warehouse_state import require_finished
+from touchledger.settings import Settings
 
 KEY = dg.AssetKey(["published"])
+RATES = "rates"
 
 
 def _checks() -> list[dg.AssetCheckSpec]:
+    rates = "Every amount has an exchange rate into its profile's currency; names the money that is in no figure"
     return [
-        dg.AssetCheckSpec(name=f"contract_{name}", asset=KEY, blocking=True, description=_promise(contract))
-        for name, contract in served().items()
+        *(
+            dg.AssetCheckSpec(name=f"contract_{name}", asset=KEY, blocking=True, description=_promise(contract))
+            for name, contract in served().items()
+        ),
+        dg.AssetCheckSpec(name=RATES, asset=KEY, description=rates),
     ]
 
 
@@ -62,6 +72,7 @@ def published(
     erased, purged = complete_erasures(settings), complete_purges(settings)
     complete_stores(settings)
     yield from verdicts([])
+    yield on_rates(settings.published / done.pointer.file, settings)
     yield dg.MaterializeResult(
         metadata={
             "snapshot": done.pointer.snapshot_id,
@@ -92,3 +103,21 @@ def verdicts(problems: list[str]) -> Iterator[dg.AssetCheckResult]:
             description="; ".join(mine) or None,
             metadata={"problems": dg.JsonMetadataValue(mine)},
         )
+
+
+def on_rates(file: Path, settings: Settings) -> dg.AssetCheckResult:
+    """A warning that tells what of a snapshot's money no rate converts, by profile, kind and currency."""
+    with duckdb.connect(str(file), read_only=True, config=limits(settings)) as snapshot:
+        found = unrated(snapshot)
+    return dg.AssetCheckResult(
+        check_name=RATES,
+        asset_key=KEY,
+        passed=not found,
+        severity=dg.AssetCheckSeverity.WARN,
+        description="Money is counted and worth 0: import rates (fx_rates) of its currencies" if found else None,
+        metadata={
+            "money without a rate": dg.JsonMetadataValue(
+                [{**one, "newest_day": str(one["newest_day"])} for one in found]
+            )
+        },
+    )

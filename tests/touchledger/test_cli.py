@@ -141,9 +141,8 @@ def test_no_plan_is_given_to_nobody_or_over_what_is_paid(settings: Settings, pro
 
 def test_an_unknown_scope_and_an_unknown_profile_are_refused(settings: Settings, profile_id: str) -> None:
     assert "known are" in run("key", "mint", "--profile", profile_id, "--scope", "all", code=2).stderr
-    assert (
-        "there is no profile 'nobody'; `touchledger status`" in run("key", "mint", "--profile", "nobody", code=2).stderr
-    )
+    told = run("key", "mint", "--profile", "nobody", code=2).stderr
+    assert "there is no profile 'nobody'; `touchledger profile list`" in told
 
 
 def test_an_archived_profile_gets_no_key(settings: Settings, profile_id: str) -> None:

@@ -108,16 +108,12 @@ def verdicts(problems: list[str]) -> Iterator[dg.AssetCheckResult]:
 def on_rates(file: Path, settings: Settings) -> dg.AssetCheckResult:
     """A warning that tells what of a snapshot's money no rate converts, by profile, kind and currency."""
     with duckdb.connect(str(file), read_only=True, config=limits(settings)) as snapshot:
-        found = unrated(snapshot)
+        told = [{**one, "newest_day": str(one["newest_day"])} for one in unrated(snapshot)]
     return dg.AssetCheckResult(
         check_name=RATES,
         asset_key=KEY,
-        passed=not found,
+        passed=not told,
         severity=dg.AssetCheckSeverity.WARN,
-        description="Money is counted and worth 0: import rates (fx_rates) of its currencies" if found else None,
-        metadata={
-            "money without a rate": dg.JsonMetadataValue(
-                [{**one, "newest_day": str(one["newest_day"])} for one in found]
-            )
-        },
+        description="Money is counted and worth 0: import rates (fx_rates) of its currencies" if told else None,
+        metadata={"money without a rate": dg.JsonMetadataValue(told)} if told else None,
     )

@@ -72,7 +72,6 @@ def published(
     erased, purged = complete_erasures(settings), complete_purges(settings)
     complete_stores(settings)
     yield from verdicts([])
-    yield on_rates(settings.published / done.pointer.file, settings)
     yield dg.MaterializeResult(
         metadata={
             "snapshot": done.pointer.snapshot_id,
@@ -83,7 +82,8 @@ def published(
             "rows per table": dg.JsonMetadataValue(done.rows),
             "megabytes": round(done.size / 1e6, 2),
             "seconds": round(time.monotonic() - started, 2),
-        }
+        },
+        check_results=[on_rates(settings.published / done.pointer.file, settings)],
     )
 
 
@@ -111,7 +111,6 @@ def on_rates(file: Path, settings: Settings) -> dg.AssetCheckResult:
         told = [{**one, "newest_day": str(one["newest_day"])} for one in unrated(snapshot)]
     return dg.AssetCheckResult(
         check_name=RATES,
-        asset_key=KEY,
         passed=not told,
         severity=dg.AssetCheckSeverity.WARN,
         description="Money is counted and worth 0: import rates (fx_rates) of its currencies" if told else None,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
 import sqlalchemy as sa
 
 from api.db import now, transaction
 from api.models import ApiKey, Membership, Profile, Workspace
 from api.v1.credentials import keys
-from touchledger.accounts import WHICH
+from touchledger.accounts import unknown
 from touchledger.settings import Settings
 
 
@@ -60,7 +59,7 @@ def api_keys(settings: Settings, profile_id: str) -> list[dict[str, Any]]:
     chosen = sa.select(ApiKey).where(ApiKey.profile_id == profile_id)
     with transaction(settings.operational_url) as session:
         if session.get(Profile, profile_id) is None:
-            raise click.BadParameter(f"there is no profile {profile_id!r}; {WHICH}", param_hint="--profile")
+            raise unknown("profile", profile_id, "--profile")
         at = now()
         return [
             {

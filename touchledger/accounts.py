@@ -24,9 +24,15 @@ from data_contracts.formats import Refused, currency_digits, reporting_currency,
 from data_contracts.values import clean_text
 from touchledger.settings import Settings
 
-WHICH = "`touchledger profile list` tells which there are"
 OWN_WORKSPACE = "Touchledger"
 LONGEST_KEY_NAME = 80
+
+
+def unknown(kind: str, id_: str, hint: str) -> click.BadParameter:
+    """The refusal of an id that names no profile, workspace or key, with the command that lists them."""
+    return click.BadParameter(
+        f"there is no {kind} {id_!r}; `touchledger {kind} list` tells which there are", param_hint=hint
+    )
 
 
 def create_profile(settings: Settings, *, name: str, timezone: str, currency: str) -> str:
@@ -63,15 +69,12 @@ def grant_plan(settings: Settings, *, workspace_id: str, plan: str) -> dict[str,
     with transaction(settings.operational_url) as session:
         workspace = session.get(Workspace, workspace_id, with_for_update={"key_share": True})
         if workspace is None or workspace.archived_at is not None:
-            raise click.BadParameter(
-                f"there is no workspace {workspace_id!r}; `touchledger workspace list` tells which there are",
-                param_hint="WORKSPACE",
-            )
+            raise unknown("workspace", workspace_id, "WORKSPACE")
         try:
-            now = grant(session, workspace=workspace, plan=plan)
+            standing = grant(session, workspace=workspace, plan=plan)
         except ApiError as refusal:
             raise click.ClickException(refusal.message) from None
-        return {"workspace_id": workspace.id, "name": workspace.name, "plan": now.plan, "status": now.status}
+        return {"workspace_id": workspace.id, "name": workspace.name, "plan": standing.plan, "status": standing.status}
 
 
 def own_workspace(session: Session) -> Workspace:
@@ -92,13 +95,13 @@ def mint_key(settings: Settings, *, profile_id: str, scopes: Sequence[str], name
     unknown or archived profile, an unknown scope and a suspended app.
     """
     name = _written(name, LONGEST_KEY_NAME)
-    unknown = [scope for scope in scopes if scope not in set(Scope)]
-    if unknown:
-        raise click.BadParameter(f"{', '.join(unknown)}: known are {', '.join(Scope)}", param_hint="--scope")
+    strange = [scope for scope in scopes if scope not in set(Scope)]
+    if strange:
+        raise click.BadParameter(f"{', '.join(strange)}: known are {', '.join(Scope)}", param_hint="--scope")
     with transaction(settings.operational_url) as session:
         profile = session.get(Profile, profile_id)
         if profile is None or profile.archived_at is not None:
-            raise click.BadParameter(f"there is no profile {profile_id!r}; {WHICH}", param_hint="--profile")
+            raise unknown("profile", profile_id, "--profile")
         app_id = _app_named(session, app).id if app else None
         _, secret = mint_api_key(
             session, profile_id=profile_id, scopes=scopes or DEFAULT_SCOPES, name=name, app_id=app_id
@@ -111,9 +114,7 @@ def revoke_key(settings: Settings, *, key_id: str) -> dict[str, str]:
     with transaction(settings.operational_url) as session:
         found = session.get(ApiKey, key_id)
         if found is None:
-            raise click.BadParameter(
-                f"there is no key {key_id!r}; `touchledger key list` tells which there are", param_hint="KEY"
-            )
+            raise unknown("key", key_id, "KEY")
         workspace_id = session.get_one(Profile, found.profile_id).workspace_id
         families.hold_key(session, found, workspace_id)
         if not keys.revoke(found):

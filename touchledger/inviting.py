@@ -14,7 +14,7 @@ from api.models import Workspace
 from api.roles import ROLES
 from api.v1.members import invitations
 from data_contracts.formats import Refused, email
-from touchledger.accounts import own_workspace
+from touchledger.accounts import own_workspace, unknown
 from touchledger.settings import Settings
 
 
@@ -33,19 +33,16 @@ def invite(settings: Settings, *, address: str, role: str, workspace_id: str | N
     with create_app(settings).app_context(), transaction(settings.operational_url) as session:
         workspace = session.get(Workspace, workspace_id) if workspace_id else own_workspace(session)
         if workspace is None or workspace.archived_at is not None:
-            raise click.BadParameter(
-                f"there is no workspace {workspace_id!r}; `touchledger workspace list` tells which there are",
-                param_hint="--workspace",
-            )
+            raise unknown("workspace", str(workspace_id), "--workspace")
         if workspace.is_provisioned:
             raise click.ClickException("an app made this workspace for its users, and alone lets them in")
         actor = Actor("system", None, workspace.id)
-        for open_one in invitations.open_to(session, workspace.id, wanted.email):
-            gone = invitations.revoke(
-                session, workspace_id=workspace.id, profile_id=None, invitation_id=open_one, by=None
-            )
-            record(session, actor, invitations.attempt("invitation.revoked", gone))
         try:
+            for open_one in invitations.open_to(session, workspace.id, wanted.email):
+                gone = invitations.revoke(
+                    session, workspace_id=workspace.id, profile_id=None, invitation_id=open_one, by=None
+                )
+                record(session, actor, invitations.attempt("invitation.revoked", gone))
             made, token = invitations.create(session, workspace_id=workspace.id, wanted=wanted, by=None, actor=actor)
         except ApiError as refusal:
             raise click.ClickException(refusal.message) from None

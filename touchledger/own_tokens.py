@@ -21,7 +21,7 @@ from connectors.grants import Client, Grant
 from connectors.rights import Lack, lacking
 from connectors.shopify_graph import HANDLE
 from connectors.transport import Transport
-from touchledger.accounts import WHICH
+from touchledger.accounts import unknown
 from touchledger.settings import Settings
 
 # where the accounts of each vendor are asked
@@ -42,7 +42,7 @@ def connect(
     with db.transaction(settings.operational_url, durable=False) as session:
         profile = session.get(Profile, profile_id)
     if profile is None or profile.archived_at is not None:
-        raise click.BadParameter(f"there is no profile {profile_id!r}; {WHICH}", param_hint="--profile")
+        raise unknown("profile", profile_id, "--profile")
     provider, address = PROVIDER_WORDS.get(vendor, vendor), ADDRESSES[vendor]
     if not is_sandbox and "{shop}" in address:
         handle = (shop or "").lower().removeprefix("https://").rstrip("/").removesuffix(".myshopify.com")

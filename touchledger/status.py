@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from api.db import transaction
-from api.models import Connection, Import, Profile
+from api.models import Connection, Import
 from api.snapshot_files import OpenSnapshot, Unopenable
 from data_contracts.contract import landed
 from data_contracts.records import as_json
@@ -25,9 +25,12 @@ from orchestration.lake import Lake
 from orchestration.quarantine import counted, rows
 from orchestration.raw_rows import RawRows
 from orchestration.unrated import unrated
+from touchledger.account_lists import profiles
 from touchledger.output import Output
 from touchledger.settings import Settings
 from touchledger.tables import table
+
+TABLES = ("profiles", "connections", "data_sets", "files_not_loaded", "quarantine", "money_without_a_rate")
 
 
 def report(output: Output, settings: Settings) -> None:
@@ -40,7 +43,7 @@ def report(output: Output, settings: Settings) -> None:
     data = {
         "snapshot": snapshot,
         "events_waiting": waiting(settings.operational_url),
-        "profiles": _profiles(settings),
+        "profiles": profiles(settings),
         "connections": list(_connections(settings)),
         "data_sets": list(_data_sets(settings)),
         "files_not_loaded": [asdict(one) for one in not_loaded(settings)],
@@ -63,13 +66,6 @@ def _looked_into(settings: Settings, file: str) -> tuple[str | None, list[dict[s
         return str(problem), []
     with opened.connection as snapshot:
         return None, unrated(snapshot)
-
-
-def _profiles(settings: Settings) -> list[dict[str, Any]]:
-    columns = (Profile.id.label("profile_id"), Profile.name, Profile.timezone, Profile.reporting_currency)
-    kept = sa.select(*columns).where(Profile.archived_at.is_(None)).order_by(Profile.created_at, Profile.id)
-    with transaction(settings.operational_url) as session:
-        return [dict(one) for one in session.execute(kept).mappings()]
 
 
 def _connections(settings: Settings) -> Iterator[dict[str, Any]]:
@@ -128,9 +124,6 @@ def _records(title: str, found: list[dict[str, Any]]) -> Table | Text:
         {**one, "corrected": "yes" if one["corrected"] else "no", "record": as_json(one["record"])} for one in found
     ]
     return table(title, shown)
-
-
-TABLES = ("profiles", "connections", "data_sets", "files_not_loaded", "quarantine", "money_without_a_rate")
 
 
 def _shown(data: dict[str, Any]) -> list[Any]:

@@ -64,9 +64,9 @@ def test_profiles_are_listed_with_the_ids_that_every_other_command_wants(setting
     first, second = (run(*CREATE, "--name", name).stdout.strip() for name in ("Shop", "Tienda"))
     with transaction(settings.operational_url) as session:
         session.get_one(Profile, second).archived_at = now()
-    assert json.loads(run("status", "--json").stdout)["profiles"] == [
-        {"profile_id": first, "name": "Shop", "timezone": "Europe/Berlin", "reporting_currency": "EUR"}
-    ]
+    listed = json.loads(run("status", "--json").stdout)["profiles"]
+    assert [one["profile_id"] for one in listed] == [first]
+    assert listed == json.loads(run("profile", "list", "--json").stdout)
     assert re.search(rf"{first} +Shop ", run("status").stdout)
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "guarded",
     "partner_only",
     "public",
+    "public_up_to",
     "retired",
     "workspace_guarded",
 ]
@@ -133,7 +134,12 @@ def public(view: View) -> View:
 
     Under /api it refuses unknown query names and large bodies as every other route does.
     """
-    return _attach(Guard(None, 0, frozenset()))(view)
+    return public_up_to(MEBIBYTE)(view)
+
+
+def public_up_to(max_body: int) -> Callable[[View], View]:
+    """The same for a view below /api whose body may hold that many bytes."""
+    return _attach(Guard(None, 0, frozenset(), max_body))
 
 
 def guard_of(view: Any) -> Guard | None:

@@ -34,7 +34,7 @@ def allowance(workspace: Workspace, name: str) -> int | None:
 
 
 def used(session: Session, workspace: Workspace, name: str, *, profile_id: str | None = None) -> int:
-    """How much is spent of an allowance of `COUNTED`; api_keys are those of one profile."""
+    """How much is spent of an allowance of `COUNTED`; api_keys are the own ones of one profile."""
     return int(session.scalar(_counts(workspace, profile_id)[name]) or 0)
 
 
@@ -87,6 +87,8 @@ def _counts(workspace: Workspace, profile_id: str | None) -> dict[str, sa.Select
             ApiKey.revoked_at.is_(None),
             sa.or_(ApiKey.expires_at.is_(None), ApiKey.expires_at > now()),
             ApiKey.rotated_to_id.is_(None),
+            # whoever lets an app in makes no key of their own
+            ApiKey.app_id.is_(None),
         ),
         "webhook_subscriptions": count_of(
             WebhookSubscription.workspace_id == workspace.id,

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from api import errors
 from api.db import now
 from api.models import App, Delegation, Membership, Profile, ProfileMembership, User, Workspace
+from api.models.workspace import PROVISIONED
 from api.roles import ROLES, Role, scopes_of
 from api.scopes import PII, Scope
 
@@ -53,8 +54,9 @@ def of_person(
 ) -> Reach:
     """The named profile and workspace as this person may see them.
 
-    404 not_found, one answer, for what is unknown, archived, foreign or of another workspace than the named one. With
-    `archived_too` an archived workspace is reached by those who were its owners when it was archived.
+    404 not_found, one answer, for what is unknown, archived, foreign or of another workspace than the named one, and
+    for what an app gave to an address that nobody proved. With `archived_too` an archived workspace is reached by those
+    who were its owners when it was archived.
     """
     profile = session.get(Profile, profile_id) if profile_id else None
     if profile_id and (profile is None or profile.archived_at is not None):
@@ -65,7 +67,7 @@ def of_person(
     if sought is None:
         return Reach()
     workspace = session.get(Workspace, sought)
-    if workspace is None:
+    if workspace is None or (workspace.is_provisioned and person(session, user_id).email_verified_at is None):
         raise errors.NOT_FOUND()
     if workspace.archived_at is not None:
         if archived_too and user_id in workspace.archived_owner_ids:
@@ -133,6 +135,7 @@ def profiles_of(user_id: str) -> sa.Select[Profile]:
         .join(Membership, Membership.workspace_id == Workspace.id)
         .where(
             Membership.user_id == user_id,
+            _opens(),
             Workspace.archived_at.is_(None),
             Profile.archived_at.is_(None),
             sa.or_(Membership.role != Role.GUEST.word, placed),
@@ -155,8 +158,14 @@ def workspaces_of(user_id: str) -> sa.Select[Workspace, Membership]:
     return (
         sa.select(Workspace, Membership)
         .join(Membership, Membership.workspace_id == Workspace.id)
-        .where(Membership.user_id == user_id, Workspace.archived_at.is_(None))
+        .where(Membership.user_id == user_id, _opens(), Workspace.archived_at.is_(None))
     )
+
+
+def _opens() -> sa.ColumnElement[bool]:
+    # an app names whom it likes by address: whoever typed the same address at our door has to prove it first
+    proved = sa.exists().where(User.id == Membership.user_id, User.email_verified_at.is_not(None))
+    return sa.or_(Workspace.acquisition_source != PROVISIONED, proved)
 
 
 def is_healthcare(workspace: Workspace, profile: Profile) -> bool:

@@ -47,7 +47,8 @@ SCOPES_HEAD = """
 A key has the scopes that it was minted with: `touchledger key mint --profile ID --scope events:write` (`--scope` may be
 repeated) and `POST /api/v1/workspaces/<workspace_id>/api-keys` take any of them; without any it has those of a new key.
 A user token has those of its grants that its person has too. A person has those of their role and of the permissions
-given beside it; a permission with `-` before it takes them away.
+given beside it; a permission with `-` before it takes them away. Changes at platforms, exports and connections ask for
+the role editor beside the permission; what else a permission names it opens to viewers too.
 
 | Scope | New key | Grant | Least role | Permission |
 |---|---|---|---|---|
@@ -64,8 +65,8 @@ credential may be under way at once. What a route of 0 units allows instead is t
 PLANS_HEAD = """
 ## Plans
 
-What the plan of a workspace allows; `api_keys` for each of its profiles. Beyond it the answer is 402
-[plan_upgrade_required](errors.md#plan_upgrade_required), for profiles 403
+What the plan of a workspace allows; `api_keys` for each of its profiles, and those of apps are not counted. Beyond it
+the answer is 402 [plan_upgrade_required](errors.md#plan_upgrade_required), for profiles 403
 [profile_limit_reached](errors.md#profile_limit_reached). `touchledger workspace plan WORKSPACE PLAN` gives one without
 payment, `TOUCHLEDGER_PLAN_LIMITS=off` lifts all of it, and `profile create` and `key mint` are held to none.
 

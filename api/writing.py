@@ -19,6 +19,7 @@ from api import audit, auth, context, db, errors, idempotency
 from api.arguments import parse_body
 from api.guard import MEBIBYTE, View
 from api.idempotency import Answer, Claim
+from api.roles import Role
 
 # a schema judges these before the key is looked at; where a view must, the key is left as free
 OF_FORM = (
@@ -32,21 +33,28 @@ OF_FORM = (
 
 
 def idempotent(
-    *, once_shown: Sequence[str] = (), keyed: bool = True, longest: timedelta = idempotency.ABANDONED
+    *,
+    once_shown: Sequence[str] = (),
+    keyed: bool = True,
+    replays_to_guests: bool = True,
+    longest: timedelta = idempotency.ABANDONED,
 ) -> Callable[[View], View]:
     """Make a view a unit of work that honours Idempotency-Key; stands directly above `response`.
 
     Every POST, PUT, PATCH and DELETE needs it. `once_shown` names members of `data` that hold secrets: they are not
     stored, and a replay carries null in their place. Where nobody is known to keep a key for, and with `keyed=False`,
     a key must be well formed and is not kept: what is kept holds a quick hash of the body, which may be a password.
-    `longest` is how long a view may take that waits for others; until then nobody takes its key over.
+    With `replays_to_guests=False` no key of a guest is kept: what the view answers depends on the profiles that are
+    open to them at this moment. `longest` is how long a view may take that waits for others; until then nobody takes
+    its key over.
     """
 
     def decorator(view: View) -> View:
         @wraps(view)
         def once(*args: Any, **kwargs: Any) -> Response:
             key = idempotency.read_key(request.headers.get("Idempotency-Key"))
-            claimed = _claim(key, longest) if key and keyed and "principal" in g else None
+            is_kept = keyed and "principal" in g and (replays_to_guests or not _is_guest())
+            claimed = _claim(key, longest) if key and is_kept else None
             if isinstance(claimed, Answer):
                 return _replay(claimed)
             with _settled(claimed):
@@ -122,6 +130,11 @@ def _settle_refusal(refusal: errors.ApiError, claimed: Claim) -> None:
         elif refusal.code is not errors.IDEMPOTENCY_KEY_IN_FLIGHT:
             body = cast(Response, current_app.handle_user_exception(refusal)).get_data(as_text=True)
             idempotency.finish(unit, claimed, Answer(refusal.code.status, body))
+
+
+def _is_guest() -> bool:
+    membership = auth.current().reach.membership
+    return membership is not None and membership.role == Role.GUEST.word
 
 
 def _claim(key: str, longest: timedelta) -> Claim | Answer:

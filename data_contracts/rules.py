@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from data_contracts.click_ids import in_cookie
-from data_contracts.formats import Refused, email, identifier, phone
+from data_contracts.formats import Refused, currency_digits, email, identifier, phone
 
 Columns = dict[str, list[Any]]
 Refuse = Callable[[int, str | None, str], None]
@@ -104,6 +105,17 @@ def refund_names_its_payment(columns: Columns, refuse: Refuse) -> None:
             refuse(index, "value", "a refund of nothing")
 
 
+def cash_fits_its_currency(columns: Columns, refuse: Refuse) -> None:
+    """A payment or refund is no finer than its currency."""
+    known = currency_digits()
+    for conversion_type in ("payment_received", "refund_issued"):
+        for index in _of_type(columns, conversion_type):
+            value, currency = columns["value"][index], columns["currency"][index]
+            # 12.345 CLP is mostly 12345 with a point for its thousands
+            if value is not None and currency is not None and value % Decimal(1).scaleb(-known[currency]):
+                refuse(index, "value", f"{currency} has {known[currency]} decimals")
+
+
 def conversion_defaults(columns: Columns, _refuse: Refuse) -> None:
     """Payments are captured and refunds are refunds, unless told otherwise."""
     for index in _of_type(columns, "payment_received"):
@@ -149,6 +161,7 @@ RULES: Mapping[str, Rule] = {
     "paid_by_default": paid_by_default,
     "payment_names_its_money": payment_names_its_money,
     "refund_names_its_payment": refund_names_its_payment,
+    "cash_fits_its_currency": cash_fits_its_currency,
     "conversion_defaults": conversion_defaults,
     "identifiers_are_normalised": identifiers_are_normalised,
     "typed_joins_a_device": typed_joins_a_device,

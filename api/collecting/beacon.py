@@ -9,9 +9,9 @@ from api import context, credentials, db, errors
 from api.collecting import described
 from api.collecting.event import page, text
 from api.collecting.page import host_of
-from api.collecting.routes import read_body
+from api.collecting.routes import MOST_BYTES, read_body
 from api.collecting.sites import sites_of
-from api.guard import public
+from api.guard import public_up_to
 from api.http import Blueprint
 from api.models import TrackingVerification
 from api.writing import unkeyed
@@ -20,7 +20,7 @@ bp = Blueprint("verification_beacon", __name__, description="What trackers send.
 
 
 @bp.route("/api/tracking/verification/beacon", methods=["POST"])
-@public
+@public_up_to(MOST_BYTES)
 @unkeyed
 @bp.doc(**described.BEACON)
 def verification_beacon() -> Response:

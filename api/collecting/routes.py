@@ -13,7 +13,7 @@ from typing import Any
 
 from flask import Response, request
 
-from api import asked, context, credentials, db, errors
+from api import context, credentials, db, errors
 from api.arguments import parse_json
 from api.collecting import automated, described
 from api.collecting.event import Told, identifier, moment, page, text, told
@@ -21,7 +21,7 @@ from api.collecting.keeping import Delivery, Signal, keep
 from api.collecting.links import linked_identifier
 from api.collecting.page import host_of
 from api.collecting.together import together
-from api.guard import public
+from api.guard import public_up_to
 from api.http import Blueprint
 from api.writing import unkeyed
 from touchledger.settings import Settings
@@ -38,7 +38,7 @@ Body = Mapping[str, Any]
 
 
 @bp.route("/api/tracking/collect", methods=["POST"])
-@public
+@public_up_to(MOST_BYTES)
 @unkeyed
 @bp.doc(**described.COLLECT)
 def collect() -> Response:
@@ -51,7 +51,7 @@ def collect() -> Response:
 
 
 @bp.route("/api/tracking/identity-signal", methods=["POST"])
-@public
+@public_up_to(MOST_BYTES)
 @unkeyed
 @bp.doc(**described.SIGNAL)
 def identity_signal() -> Response:
@@ -85,7 +85,6 @@ def _taken(read: Callable[[Body, datetime], Any]) -> Response:
 
 def read_body() -> Body:
     """The body of a page's request, JSON told as such or as plain text; 400 and 413 for anything else."""
-    asked.refuse_size(MOST_BYTES, sized=True)
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise errors.INVALID_REQUEST("Compressed request bodies are not accepted.", reason="content_encoding")
     if request.mimetype not in _TYPES:

@@ -89,7 +89,9 @@ class PlanAllowances(Schema):
     members = fields.Integer(required=True, allow_none=True, metadata=_NO_LIMIT)
     guests = fields.Integer(required=True, allow_none=True, metadata=_NO_LIMIT)
     api_keys = fields.Integer(
-        required=True, allow_none=True, metadata={"description": "Of each profile; null: no limit."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Of each profile, without those of apps; null: no limit."},
     )
     webhook_subscriptions = fields.Integer(required=True, allow_none=True, metadata=_NO_LIMIT)
     snapshot_links = fields.Integer(required=True, allow_none=True, metadata=_NO_LIMIT)

@@ -6,11 +6,12 @@ from typing import cast
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
-from api import db, errors, one_time, reach, unproven
+from api import db, errors, one_time, unproven
 from api.db import now
-from api.models import User
+from api.models import Membership, User, Workspace
+from api.models.workspace import PROVISIONED
 from api.v1.credentials import letters
 from touchledger.settings import Settings
 
@@ -24,15 +25,18 @@ def sign_up(
     first_name: str | None,
     last_name: str | None,
 ) -> User:
-    """A new person, who gets a mail to confirm the address.
+    """A new person, or one whom only apps have named, who gets a mail to confirm the address.
 
-    409 invalid_state/sign_up_refused for a known address, also when two come at once.
+    409 invalid_state/sign_up_refused for the address of an account, also when two come at once.
     """
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     row = insert(User).values(
         email=email, password_hash=password_hash, first_name=first_name, last_name=last_name
     )  # fmt: skip
-    made = session.execute(row.on_conflict_do_nothing().returning(User.id)).scalar()
+    # what an app calls somebody is not told to whoever types their address
+    told = {"password_hash": password_hash, "first_name": first_name, "last_name": last_name}
+    taken = row.on_conflict_do_update(index_elements=[User.email], set_=told, where=_is_only_named(email))
+    made = session.execute(taken.returning(User.id)).scalar()
     if made is None:
         raise errors.INVALID_STATE("This address cannot sign up.", reason="sign_up_refused")
     user = session.get_one(User, made)
@@ -60,7 +64,7 @@ def ask_for_reset(session: Session, settings: Settings, *, email: str) -> None:
     """Write to the person of an address, if there is one who may be written to; nobody learns which."""
     user = session.scalars(sa.select(User).where(User.email == email)).one_or_none()
     to = user or User(id=db.new_id(), email=email, locale="en")
-    is_one = _is_written_to(session, to.id) and user is not None
+    is_one = _is_written_to(session, to) and user is not None
     token = one_time.issue(session, user_id=to.id if is_one else None, purpose="password_reset")
     # to nobody as well, and taken back: the time of the answer would tell
     letter = session.begin_nested()
@@ -91,7 +95,22 @@ def verify_address(session: Session, *, user_id: str) -> None:
     user.email_verified_at = user.email_verified_at or now()
 
 
-def _is_written_to(session: Session, user_id: str) -> bool:
-    """Whoever belongs only to workspaces that an app provisioned gets no mail."""
-    provisioned = [workspace.is_provisioned for workspace in session.scalars(reach.workspaces_of(user_id))]
-    return not provisioned or not all(provisioned)
+def _is_only_named(email: str) -> sa.ColumnElement[bool]:
+    """Nobody signed up with the address or proved it, and no workspace but those of apps knows it."""
+    # by its address again: what follows ON CONFLICT is no statement that a part could be correlated to
+    somebody = aliased(User)
+    elsewhere = sa.select(Membership.user_id).join(Workspace, Workspace.id == Membership.workspace_id)
+    elsewhere = elsewhere.join(somebody, somebody.id == Membership.user_id)
+    elsewhere = elsewhere.where(somebody.email == email, Workspace.acquisition_source != PROVISIONED)
+    return sa.and_(User.password_hash.is_(None), User.email_verified_at.is_(None), User.id.not_in(elsewhere))
+
+
+def _is_written_to(session: Session, user: User) -> bool:
+    """Whoever belongs only to workspaces that an app provisioned gets no mail.
+
+    Somebody who signed up belongs to such a workspace once they have come in: any app names whom it likes.
+    """
+    held = sa.select(Workspace, Membership.last_seen_at).join(Membership, Membership.workspace_id == Workspace.id)
+    rows = session.execute(held.where(Membership.user_id == user.id, Workspace.archived_at.is_(None))).all()
+    came = [row.Workspace.is_provisioned and (user.password_hash is None or bool(row.last_seen_at)) for row in rows]
+    return not came or not all(came)

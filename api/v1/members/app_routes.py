@@ -7,7 +7,6 @@ from typing import Any
 from api import auth, context, db, errors
 from api.audit import Attempt, record
 from api.auth import Kind
-from api.db import now
 from api.guard import caller_guarded
 from api.op_lists import ListQuery
 from api.roles import ROLES
@@ -42,14 +41,15 @@ def member_list(query: dict[str, Any], workspace_id: str) -> list[dict[str, Any]
 def put_member(body: dict[str, Any], workspace_id: str) -> tuple[dict[str, Any], int]:
     """Add a person to a workspace that the app provisioned, or change what they may do
 
-    Answers 201 for a new member and 200 for one there already. Nobody is sent any mail.
+    Answers 201 for a new member and 200 for one there already. Nobody is sent any mail. What somebody may do here is
+    open to them once they have proved their address, which they do by signing up or setting a new password.
     """
     app = auth.current().app
     assert app is not None, "only apps pass the guard"
     workspace = memberships.locked(session(), workspace_id)
     # who is a member already keeps what they sign in with: the app names nobody new
     membership = memberships.of_address(session(), workspace.id, body["email"])
-    user_id = membership.user_id if membership else creation.person_of(session(), body, app=app, at=now()).id
+    user_id = membership.user_id if membership else creation.person_of(session(), body).id
     created, before = membership is None, membership and memberships.told(session(), membership)
     if membership is None:
         membership = memberships.add(

@@ -15,7 +15,10 @@ PLACE_ROLES = ("editor", "viewer", "guest")
 PERMISSION_WORDS = (*PERMISSIONS, *(f"-{word}" for word in PERMISSIONS))
 MOST_PROFILES = 500
 
-_PERMISSIONS = "Added to what the role gives, or with `-` taken from it."
+_PERMISSIONS = (
+    "Added to what the role gives, or with `-` taken from it. campaigns.apply, exports.manage and connections.manage"
+    " open nothing below editor."
+)
 _PROFILES = "A guest's profiles; null for everybody else, who opens all."
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
-from api import context, responses, url_tags
+from api import context, errors, responses, url_tags
 from api.guard import guarded
 from api.http import Blueprint
 from api.money import amount, ratio
@@ -14,6 +15,7 @@ from api.served import UNNAMED
 from api.v1.quality import ad_ids_queries as queries
 from api.v1.quality.ad_ids_schemas import AdIds, AdIdsQuery
 from api.windows import DateRange, DateRangeQuery
+from connectors.ad_platforms import PLATFORMS
 
 bp = Blueprint("quality", __name__, description="Whether paid clicks tell which ad they came from.")
 
@@ -37,8 +39,17 @@ def paid_clicks_without_ad(window: DateRange, query: dict[str, Any]) -> dict[str
         if source is None:
             return _result({}, [], 0)
         by_reason = queries.by_reason(source.reader, source.profile, asked)
+        if not by_reason:
+            _refuse_unknown(query["platform"], queries.platforms(source.reader, source.profile))
         rows = queries.rows(source.reader, source.profile, asked, most=query["limit"])
         return _result(by_reason, rows, source.profile.digits)
+
+
+def _refuse_unknown(platform: str | None, seen: Iterable[str]) -> None:
+    """400 invalid_parameter for a platform that is none of this deployment's and that no click ever named."""
+    known = sorted({*PLATFORMS, *seen})
+    if platform is not None and platform not in known:
+        raise errors.INVALID_PARAMETER(f"platform: no paid click came from it; must be one of {', '.join(known)}")
 
 
 def _result(by_reason: dict[str, dict[str, int]], rows: list[dict[str, Any]], digits: int) -> dict[str, Any]:

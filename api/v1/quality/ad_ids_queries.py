@@ -34,6 +34,9 @@ limit $most
 """
 
 
+_PLATFORMS = "select distinct platform from paid_clicks where profile_key = $profile_key and platform <> ''"
+
+
 @dataclass(frozen=True)
 class Asked:
     """What one report is about; `platform` None is every platform, the unknown one included."""
@@ -54,3 +57,8 @@ def by_reason(reader: Reader, profile: ProfileFacts, asked: Asked) -> dict[str, 
 def rows(reader: Reader, profile: ProfileFacts, asked: Asked, *, most: int) -> list[dict[str, Any]]:
     """Up to `most` kinds of clicks that named no ad, most clicks first; each row also holds `rows_total`."""
     return reader.dicts(_ROWS, {**asked.parameters(profile), "most": most})
+
+
+def platforms(reader: Reader, profile: ProfileFacts) -> list[str]:
+    """The ad platforms that paid clicks of any day came from."""
+    return [platform for (platform,) in reader.rows(_PLATFORMS, {"profile_key": profile.profile_key})]

@@ -20,7 +20,10 @@ class AdIdsQuery(Schema):
     platform = fields.String(
         load_default=None,
         validate=validate.Regexp(r"[a-z0-9_]{2,32}\Z", error="must be the slug of a platform"),
-        metadata={"description": "Only clicks of this ad platform, for example meta.", "pattern": "^[a-z0-9_]{2,32}$"},
+        metadata={
+            "description": "Only clicks of this ad platform, for example meta; one that nothing came from is refused.",
+            "pattern": "^[a-z0-9_]{2,32}$",
+        },
     )
     limit = Int(1, 1000, load_default=100, metadata={"description": "Rows at most."})
 

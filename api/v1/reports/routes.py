@@ -117,7 +117,7 @@ def report_file(report_id: str) -> Response:
 
 
 @bp.route("/workspaces/<workspace_id>/reports/bulk-generate", methods=["POST"])
-@workspace_guarded(scope=Scope.REPORTS_WRITE, role=Role.EDITOR)
+@workspace_guarded(scope=Scope.REPORTS_WRITE, role=Role.VIEWER)
 @bp.arguments(GenerateBody)
 @idempotent()
 @bp.response(202, Batch)
@@ -161,7 +161,7 @@ def generate_reports(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
 
 
 @bp.route("/workspaces/<workspace_id>/reports/schedules/bulk", methods=["POST"])
-@workspace_guarded(scope=Scope.REPORTS_WRITE, role=Role.EDITOR)
+@workspace_guarded(scope=Scope.REPORTS_WRITE, role=Role.VIEWER)
 @bp.arguments(SchedulesBody)
 @idempotent()
 @bp.response(200, Applied)

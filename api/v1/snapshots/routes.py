@@ -65,7 +65,7 @@ def snapshot_list(query: dict[str, Any], workspace_id: str) -> list[dict[str, An
 
 
 @bp.route("/workspaces/<workspace_id>/snapshots", methods=["POST"])
-@workspace_guarded(scope=Scope.REPORTS_WRITE, role=Role.EDITOR)
+@workspace_guarded(scope=Scope.REPORTS_WRITE, role=Role.VIEWER)
 @bp.arguments(SnapshotBody)
 @idempotent(once_shown=["url"])
 @bp.response(201, CapturedSnapshot)
@@ -85,7 +85,7 @@ def capture_snapshot(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
 
 
 @bp.route("/workspaces/<workspace_id>/snapshots/<snapshot_id>", methods=["DELETE"])
-@workspace_guarded(scope=Scope.REPORTS_WRITE, role=Role.EDITOR, uuids=["snapshot_id"])
+@workspace_guarded(scope=Scope.REPORTS_WRITE, role=Role.VIEWER, uuids=["snapshot_id"])
 @idempotent()
 @bp.response(200, RevokedSnapshot)
 def revoke_snapshot(snapshot_id: str, **_: str) -> dict[str, Any]:

@@ -58,12 +58,13 @@ class Bundle(Schema):
 @bp.route("/workspaces/<workspace_id>/top-performers/export", methods=["POST"])
 @workspace_guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.arguments(ExportBody)
-@idempotent()
+@idempotent(replays_to_guests=False)
 @bp.response(200, Bundle)
 def export_top_performers(body: dict[str, Any], workspace_id: str) -> dict[str, Any]:
     """Top ads as a bundle of files for a coding agent
 
-    README.md says what each measure means, ads.json holds the rows, and briefs/ a page per ad.
+    README.md says what each measure means, ads.json holds the rows, and briefs/ a page per ad. An Idempotency-Key of a
+    guest is not kept: each answer is of the profiles that are open to them then.
     """
     profiles = opened(workspace_id, body["profile_ids"])
     currency = auth.current().workspace.reporting_currency

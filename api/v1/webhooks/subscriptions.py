@@ -36,8 +36,10 @@ class Place:
 
 
 def of(place: Place) -> sa.Select[WebhookSubscription]:
-    """The subscriptions that are seen from there."""
+    """The subscriptions that are seen from there: for the key of an app, those of this app."""
     chosen = sa.select(WebhookSubscription).where(WebhookSubscription.workspace_id == place.workspace_id)
+    if place.app_id is not None:
+        chosen = chosen.where(WebhookSubscription.app_id == place.app_id)
     return chosen if place.profile_id is None else chosen.where(WebhookSubscription.profile_id == place.profile_id)
 
 
@@ -84,7 +86,7 @@ def create(
     subscribed there already.
     """
     plans.require_room(session, session.get_one(Workspace, place.workspace_id), "webhook_subscriptions")
-    _refuse_same(session, place.workspace_id, place.profile_id, wanted["url"])
+    _refuse_same(session, place, wanted["url"])
     secret = signing.new_secret()
     made = WebhookSubscription(
         workspace_id=place.workspace_id,
@@ -108,7 +110,8 @@ def change(session: Session, subscription: WebhookSubscription, *, wanted: Mappi
         raise errors.INVALID_STATE("This subscription failed, and is told nothing until it is made active.")
     spelt = one_spelling(subscription.url)
     if wanted.get("url", spelt) != spelt:
-        _refuse_same(session, subscription.workspace_id, subscription.profile_id, wanted["url"])
+        place = Place(subscription.workspace_id, subscription.profile_id, subscription.app_id)
+        _refuse_same(session, place, wanted["url"])
     for name, value in wanted.items():
         setattr(subscription, name, value)
     if wanted.get("status") == "active":
@@ -161,13 +164,10 @@ def replay(session: Session, place: Place, number: str) -> WebhookDelivery:
     return again
 
 
-def _refuse_same(session: Session, workspace_id: str, profile_id: str | None, url: str) -> None:
-    there = sa.select(WebhookSubscription.url).where(
-        WebhookSubscription.workspace_id == workspace_id,
-        WebhookSubscription.profile_id.is_(None)
-        if profile_id is None
-        else WebhookSubscription.profile_id == profile_id,
-    )
+def _refuse_same(session: Session, place: Place, url: str) -> None:
+    # what another app subscribed is no secret that a refusal may tell
+    same = (getattr(WebhookSubscription, name) == value for name, value in vars(place).items())
+    there = sa.select(WebhookSubscription.url).where(*same)
     # some were kept as they were sent
     if url in map(one_spelling, session.scalars(there)):
         raise errors.INVALID_STATE("This address is subscribed already.", reason="duplicate_subscription")

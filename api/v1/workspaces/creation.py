@@ -9,10 +9,8 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
-from api import errors, sign_in, unproven
 from api.models import App, Membership, User, Workspace
 from api.models.workspace import PROVISIONED
-from api.reach import workspaces_of
 from api.roles import Role
 from api.subscriptions import begin_trial
 
@@ -44,60 +42,26 @@ def own(
 
 def provisioned(session: Session, *, app: App, body: dict[str, Any], at: datetime) -> tuple[Workspace, User]:
     """A workspace of the app for the person with that address, who owns it."""
-    user = person_of(session, body["user"], app=app, at=at)
+    user = person_of(session, body["user"])
     made = Workspace(name=body["name"], timezone=body["timezone"])
     made.acquisition_source, made.provisioned_by_app_id = PROVISIONED, app.id
     return _owned(session, made, user.id, at), user
 
 
-def person_of(session: Session, named: dict[str, Any], *, app: App, at: datetime) -> User:
-    """The person whose verified address it is, or a new one without a password.
+def person_of(session: Session, named: dict[str, Any]) -> User:
+    """The person of that address, or a new one without a password, who takes the names that are given.
 
-    Whoever signed up with the address and never proved that it is theirs loses what they sign in with: the account is
-    the app's user's from now on. Names that were given are kept of an account without one. 409
-    invalid_state/sign_up_refused where such an account belongs to a workspace that the app did not make.
+    An account that somebody signed up for stays as it is: what it is given opens once its address is proved.
     """
-    known = sa.select(User).where(User.email == named["email"]).with_for_update(key_share=True)
-    found = session.scalars(known).one_or_none()
-    if found is not None and found.email_verified_at is not None:
-        return found
-    if found is None:
-        found = _new(session, named["email"])
-    else:
-        _refuse_in_use(session, found, app)
-        _shut_out(session, found, at)
-    found.first_name = named.get("first_name") or found.first_name
-    found.last_name = named.get("last_name") or found.last_name
-    session.flush()
-    return found
-
-
-def _refuse_in_use(session: Session, found: User, app: App) -> None:
-    # without a password nobody signed up: another app named the address
-    if found.password_hash is None:
-        return
-    of_others = sa.or_(Workspace.provisioned_by_app_id.is_(None), Workspace.provisioned_by_app_id != app.id)
-    member = workspaces_of(found.id).where(of_others).with_only_columns(Workspace.id)
-    if session.scalar(member.limit(1)) is not None:
-        raise errors.INVALID_STATE(
-            "This address is of an account in use that has not confirmed it; its owner sets a new password by mail.",
-            reason="sign_up_refused",
-        )
-
-
-def _new(session: Session, email: str) -> User:
     # whose insertion is refused has the address written into the log of Postgres
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
-    session.execute(insert(User).values(email=email).on_conflict_do_nothing())
-    # this one, or what somebody else made meanwhile, just so
-    return session.scalars(sa.select(User).where(User.email == email)).one()
-
-
-def _shut_out(session: Session, squatter: User, at: datetime) -> None:
-    if squatter.password_hash is not None:
-        squatter.password_hash = squatter.first_name = squatter.last_name = None
-    sign_in.end_sessions(session, user_id=squatter.id)
-    unproven.end_what_was_let_in(session, user_id=squatter.id, at=at)
+    session.execute(insert(User).values(email=named["email"]).on_conflict_do_nothing())
+    found = session.scalars(sa.select(User).where(User.email == named["email"]).with_for_update(key_share=True)).one()
+    if found.password_hash is None and found.email_verified_at is None:
+        found.first_name = named.get("first_name") or found.first_name
+        found.last_name = named.get("last_name") or found.last_name
+        session.flush()
+    return found
 
 
 def just_made(session: Session, user_id: str, name: str, at: datetime) -> Workspace | None:

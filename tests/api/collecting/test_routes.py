@@ -127,6 +127,16 @@ def test_what_is_no_json_object_is_refused(
     assert client.post("/api/tracking/collect", data=body, **options).status_code == status
 
 
+@pytest.mark.parametrize("path", ["collect", "identity-signal", "verification/beacon"])
+@pytest.mark.parametrize("size", [60 * 1024 + 1, 1024 * 1024 + 1])
+def test_a_body_that_is_too_large_is_told_the_bound_that_holds(client: FlaskClient, path: str, size: int) -> None:
+    answer = client.post(f"/api/tracking/{path}", data=b" " * size, content_type="text/plain")
+    assert (code(answer)[:2], answer.get_json()["error"]["message"]) == (
+        (413, "payload_too_large"),
+        "The body may hold at most 61440 bytes.",
+    )
+
+
 def test_a_revoked_key_and_an_archived_profile_are_gone(client: FlaskClient, settings: Settings) -> None:
     url = settings.operational_url
     revoked = tracked.key(url, accounts.profile(url), revoked_at=db.now())

@@ -31,3 +31,12 @@ def test_who_consented_and_is_no_admin_any_more_neither_rotates_nor_revokes_it(w
         session.execute(sa.update(Membership).values(role="admin"))
     assert data(world.ask("POST", f"{path}/rotate"), 201)["app_id"] == world.app_id
     assert data(world.ask("POST", f"{path}/revoke"))["status"] == "revoked"
+
+
+def test_an_apps_key_takes_no_room_from_those_of_the_profile(world: let_in.World) -> None:
+    assert world.app_exchange(world.app_code()).status_code == 200
+    with db.transaction(world.url) as session:
+        (of_app,) = session.scalars(sa.select(ApiKey))
+    own = {"profile_id": of_app.profile_id, "name": "Server"}
+    made = [world.ask("POST", f"{world.place}/api-keys", own).status_code for _ in range(6)]
+    assert made == [201, 201, 201, 201, 201, 402]

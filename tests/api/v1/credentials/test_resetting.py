@@ -12,7 +12,7 @@ import time_machine
 from flask.testing import FlaskClient
 
 from api import db, mail_delivery
-from api.models import App, AuditEntry, OneTimeToken, OutgoingMail, Profile, User, Workspace
+from api.models import App, AuditEntry, OneTimeToken, OutgoingMail, Profile, User
 from tests.api.conftest import Caller
 from tests.api.oauth.walk import BACK, Walker, sign_in
 from tests.api.v1.credentials.conftest import data, refusal
@@ -184,21 +184,6 @@ def test_a_changed_password_ends_the_codes_on_their_way(ada: Caller, anonymous: 
     data(ada.post("/auth/password", json={"current_password": OLD, "new_password": NEW}))
     late = anonymous.post("/auth/password-reset/confirm", json={"token": code, "new_password": "one more password"})
     assert refusal(late) == UNKNOWN
-
-
-def test_whoever_only_belongs_to_an_apps_workspaces_gets_no_mail(
-    ada: Caller, anonymous: Caller, profile: Profile, url: str
-) -> None:
-    with db.transaction(url) as session:
-        session.get_one(Workspace, profile.workspace_id).acquisition_source = "oauth"
-        own = Workspace(name="Own")
-        session.add(own)
-        user = session.scalars(sa.select(User)).one()
-    people.member(url, user, profile.workspace_id)
-    assert data(anonymous.post("/auth/password-reset", json={"email": "ada@example.com"}), 202) == {}
-    assert letters(url, "password_reset") == []
-    people.member(url, user, own.id)
-    asked(anonymous, url)
 
 
 @pytest.mark.usefixtures("ada")

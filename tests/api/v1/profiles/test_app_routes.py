@@ -189,6 +189,7 @@ def test_attribution_opens_the_profile_to_writes_and_closes_it(
     path = f"/profiles/{profile_id}/entitlements/atribu_attribution"
     with db.transaction(url) as session:
         owner = session.get_one(User, owned["user_id"])
+        owner.email_verified_at = db.now()
     token = people.session_of(url, owner)
     change = {"outcome_target": 5}
     assert refusal(ask("PATCH", f"/profiles/{profile_id}", token, change)) == (409, "entitlement_required", None)

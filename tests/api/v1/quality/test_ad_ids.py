@@ -14,7 +14,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "every_platform": {},
     "limit_2": {"limit": "2"},
     "google": {"platform": "google"},
-    "nobody": {"platform": "pinterest"},
+    "nobody": {"platform": "google", "date_from": "2020-03-01", "date_to": "2020-03-10"},
 }
 BAD_VALUES = [
     *(("platform", value) for value in ("", "Meta", "a", "meta ads", "meta,google", "m" * 33, "meta\n")),
@@ -25,9 +25,16 @@ BAD_VALUES = [
 
 @pytest.mark.parametrize("name", ANSWERS)
 def test_the_answer_is_the_one_computed_by_hand(caller: Caller, name: str) -> None:
-    answer = caller.get(PATH, **WINDOW, **ANSWERS[name])
+    answer = caller.get(PATH, **{**WINDOW, **ANSWERS[name]})
     assert answer.status_code == 200, answer.text
     assert answer.json["data"] == json.loads((GOLDEN / "answers" / f"{name}.json").read_text())
+
+
+def test_a_platform_that_nothing_came_from_is_refused_with_those_that_are_known(caller: Caller) -> None:
+    # zeros would say that all of its clicks name their ad
+    status, code, message = caller.refusal(PATH, **WINDOW, platform="facebook")
+    assert (status, code) == (400, "invalid_parameter")
+    assert message == "platform: no paid click came from it; must be one of google, meta, tiktok"
 
 
 @pytest.mark.parametrize(("name", "value"), BAD_VALUES)

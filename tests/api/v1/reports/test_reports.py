@@ -181,13 +181,15 @@ def test_what_a_killed_worker_was_rendering_is_rendered_again(ask: Ask, settings
     assert making.make_due(settings) == 1
 
 
-def test_writing_needs_an_editor_who_still_has_the_permission(ask: Ask, profile: Profile) -> None:
+def test_writing_needs_the_permission_which_editors_have_and_viewers_may_be_given(ask: Ask, profile: Profile) -> None:
     schedule = {"profile_ids": [profile.id], "patch": {"template": "pacing"}}
     for path, sent in (("/reports/bulk-generate", body(profile)), ("/reports/schedules/bulk", schedule)):
-        for role in (Role.GUEST, Role.VIEWER):
-            assert code(ask("POST", path, role=role, json=sent)) == (403, "forbidden")
-        taken = ask("POST", path, permissions=("-reports.manage",), json=sent)
-        assert code(taken) == (403, "insufficient_scope")
+        guest = ask("POST", path, role=Role.GUEST, permissions=("reports.manage",), json=sent)
+        assert code(guest) == (403, "forbidden")
+        assert code(ask("POST", path, role=Role.VIEWER, json=sent)) == (403, "insufficient_scope")
+        assert code(ask("POST", path, permissions=("-reports.manage",), json=sent)) == (403, "insufficient_scope")
+        given = ask("POST", path, role=Role.VIEWER, permissions=("reports.manage",), json={})
+        assert code(given) == (422, "validation_error")
     assert code(ask("GET", "/reports/hub", role=Role.GUEST)) == (403, "forbidden")
 
 

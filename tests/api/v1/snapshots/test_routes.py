@@ -167,6 +167,15 @@ def test_an_editor_revokes_their_own_and_an_admin_any(ranked: Deployment, ada: M
         assert by("DELETE", f"/snapshots/{of['snapshot_id']}").status_code == 200
 
 
+def test_a_viewer_with_the_permission_makes_and_revokes_a_link(ranked: Deployment, ada: Member) -> None:
+    viewer = Member(ranked, Role.VIEWER)
+    assert error(viewer("POST", "/snapshots", json={}))[:2] == (403, "insufficient_scope")
+    (place,) = [one for one in ada.data("/memberships") if one["user_id"] == viewer.user.id]
+    change = {"json": {"permissions": ["reports.manage"]}}
+    assert ada("PATCH", f"/memberships/{place['membership_id']}", **change).status_code == 200
+    assert viewer("DELETE", f"/snapshots/{captured(viewer)['snapshot_id']}").status_code == 200
+
+
 def test_an_editor_who_lost_the_permission_makes_and_revokes_no_link(ranked: Deployment, ada: Member) -> None:
     editor = Member(ranked, Role.EDITOR)
     own = captured(editor)

@@ -94,6 +94,19 @@ def test_an_id_that_is_no_ad_of_the_profiles_is_not_found(member: Members) -> No
     assert bundle(guest)["row_count"] == 1
 
 
+def test_a_guest_whose_place_was_taken_away_gets_no_bundle_under_its_key_again(member: Members) -> None:
+    guest, owner = member(Role.GUEST, of=(OTHER, PROFILE)), member()
+    asked: dict[str, Any] = {"json": {"ad_external_ids": ["301"]}, "headers": {"Idempotency-Key": "once"}}
+    first, again = (guest("POST", "/top-performers/export", **asked) for _ in range(2))
+    assert (first.status_code, again.status_code, "Idempotent-Replayed" in again.headers) == (200, 200, False)
+    (place,) = [one for one in owner.data("/memberships") if one["user_id"] == guest.user.id]
+    change = owner("PATCH", f"/memberships/{place['membership_id']}", json={"profile_ids": [OTHER]})
+    assert change.status_code == 200
+    assert error(guest("POST", "/top-performers/export", **asked))[:2] == (404, "not_found")
+    kept = [owner("POST", "/top-performers/export", **asked) for _ in range(2)]
+    assert [one.headers.get("Idempotent-Replayed") for one in kept] == [None, "true"]
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.orm import Session
 
 from api import db
-from api.models import App, User
+from api.models import User
 from api.v1.workspaces import creation
 from tests.fixtures.at_once import one_behind_the_other
 
@@ -18,7 +18,7 @@ EMAIL = "ann@nowhere-else.example"
 def test_it_is_one_person_whose_address_stands_in_no_log_of_the_server(database_url: str) -> None:
     def name(session: Session) -> str:
         named = {"email": EMAIL, "first_name": "Ann"}
-        return creation.person_of(session, named, app=App(id=db.new_id()), at=db.now()).id
+        return creation.person_of(session, named).id
 
     first, second = one_behind_the_other(database_url, name)
     with db.transaction(database_url) as session:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
-from decimal import Decimal
 from typing import Any
 
 from data_contracts.click_ids import in_cookie
@@ -106,14 +105,14 @@ def refund_names_its_payment(columns: Columns, refuse: Refuse) -> None:
 
 
 def cash_fits_its_currency(columns: Columns, refuse: Refuse) -> None:
-    """A payment or refund is no finer than its currency."""
+    """A payment or refund in a currency without decimals has none."""
     known = currency_digits()
     for conversion_type in ("payment_received", "refund_issued"):
         for index in _of_type(columns, conversion_type):
             value, currency = columns["value"][index], columns["currency"][index]
-            # 12.345 CLP is mostly 12345 with a point for its thousands
-            if value is not None and currency is not None and value % Decimal(1).scaleb(-known[currency]):
-                refuse(index, "value", f"{currency} has {known[currency]} decimals")
+            # 12.345 CLP is mostly 12345 with a point for its thousands; a part of a cent is rounded
+            if value is not None and currency is not None and not known[currency] and value % 1:
+                refuse(index, "value", f"{currency} has no decimals")
 
 
 def conversion_defaults(columns: Columns, _refuse: Refuse) -> None:

@@ -25,8 +25,8 @@ VISIBLE = ("published", "next_snapshot", "never")
 _EVENT_NAME = re.compile("[A-Za-z0-9_]{1,64}")
 _NAME = "Lists show the name that was told last, by an event or by a file of the set `people`."
 _VALUE = (
-    "At least 0, at most 4 decimals, and of a payment or refund no more than its currency has; as text if it has"
-    " decimals and more than 15 digits."
+    "At least 0, at most 4 decimals, and a whole number for a payment or refund in a currency that has no decimals; as"
+    " text if it has decimals and more than 15 digits."
 )
 MOST_BYTES = 16 * 1024
 DEEPEST = 5

@@ -7,6 +7,7 @@ from typing import Any
 from api import auth, context, db, errors
 from api.audit import Attempt, record
 from api.auth import Kind
+from api.db import now
 from api.guard import caller_guarded
 from api.op_lists import ListQuery
 from api.roles import ROLES
@@ -49,7 +50,7 @@ def put_member(body: dict[str, Any], workspace_id: str) -> tuple[dict[str, Any],
     workspace = memberships.locked(session(), workspace_id)
     # who is a member already keeps what they sign in with: the app names nobody new
     membership = memberships.of_address(session(), workspace.id, body["email"])
-    user_id = membership.user_id if membership else creation.person_of(session(), body).id
+    user_id = membership.user_id if membership else creation.person_of(session(), body, at=now()).id
     created, before = membership is None, membership and memberships.told(session(), membership)
     if membership is None:
         membership = memberships.add(

@@ -94,7 +94,7 @@ def _place(session: Session, app: App, body: Mapping[str, Any]) -> tuple[Workspa
         return workspace, None
     # the workspace before the person, as whoever lets them into it does
     session.scalar(sa.select(Workspace.id).where(Workspace.id == workspace.id).with_for_update(key_share=True))
-    return workspace, _joined(session, workspace, creation.person_of(session, named))
+    return workspace, _joined(session, workspace, creation.person_of(session, named, at=now()))
 
 
 def _joined(session: Session, workspace: Workspace, user: User) -> str:

@@ -9,8 +9,10 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
+from api import sign_in, unproven
 from api.models import App, Membership, User, Workspace
 from api.models.workspace import PROVISIONED
+from api.reach import workspaces_of
 from api.roles import Role
 from api.subscriptions import begin_trial
 
@@ -42,26 +44,36 @@ def own(
 
 def provisioned(session: Session, *, app: App, body: dict[str, Any], at: datetime) -> tuple[Workspace, User]:
     """A workspace of the app for the person with that address, who owns it."""
-    user = person_of(session, body["user"])
+    user = person_of(session, body["user"], at=at)
     made = Workspace(name=body["name"], timezone=body["timezone"])
     made.acquisition_source, made.provisioned_by_app_id = PROVISIONED, app.id
     return _owned(session, made, user.id, at), user
 
 
-def person_of(session: Session, named: dict[str, Any]) -> User:
-    """The person of that address, or a new one without a password, who takes the names that are given.
+def person_of(session: Session, named: dict[str, Any], *, at: datetime) -> User:
+    """The person of that address, or a new one without a password.
 
-    An account that somebody signed up for stays as it is: what it is given opens once its address is proved.
+    Whoever signed up with the address, never proved it and belongs to no workspace but those of apps loses the password
+    and what it opened, and takes the names that are given. Any other account stays as it is: what it is given opens
+    once its address is proved.
     """
     # whose insertion is refused has the address written into the log of Postgres
     insert = postgresql.insert if session.get_bind().dialect.name == "postgresql" else sqlite.insert
     session.execute(insert(User).values(email=named["email"]).on_conflict_do_nothing())
     found = session.scalars(sa.select(User).where(User.email == named["email"]).with_for_update(key_share=True)).one()
-    if found.password_hash is None and found.email_verified_at is None:
+    if found.email_verified_at is None and not _opens_any(session, found):
+        if found.password_hash is not None:
+            found.password_hash = found.first_name = found.last_name = None
+            sign_in.end_sessions(session, user_id=found.id)
+            unproven.end_what_was_let_in(session, user_id=found.id, at=at)
         found.first_name = named.get("first_name") or found.first_name
         found.last_name = named.get("last_name") or found.last_name
         session.flush()
     return found
+
+
+def _opens_any(session: Session, person: User) -> bool:
+    return session.scalar(workspaces_of(person.id).with_only_columns(Workspace.id).limit(1)) is not None
 
 
 def just_made(session: Session, user_id: str, name: str, at: datetime) -> Workspace | None:

@@ -72,7 +72,17 @@ def test_whom_an_app_named_signs_up_and_comes_in_once_the_address_is_proved(
     assert ada.get(f"/workspaces/{workspace}/profiles").status_code == 200
 
 
-def test_no_app_takes_away_an_account_that_did_not_prove_its_address(
+def test_who_lost_an_unproven_account_to_an_app_signs_up_again(
+    client: FlaskClient, anonymous: Caller, url: str
+) -> None:
+    for _ in range(2):
+        ada = Caller(client, data(anonymous.post("/auth/sign-up", json=ADA), 201)["session"]["token"])
+        by_app(client, people.app(url).header)
+        assert ada.get("/me").status_code == 401
+    data(anonymous.post("/auth/sign-up", json=ADA), 201)
+
+
+def test_no_app_takes_away_an_account_of_somebody_with_a_workspace(
     client: FlaskClient, anonymous: Caller, url: str
 ) -> None:
     ada = Caller(client, data(anonymous.post("/auth/sign-up", json=ADA), 201)["session"]["token"])

@@ -101,17 +101,16 @@ def test_a_healthcare_profile_gets_no_key_to_its_people(ask: Ask, app: AppCreden
     assert {"customers:read", "visitors:read"} < set(standard["api_key"]["scopes"])
 
 
-def test_whoever_squats_on_an_unproven_address_opens_nothing(ask: Ask, url: str, app: AppCredential) -> None:
+def test_whoever_squats_on_an_unproven_address_loses_the_account(ask: Ask, url: str, app: AppCredential) -> None:
     squatter = people.user(url, email="owner@example.com", verified=False)
     with db.transaction(url) as session:
         session.get_one(User, squatter.id).password_hash = "x"
-    held = [people.session_of(url, squatter), people.token_of(url, squatter)]
-    made = provisioned(ask, app)
-    assert made["user_id"] == squatter.id
-    path = f"/workspaces/{made['profile']['workspace_id']}/profiles"
-    for token in held:
-        assert ask("GET", "/profiles", token).get_json()["data"] == []
-        assert ask("GET", path, token).status_code == 404
+    token, agent = people.session_of(url, squatter), people.token_of(url, squatter)
+    assert provisioned(ask, app)["user_id"] == squatter.id
+    assert ask("GET", "/profiles", token).status_code == 401
+    assert ask("GET", "/profiles", agent).status_code == 401
+    with db.transaction(url) as session:
+        assert session.get_one(User, squatter.id).password_hash is None
 
 
 def test_a_proven_address_keeps_its_account(ask: Ask, url: str, app: AppCredential) -> None:

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 import time_machine
 
 from api import db
-from api.models import App, AuditEntry, Handoff, Membership, Subscription, User, Workspace
+from api.models import App, AuditEntry, Handoff, Membership, Subscription, User, UserSession, UserToken, Workspace
 from tests.api.v1.workspaces.conftest import Ask, data, refusal
 from tests.factories import billing, people
 from tests.factories.deployments import application
@@ -165,19 +165,27 @@ def test_an_app_makes_a_workspace_for_a_new_person_every_time(ask: Ask, url: str
     assert {one.workspace_id for one in entries} == {one.id for one in made}
 
 
-def test_a_person_with_an_account_keeps_it_as_it_is(ask: Ask, url: str) -> None:
+def test_a_verified_person_keeps_their_account_and_a_squatter_loses_theirs(ask: Ask, url: str) -> None:
     app = people.app(url)
-    for known in (people.user(url, name="Known"), people.user(url, verified=False, name="Known")):
-        with db.transaction(url) as session:
-            session.get_one(User, known.id).password_hash = "argon"
-        tokens = [people.session_of(url, known), people.token_of(url, known)]
-        body = {"name": "Dealer", "user": {"email": known.email, "first_name": "New"}}
-        assert data(ask("POST", "/workspaces", app.header, json=body), 201)["user_id"] == known.id
-        with db.transaction(url) as session:
-            kept = session.get_one(User, known.id)
-            assert (kept.password_hash, kept.first_name) == ("argon", "Known")
-        told = ["Dealer"] if known.email_verified_at else []
-        assert [[row["name"] for row in data(ask("GET", "/workspaces", token))] for token in tokens] == [told, told]
+    known = people.user(url, email="known@example.com", name="Known")
+    squatter = people.user(url, email="squat@example.com", verified=False, name="Mallory")
+    with db.transaction(url) as session:
+        for one in (known, squatter):
+            session.get_one(User, one.id).password_hash = "argon"
+    tokens = {}
+    for one in (known, squatter):
+        tokens[one.id] = [people.session_of(url, one), people.token_of(url, one)]
+        body = {"name": "Dealer", "user": {"email": one.email, "first_name": "New"}}
+        assert data(ask("POST", "/workspaces", app.header, json=body), 201)["user_id"] == one.id
+    with db.transaction(url) as session:
+        kept, lost = (session.get_one(User, one.id) for one in (known, squatter))
+        assert (kept.password_hash, kept.first_name) == ("argon", "Known")
+        assert (lost.password_hash, lost.first_name, lost.email_verified_at) == (None, "New", None)
+        for model in (UserSession, UserToken):
+            ended = session.scalars(sa.select(model.user_id).where(model.revoked_at.is_not(None))).all()
+            assert ended == [squatter.id]
+    assert [ask("GET", "/workspaces", token).status_code for token in tokens[squatter.id]] == [401, 401]
+    assert [ask("GET", "/workspaces", token).status_code for token in tokens[known.id]] == [200, 200]
 
 
 def test_a_suspended_app_makes_nothing(ask: Ask, url: str) -> None:

@@ -18,7 +18,7 @@ EMAIL = "ann@nowhere-else.example"
 def test_it_is_one_person_whose_address_stands_in_no_log_of_the_server(database_url: str) -> None:
     def name(session: Session) -> str:
         named = {"email": EMAIL, "first_name": "Ann"}
-        return creation.person_of(session, named).id
+        return creation.person_of(session, named, at=db.now()).id
 
     first, second = one_behind_the_other(database_url, name)
     with db.transaction(database_url) as session:

@@ -305,8 +305,8 @@ SERVICE_UNAVAILABLE = Code(
     "service_unavailable",
     503,
     "A service this request needs is not available.",
-    "Something the request depends on is not configured or down, no room is left to keep what was sent, or the "
-    "answer took longer than its deadline.",
+    "Something the request depends on is not configured or down, the disk takes no writes or has no room to keep what "
+    "was sent, or the answer took longer than its deadline.",
 )
 API_KEY_REQUIRED = Code(
     "api_key_required",

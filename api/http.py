@@ -57,9 +57,11 @@ log = structlog.get_logger("api")
 ma.fields.DateTime.SERIALIZATION_FUNCS = {**ma.fields.DateTime.SERIALIZATION_FUNCS, "iso": timestamp}
 
 RETRY_DATABASE = {"Retry-After": "2"}
-# until somebody made room
-RETRY_FULL = {"Retry-After": "60"}
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+# until somebody made room, or mounted the disk anew
+RETRY_DISK = {"Retry-After": "60"}
+FULL = "No room is left to keep this."
+# a kernel makes a file system read-only that it finds damaged
+DISK = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EROFS: "The disk takes no writes for now."}
 
 
 class Json(JSONProvider):
@@ -256,10 +258,11 @@ def _answer_damaged(error: sa.exc.DBAPIError) -> Response:
 
 
 def _answer_system(error: OSError) -> Response:
-    if error.errno not in FULL:
+    told = DISK.get(error.errno or 0)
+    if told is None:
         return _answer_unforeseen(error)
-    log.error("disk_full", request_id=context.request_id(), path=request.path)
-    return answer_error(errors.SERVICE_UNAVAILABLE("No room is left to keep this.", headers=RETRY_FULL))
+    log.error("disk_refuses", request_id=context.request_id(), path=request.path, told=error.strerror)
+    return answer_error(errors.SERVICE_UNAVAILABLE(told, headers=RETRY_DISK))
 
 
 def _answer_unforeseen(error: Exception) -> Response:

@@ -16,8 +16,8 @@ from api.guard import public
 from api.http import Blueprint
 from api.models import OutgoingMail, Profile, WebhookDelivery, WebhookSubscription
 from api.snapshot import snapshots
+from touchledger.settings import SPARE_BYTES
 
-SPARE_BYTES = 200 * 1024 * 1024
 # a worker that runs takes what is due within seconds
 LATE_AFTER = timedelta(minutes=10)
 

@@ -62,7 +62,7 @@ def rewrite_inbox(url: str, lake: Lake, inbox: Path, person: Person) -> int:
     are equal without the person one stays, with its import.
     """
     changed, folder = 0, inbox / person.profile_id
-    finish(url, folder)
+    finish(url, lake, folder)
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not is_being_copied(path):
             changed += _rewrite(url, lake, path, person, _known(path.relative_to(folder))) | _rename(path, person)
@@ -124,20 +124,23 @@ def _rewrite(url: str, lake: Lake, path: Path, person: Person, known: Known) -> 
     if not is_changed:
         return False
     before, after = digest_of(path), digest_of(temporary)
-    # what was landed of a file goes by its digest: under the old one nobody finds it, and it tells of the person
-    move_batch(lake, Place(path.parent.name, person.profile_id, SOURCE, before), after)
-    # whoever is killed between the file and its import: the next to look knows by this whose import it is
-    note = path.with_name(f".{after}{NOTED}")
-    durable.write_text(note, json.dumps([person.profile_id, path.name, before]))
-    durable.put_in_place(temporary, path)
-    _let_follow(url, note)
+    # a backup holds it too: of a batch, its file and its import it would have some as before and others as after
+    with durable.exclusive(lake.root / ".lock"):
+        # what was landed of a file goes by its digest: under the old one nobody finds it, and it tells of the person
+        move_batch(lake, Place(path.parent.name, person.profile_id, SOURCE, before), after)
+        # whoever is killed between the file and its import: the next to look knows by this whose import it is
+        note = path.with_name(f".{after}{NOTED}")
+        durable.write_text(note, json.dumps([person.profile_id, path.name, before]))
+        durable.put_in_place(temporary, path)
+        _let_follow(url, note)
     return True
 
 
-def finish(url: str, folder: Path) -> None:
+def finish(url: str, lake: Lake, folder: Path) -> None:
     """Let imports follow the files below the folder that a killed erasure had rewritten."""
     for note in folder.rglob(f".*{NOTED}"):
-        _let_follow(url, note)
+        with durable.exclusive(lake.root / ".lock"):
+            _let_follow(url, note)
 
 
 def _let_follow(url: str, note: Path) -> None:

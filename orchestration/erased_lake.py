@@ -64,22 +64,22 @@ def move_batch(lake: Lake, place: Place, name: str) -> None:
     """Give a landed batch another name, with its quarantine and at its place in the order of landings.
 
     Nothing where it is not landed; where the other name is, as after a crash, that batch stays alone. Raises OSError.
+    The caller holds the lake's lock.
     """
     moved, raw = replace(place, batch=name), lake.raw / place.file
     if not raw.exists() or name == place.batch:
         return
-    with durable.exclusive(lake.root / ".lock"):
-        facts = read_facts(raw)
-        quarantine = [lake.quarantine / place.folder / facts.quarantine] if facts.quarantine else []
-        if not (lake.raw / moved.file).exists():
-            beside = facts.quarantine and f"{name}{facts.quarantine.removeprefix(place.batch)}"
-            for path in quarantine:
-                _write(path, _parts(path), {}, path.with_name(str(beside)))
-            renamed = json.dumps(asdict(replace(facts, quarantine=beside)), sort_keys=True).encode()
-            _write(raw, _of_batch(_parts(raw), name), {META_KEY: renamed}, lake.raw / moved.file)
-        # the raw file first: without it the quarantine is removed as nobody's
-        durable.remove(raw)
-        durable.remove(*quarantine)
+    facts = read_facts(raw)
+    quarantine = [lake.quarantine / place.folder / facts.quarantine] if facts.quarantine else []
+    if not (lake.raw / moved.file).exists():
+        beside = facts.quarantine and f"{name}{facts.quarantine.removeprefix(place.batch)}"
+        for path in quarantine:
+            _write(path, _parts(path), {}, path.with_name(str(beside)))
+        renamed = json.dumps(asdict(replace(facts, quarantine=beside)), sort_keys=True).encode()
+        _write(raw, _of_batch(_parts(raw), name), {META_KEY: renamed}, lake.raw / moved.file)
+    # the raw file first: without it the quarantine is removed as nobody's
+    durable.remove(raw)
+    durable.remove(*quarantine)
 
 
 def _of_batch(tables: Iterable[pa.Table], name: str) -> Iterator[pa.Table]:

@@ -97,7 +97,7 @@ def scan_inbox(settings: Settings, lake: Lake) -> list[Import]:
     """Import every new file of the inbox; what lies under no known profile or set is logged and left alone."""
     imports = []
     # else a file without somebody who was erased would be taken for a new one
-    finish(settings.operational_url, settings.inbox)
+    finish(settings.operational_url, lake, settings.inbox)
     _drop_broken_uploads(settings.inbox)
     for file in waiting_files(settings):
         try:

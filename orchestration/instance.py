@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +38,8 @@ HOST_TAG = "touchledger/host"
 BEGUN_TAG = "touchledger/begun"
 # a run that Dagster begins anew on its pages has the tags of the run that it repeats
 RUN_TAG = "touchledger/run"
+# after the begin of a run, by when its process has noted itself: that is its first act, but it may wait for a lock
+NOTED_WITHIN = timedelta(minutes=5)
 
 CONFIG: dict[str, Any] = {
     # without these two the UI loads a script from, and shows a form for, a server outside
@@ -145,17 +149,19 @@ def _refuse_anothers(connection: sa.Connection) -> None:
 def fail_orphans(instance: dg.DagsterInstance) -> list[str]:
     """End, in Dagster's books, the runs that a process of this machine had started and did not survive.
 
-    Those of other machines, and of other containers, are theirs to end.
+    Those of other machines, and of other containers, are theirs to end; but one whose process did not even live to note
+    itself is nobody's.
     """
     # every command prepares the instance, and few of them run anything: Dagster takes most of a second to import
     import dagster as dg
 
     # written down a moment before its process tells that it begins
     begun = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTED]
-    unfinished = instance.get_runs(dg.RunsFilter(statuses=begun))
-    dead = [run for run in unfinished if is_orphan(run)]
+    records = instance.get_run_records(dg.RunsFilter(statuses=begun))
+    dead = [one.dagster_run for one in records if is_orphan(one.dagster_run) or _is_nobodys(one)]
     for run in dead:
-        instance.report_run_failed(run, f"its process {run.tags[PID_TAG]} is gone")
+        process = f" {run.tags[PID_TAG]}" if is_orphan(run) else ""
+        instance.report_run_failed(run, f"its process{process} is gone")
     return [run.run_id for run in dead]
 
 
@@ -181,8 +187,18 @@ def origin_of(job: str) -> RemoteJobOrigin:
 
 def _is_ours(run_id: str, tags: Mapping[str, str]) -> bool:
     # before its name was kept, a run was taken for one of the machine that looked
-    is_here = tags.get(HOST_TAG, platform.node()) == platform.node()
-    return PID_TAG in tags and is_here and tags.get(RUN_TAG, run_id) == run_id
+    return _is_noted(run_id, tags) and tags.get(HOST_TAG, platform.node()) == platform.node()
+
+
+def _is_nobodys(record: dg.RunRecord) -> bool:
+    """Whether the run's process ended before it noted itself."""
+    run, begun = record.dagster_run, record.start_time
+    latest = time.time() - NOTED_WITHIN.total_seconds()
+    return not _is_noted(run.run_id, run.tags) and begun is not None and begun < latest
+
+
+def _is_noted(run_id: str, tags: Mapping[str, str]) -> bool:
+    return PID_TAG in tags and tags.get(RUN_TAG, run_id) == run_id
 
 
 def _alive(pid: int, begun: str) -> bool:

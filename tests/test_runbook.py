@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from api.operations import SPARE_BYTES
 from orchestration import durable
 from orchestration.lake import Lake
 from tests.factories.deployments import application
-from touchledger.settings import REPOSITORY, Settings
+from touchledger.settings import REPOSITORY, SPARE_BYTES, Settings
 
 RUNBOOK = (REPOSITORY / "docs" / "runbook.md").read_text()
 BACKUPS = RUNBOOK.partition("## Backups")[2].partition("\n## ")[0]

@@ -18,7 +18,6 @@ from api.db import engine_for, transaction
 from api.migrate import NewerDatabaseError, check
 from api.models import Connection, Profile
 from api.models.connection import HOLDING
-from api.operations import SPARE_BYTES
 from orchestration.instance import PooledHistoryError, require_own_line
 from touchledger import doctor_postgres, doctor_spark
 from touchledger.demo import MADE
@@ -39,7 +38,7 @@ from touchledger.doctor_files import (
 from touchledger.doctor_packages import differing, pins
 from touchledger.finding import Finding
 from touchledger.output import Output, spelt
-from touchledger.settings import REPOSITORY, Settings, unknown_variables
+from touchledger.settings import REPOSITORY, SPARE_BYTES, Settings, unknown_variables
 from touchledger.supervisor import PortTakenError, listener, require_free
 
 ENOUGH_BYTES = 2 * 1024**3

@@ -18,6 +18,8 @@ from touchledger import own_key
 REPOSITORY = Path(__file__).resolve().parent.parent
 # how often the pipeline looks for new input, and so how long input may lie before its build begins
 LOOK_EVERY_SECONDS = 60
+# what a deployment must have free on its disk to be ready
+SPARE_BYTES = 200 * 1024 * 1024
 # databases that hold the state, with the drivers that are installed
 DATABASES = {("postgresql", "psycopg"), ("sqlite", "pysqlite")}
 # an amount above nothing as DuckDB reads it, and a share of at most everything

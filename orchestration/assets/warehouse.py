@@ -1,7 +1,9 @@
 """The warehouse: every dbt model, seed and test, in one dbt process."""
 
+import shutil
 import signal
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from enum import Enum
 from typing import Any
 
@@ -19,10 +21,11 @@ from orchestration.dagster_dbt import (
 )
 from orchestration.dbt_manifest import ensure_manifest, target
 from orchestration.dbt_process import ON_SPARK
+from orchestration.erasure import drop_warehouse
 from orchestration.lake_owners import require_its_lake
 from orchestration.resources import Deployment, Warehouse, WarehouseDbt
 from orchestration.warehouse_state import rebuilding
-from touchledger.settings import Settings, load
+from touchledger.settings import SPARE_BYTES, Settings, load
 
 
 class Engine(Enum):
@@ -73,7 +76,7 @@ def warehouse_assets(
     if on_spark:
         # before the warehouse is marked unfinished, and said where the run is looked at
         spark_needs.require_cluster(settings)
-    with rebuilding(settings, token=warehouse.token, whole=not context.is_subset):
+    with leaving_room(settings), rebuilding(settings, token=warehouse.token, whole=not context.is_subset):
         folder = spark.target(settings) if on_spark else target(settings)
         if not on_spark:
             # this process may have parsed the project for another state folder, or somebody emptied this one since
@@ -86,12 +89,29 @@ def warehouse_assets(
                 spark.clear_after_a_stop(settings)
 
 
+@contextmanager
+def leaving_room(settings: Settings) -> Iterator[None]:
+    """Drop the warehouse where the block raises and the disk is short: half made, it would keep the API from writing.
+
+    Nobody publishes it, and the next build makes all of it anew.
+    """
+    try:
+        yield
+    except BaseException:
+        if shutil.disk_usage(settings.home).free <= SPARE_BYTES:
+            drop_warehouse(settings)
+        raise
+
+
 class KilledError(RuntimeError):
     """dbt's process was killed; the message says what that mostly is, and what helps."""
 
 
 def told(dbt: DbtCliInvocation, settings: Settings) -> Iterator[Any]:
-    """What dbt says, as Dagster takes it. Raises KilledError where its process is killed, which says nothing itself."""
+    """What dbt says, as Dagster takes it. Raises KilledError where its process is killed, which says nothing itself.
+
+    However it ends, that process is gone.
+    """
     try:
         yield from dbt.stream()
     except DagsterDbtCliRuntimeError:
@@ -102,6 +122,10 @@ def told(dbt: DbtCliInvocation, settings: Settings) -> Iterator[Any]:
             "dbt's process was killed, as the kernel does where memory runs out. The models may use "
             f"{limit}, and dbt needs more beside it: lower that, or give the machine or its container more"
         ) from None
+    finally:
+        # where a full disk does not take what it says, it would write on beside whatever comes next
+        dbt.process.kill()
+        dbt.process.wait()
 
 
 def _command(config: Rebuild, on_spark: bool) -> list[str]:

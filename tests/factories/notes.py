@@ -79,6 +79,14 @@ def note_without_room() -> dict[str, Any]:
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/state/notes/someone@example.com")
 
 
+@bp.route("/notes/unwritable")
+@guarded(scope=Scope.CAMPAIGNS_READ)
+@bp.response(200, Note)
+def unwritable_note() -> dict[str, Any]:
+    """A note on a file system that became read-only."""
+    raise OSError(errno.EROFS, os.strerror(errno.EROFS), "/state/notes/someone@example.com")
+
+
 @bp.route("/notes/broken")
 @guarded(scope=Scope.CAMPAIGNS_READ)
 @bp.response(200, Note)

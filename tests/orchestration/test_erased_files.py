@@ -89,7 +89,7 @@ def test_a_file_that_cannot_be_read_fails_no_erasure_and_goes_if_it_names_the_pe
         content = whole.getvalue()
     path = drop(settings, name, content)
     assert [one.status for one in scan_inbox(settings, lake)] == ["rejected"]
-    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == (address == ADA)
+    assert rewrite_inbox(settings.operational_url, lake, settings.inbox, ada()) == (address == ADA)
     assert path.exists() == (address != ADA)
 
 
@@ -108,7 +108,7 @@ def test_a_file_that_cannot_be_read_and_does_not_tell_whom_it_names_goes(
     assert ADA.encode() not in content.getvalue()
     path = drop(settings, name, content.getvalue())
     assert [one.status for one in scan_inbox(settings, lake)] == ["rejected"]
-    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
+    assert rewrite_inbox(settings.operational_url, lake, settings.inbox, ada()) == 1
     assert not path.exists()
 
 
@@ -119,7 +119,7 @@ def test_of_files_that_are_equal_without_the_person_one_stays_with_its_import(se
         for name, address in (("a.csv", ADA), ("b.csv", ADA.title()))
     )
     first, _ = scan_inbox(settings, lake)
-    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 2
+    assert rewrite_inbox(settings.operational_url, lake, settings.inbox, ada()) == 2
     assert (kept.exists(), other.exists()) == (True, False)
     with transaction(settings.operational_url) as session:
         found = [(one.id, one.sha256) for one in session.scalars(sa.select(Import))]
@@ -141,7 +141,7 @@ def test_a_loaded_file_stays_the_import_it_was_and_keeps_the_others(settings: Se
     path = drop(settings, name, LOADED[name].encode())
     (loaded,) = scan_inbox(settings, lake)
     assert (loaded.status, loaded.rows_in) == ("loaded", 2)
-    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
+    assert rewrite_inbox(settings.operational_url, lake, settings.inbox, ada()) == 1
     assert ADA.encode() not in path.read_bytes()
     assert len([*read_records(load("people"), path)]) == 2
     assert b"p2" in path.read_bytes()
@@ -190,7 +190,7 @@ def test_a_rejected_file_with_a_key_twice_loses_the_value_that_nobody_reads(sett
     line = f'{{"person_key": "{ADA}", "person_key": "p1"}}\n{{"person_key": "p2"}}\n'
     path = drop(settings, "twice.jsonl", line.encode())
     assert [one.status for one in scan_inbox(settings, lake)] == ["rejected"]
-    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
+    assert rewrite_inbox(settings.operational_url, lake, settings.inbox, ada()) == 1
     assert ADA.encode() not in path.read_bytes()
     assert b"p2" in path.read_bytes()
     assert waiting_files(settings) == []
@@ -210,7 +210,7 @@ def test_a_rejected_file_whose_columns_nobody_knows_loses_all_that_stands_beside
 ) -> None:
     path = drop(settings, name, FOREIGN[name].encode())
     assert [one.status for one in scan_inbox(settings, lake)] == ["rejected"]
-    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
+    assert rewrite_inbox(settings.operational_url, lake, settings.inbox, ada()) == 1
     left = path.read_text()
     assert [word for word in (ADA, "Augusta") if word in left] == []
     assert "Robert" in left
@@ -218,11 +218,13 @@ def test_a_rejected_file_whose_columns_nobody_knows_loses_all_that_stands_beside
 
 
 @pytest.mark.parametrize("place", ["stray.csv", "people/2026/more.csv", "no such set/more.csv"])
-def test_a_file_that_lies_where_none_is_read_is_rewritten_like_the_others(settings: Settings, place: str) -> None:
+def test_a_file_that_lies_where_none_is_read_is_rewritten_like_the_others(
+    settings: Settings, lake: Lake, place: str
+) -> None:
     path = settings.inbox / PROFILE / place
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"email,name\n{ADA},Augusta\nbob@example.com,Robert\n")
-    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
+    assert rewrite_inbox(settings.operational_url, lake, settings.inbox, ada()) == 1
     left = path.read_text()
     assert [word for word in (ADA, "Augusta") if word in left] == []
     assert "Robert" in left
@@ -230,13 +232,13 @@ def test_a_file_that_lies_where_none_is_read_is_rewritten_like_the_others(settin
 
 @pytest.mark.parametrize("name", [".0123456789abcdef.part", ".people.csv.Xy12Zq"])
 def test_what_a_broken_copy_left_goes_too_and_what_is_being_copied_stays(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, name: str
+    settings: Settings, lake: Lake, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     path = drop(settings, name, f"person_key,email\np1,{ADA}\n".encode())
-    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 0
+    assert rewrite_inbox(settings.operational_url, lake, settings.inbox, ada()) == 0
     assert path.exists()
     monkeypatch.setattr("orchestration.erased_files.BEING_COPIED_SECONDS", 0)
-    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
+    assert rewrite_inbox(settings.operational_url, lake, settings.inbox, ada()) == 1
     assert not path.exists()
 
 
@@ -250,13 +252,15 @@ LARGE = {
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_a_packed_file_is_looked_through_in_little_memory_however_much_it_holds(settings: Settings, name: str) -> None:
+def test_a_packed_file_is_looked_through_in_little_memory_however_much_it_holds(
+    settings: Settings, lake: Lake, name: str
+) -> None:
     head, line = LARGE[name]
     content = gzip.compress(head.encode() + line.encode() * 40)
     path = drop(settings, name, content[:-6] if name == "cut.csv.gz" else content)
     tracemalloc.start()
     try:
-        changed = rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada())
+        changed = rewrite_inbox(settings.operational_url, lake, settings.inbox, ada())
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -268,22 +272,22 @@ def test_a_packed_file_is_looked_through_in_little_memory_however_much_it_holds(
 
 
 def test_a_person_is_found_where_pieces_of_a_large_file_meet(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("orchestration.told_bytes.PIECE", 5)
     spelt = ADA.replace("@", "%2540").encode()
     for name, content in {"a.txt": spelt, "b.txt": ADA.encode("utf-16-le"), "c.gz": damaged(spelt * 9)}.items():
         path = drop(settings, name, b"somebody: " + content if name != "c.gz" else content)
-        assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 1
+        assert rewrite_inbox(settings.operational_url, lake, settings.inbox, ada()) == 1
         assert not path.exists()
     path = drop(settings, "d.txt", b"ada@exam, example.com")
-    assert rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada()) == 0
+    assert rewrite_inbox(settings.operational_url, lake, settings.inbox, ada()) == 0
     assert path.exists()
 
 
-def test_a_file_that_the_disk_does_not_let_be_written_anew_stays(settings: Settings) -> None:
+def test_a_file_that_the_disk_does_not_let_be_written_anew_stays(settings: Settings, lake: Lake) -> None:
     path = drop(settings, "people.csv", f"person_key,email\np1,{ADA}\n".encode())
     forgotten.unfinished(path).mkdir()
     with pytest.raises(IsADirectoryError):
-        rewrite_inbox(settings.operational_url, Lake(settings.lake), settings.inbox, ada())
+        rewrite_inbox(settings.operational_url, lake, settings.inbox, ada())
     assert path.exists()

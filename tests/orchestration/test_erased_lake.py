@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+import sqlalchemy as sa
 
+from api.db import transaction
+from api.models import Import
+from orchestration import durable
+from orchestration.erased_files import rewrite_inbox
 from orchestration.erased_lake import rewrite_lake, told_beside
+from orchestration.importer import lost_imports
+from orchestration.inbox import scan_inbox
 from orchestration.lake import Lake
 from orchestration.landed_facts import DamagedRawFileError, read_facts
-from tests.orchestration.test_erased_files import ADA, ada
+from tests.fixtures.waiting import wait_until
+from tests.orchestration.test_erased_files import ADA, ada, drop
 from tests.orchestration.test_importer import PROFILE
 from tests.orchestration.test_inbox import lake
 from tests.orchestration.test_lake import BAD, land, touches
+from touchledger.settings import Settings
 
 __all__ = ["lake"]
 
@@ -101,3 +111,22 @@ def test_a_person_of_many_long_clicks_is_taken_out_too(lake: Lake) -> None:
 def emails(lake: Lake) -> list[str]:
     found = pq.read_table(lake.batches("touches")[0].path, columns=["email"])["email"].to_pylist()
     return [one for one in found if one is not None]
+
+
+def test_a_backup_that_comes_in_the_midst_of_a_file_waits_for_its_import_too(settings: Settings, lake: Lake) -> None:
+    # restored from a database of before and an inbox of after, the file was imported as a new one, and the doctor told
+    # for ever that the rows of the first one are gone
+    url, path = settings.operational_url, drop(settings, "a.csv", f"person_key,email\np1,{ADA}\n".encode())
+    scan_inbox(settings, lake)
+    before = path.read_bytes()
+    with ThreadPoolExecutor(1) as pool, transaction(url) as session:
+        # nobody else writes to the database meanwhile
+        assert session.scalar(sa.select(Import.status)) == "loaded"
+        rewriting = pool.submit(rewrite_inbox, url, lake, settings.inbox, ada())
+        wait_until(lambda: path.read_bytes() != before)
+        # the runbook's backup holds it while it copies the database, the lake and the inbox
+        with durable.exclusive(lake.root / ".lock", wait=False) as is_free:
+            assert not is_free
+        session.commit()
+        assert rewriting.result(60) == 1
+    assert lost_imports(url, lake) == []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,12 +14,14 @@ import dagster as dg
 import pytest
 import sqlalchemy as sa
 import yaml
+from dagster._core.events import DagsterEvent
 from pydantic import SecretStr
 
 from api.db import close_engines, engine_for
 from orchestration.instance import (
     BEGUN_TAG,
     HOST_TAG,
+    NOTED_WITHIN,
     PID_TAG,
     STORAGE_VARIABLE,
     PooledHistoryError,
@@ -195,3 +199,21 @@ def test_only_runs_of_this_machine_are_ended_with_their_process(status: dg.Dagst
         for name, tags in runs.items():
             instance.add_run(dg.DagsterRun("build", run_id=name, status=status, tags=tags))
         assert sorted(fail_orphans(instance)) == ["here", "of before", "of one whose number is another's"]
+
+
+def test_a_run_whose_process_did_not_live_to_note_itself_is_ended_after_some_minutes() -> None:
+    # a loss of power in its first half second: it stood as started for four hours, and builds waited behind it
+    late, soon = time.time() - NOTED_WITHIN.total_seconds() - 1, time.time()
+    begun: dict[str, tuple[float, dict[str, str]]] = {
+        "nobody's": (late, {}),
+        "nobody's that repeats another": (late, process_tags("another")),
+        "just begun": (soon, {}),
+        "elsewhere": (late, {**process_tags("elsewhere"), HOST_TAG: "another machine"}),
+        "of before": (late, {PID_TAG: "999999999", HOST_TAG: "another machine"}),
+    }
+    with dg.DagsterInstance.ephemeral() as instance:
+        for name, (at, tags) in begun.items():
+            instance.add_run(dg.DagsterRun("build", run_id=name, status=dg.DagsterRunStatus.STARTING, tags=tags))
+            told = DagsterEvent(dg.DagsterEventType.RUN_START.value, "build")
+            instance.handle_new_event(dg.EventLogEntry(None, logging.INFO, "", name, at, dagster_event=told))
+        assert sorted(fail_orphans(instance)) == ["nobody's", "nobody's that repeats another"]

@@ -45,13 +45,15 @@ def test_an_unforeseen_failure_tells_nothing(caller: Caller) -> None:
     assert "RuntimeError" not in response.text
 
 
-def test_a_full_disk_is_told_as_something_that_passes(caller: Caller) -> None:
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [("full", "No room is left to keep this."), ("unwritable", "The disk takes no writes for now.")],
+)
+def test_a_disk_that_takes_nothing_is_told_as_something_that_passes(caller: Caller, path: str, told: str) -> None:
     """An upload was answered 500: with its state on another disk, or on Postgres, nothing else had failed."""
-    response = caller.get("/notes/full")
+    response = caller.get(f"/notes/{path}")
     error = response.get_json()["error"]
-    assert (response.status_code, error["code"], error["message"]) == (
-        503, "service_unavailable", "No room is left to keep this.",
-    )  # fmt: skip
+    assert (response.status_code, error["code"], error["message"]) == (503, "service_unavailable", told)
     assert response.headers["Retry-After"] == "60"
     assert "example.com" not in response.text
 

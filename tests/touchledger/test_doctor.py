@@ -21,7 +21,6 @@ from pydantic import SecretStr
 from api.db import close_engines, now, transaction
 from api.migrate import upgrade
 from api.models import Import, Profile
-from api.operations import SPARE_BYTES
 from orchestration import durable, pointer, warehouse_state
 from orchestration.locks import only_writer
 from tests.end_to_end.command import Deployment, free_port
@@ -29,7 +28,7 @@ from tests.factories import accounts, exports, served
 from touchledger.cli import main
 from touchledger.doctor import connections, database, ports, state_folder
 from touchledger.doctor_files import history, imports, signing_key, snapshot, warehouse
-from touchledger.settings import Settings, load
+from touchledger.settings import SPARE_BYTES, Settings, load
 
 
 @pytest.fixture

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import signal
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
 
-from orchestration.assets.warehouse import KilledError, told
+from orchestration.assets import warehouse
+from orchestration.assets.warehouse import KilledError, leaving_room, told
 from orchestration.dagster_dbt import DagsterDbtCliRuntimeError, DbtCliInvocation
 from orchestration.dbt_manifest import PROJECT
 from orchestration.resources import WarehouseDbt
@@ -30,3 +34,26 @@ def test_a_dbt_that_was_killed_is_told_with_what_it_most_likely_lacked(settings:
 def test_a_dbt_that_failed_is_told_in_its_own_words(settings: Settings, tmp_path: Path) -> None:
     with pytest.raises(DagsterDbtCliRuntimeError, match="exit code `2`"):
         list(told(_ended("exit 2", tmp_path), settings))
+
+
+def test_a_dbt_whose_words_nobody_takes_any_more_is_gone(settings: Settings, tmp_path: Path) -> None:
+    # on a full disk Dagster's log took none of them, and dbt wrote on after its step had failed
+    dbt, nowhere = _ended("echo begun; exec sleep 600", tmp_path), io.StringIO()
+    nowhere.close()
+    with pytest.raises(ValueError, match="closed file"), redirect_stdout(nowhere):
+        next(told(dbt, settings))
+    assert dbt.process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.parametrize(("spare", "is_kept"), [(0, True), (2**63, False)])
+def test_a_build_that_fails_keeps_no_room_of_a_disk_that_lacks_it(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, spare: int, is_kept: bool
+) -> None:
+    # nobody published what it left, and until somebody made room the API could write nothing and answered 503
+    monkeypatch.setattr(warehouse, "SPARE_BYTES", spare)
+    left = [settings.warehouse, settings.warehouse.with_name("warehouse.duckdb.wal")]
+    for path in left:
+        path.write_bytes(b"half made")
+    with pytest.raises(OSError, match="No space"), leaving_room(settings):
+        raise OSError("No space left on device")
+    assert [path.exists() for path in left] == [is_kept, is_kept]

@@ -135,6 +135,10 @@ def _spark(settings: Settings, arguments: list[str]) -> int:
         code = spark.run_models(settings, arguments)
         if code == 0:
             spark.take_marts(settings)
+        elif code < 0:
+            # who kills it, as the kernel does for want of memory, leaves it no words
+            _tell(f"Spark: its driver was ended by signal {-code}; {spark_needs.less_memory(settings)}")
+            return 1
     except spark_needs.SparkMissingError as error:
         _tell(str(error))
         return 1

@@ -79,7 +79,8 @@ def warehouse_assets(
             # this process may have parsed the project for another state folder, or somebody emptied this one since
             ensure_manifest(settings)
         try:
-            yield from told(dbt.cli(_command(config, on_spark), context=context, target_path=folder), settings)
+            process = dbt.cli(_command(config, on_spark), context=context, target_path=folder)
+            yield from told(process, settings, on_spark=on_spark)
         finally:
             if on_spark:
                 # a build that is stopped ends dbt's process before that has cleared
@@ -90,13 +91,15 @@ class KilledError(RuntimeError):
     """dbt's process was killed; the message says what that mostly is, and what helps."""
 
 
-def told(dbt: DbtCliInvocation, settings: Settings) -> Iterator[Any]:
+def told(dbt: DbtCliInvocation, settings: Settings, *, on_spark: bool) -> Iterator[Any]:
     """What dbt says, as Dagster takes it. Raises KilledError where its process is killed, which says nothing itself."""
     try:
         yield from dbt.stream()
     except DagsterDbtCliRuntimeError:
         if dbt.process.returncode != -signal.SIGKILL:
             raise
+        if on_spark:
+            raise KilledError(f"dbt's process was killed; {spark_needs.less_memory(settings)}") from None
         limit = f"TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT, here {settings.warehouse_memory_limit}"
         raise KilledError(
             "dbt's process was killed, as the kernel does where memory runs out. The models may use "

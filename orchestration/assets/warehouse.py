@@ -72,6 +72,11 @@ def warehouse_assets(
     on_spark = (config.engine or Engine(settings.engine)) is Engine.spark
     if on_spark:
         # before the warehouse is marked unfinished, and said where the run is looked at
+        if context.is_subset:
+            raise PartOnSparkError(
+                "a run on Spark builds every model, for it finds none of an earlier run: begin the job `build`,"
+                " or a run that failed again with all of its steps"
+            )
         spark_needs.require_cluster(settings)
     with rebuilding(settings, token=warehouse.token, whole=not context.is_subset):
         folder = spark.target(settings) if on_spark else target(settings)
@@ -85,6 +90,10 @@ def warehouse_assets(
             if on_spark:
                 # a build that is stopped ends dbt's process before that has cleared
                 spark.clear_after_a_stop(settings)
+
+
+class PartOnSparkError(RuntimeError):
+    """Some of the models or their tests were asked of Spark; nothing was begun."""
 
 
 class KilledError(RuntimeError):

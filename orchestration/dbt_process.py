@@ -55,11 +55,9 @@ def main() -> None:
     os.environ.setdefault("DBT_LOG_FORMAT_FILE", "debug")
     try:
         with only_writer(settings.home / "locks" / "dbt.lock", purpose="run dbt", wait_seconds=WAIT_SECONDS):
-            if settings.spark_run.exists():
-                from orchestration import spark
-
-                # a run on Spark that was killed left people there, who may be erased by now
-                spark.clear(settings)
+            # a run on Spark that was killed left people there, who may be erased by now
+            if settings.spark_run.exists() and not _cleared(settings) and ON_SPARK in sys.argv:
+                sys.exit(1)
             if ON_SPARK in sys.argv:
                 sys.exit(_spark(settings, [argument for argument in sys.argv[1:] if argument != ON_SPARK]))
             _local(settings, sys.argv[1:])
@@ -147,8 +145,20 @@ def _spark(settings: Settings, arguments: list[str]) -> int:
         _tell(f"Spark: {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}")
         raise
     finally:
+        is_cleared = _cleared(settings)
+    return code if is_cleared else 1
+
+
+def _cleared(settings: Settings) -> bool:
+    """Remove what a run on Spark left; where that cannot be, it is told."""
+    from orchestration import spark
+
+    try:
         spark.clear(settings)
-    return code
+    except spark.LeftBehindError as error:
+        _tell(str(error))
+        return False
+    return True
 
 
 def _tell(text: str) -> None:

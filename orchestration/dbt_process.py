@@ -55,11 +55,9 @@ def main() -> None:
     os.environ.setdefault("DBT_LOG_FORMAT_FILE", "debug")
     try:
         with only_writer(settings.home / "locks" / "dbt.lock", purpose="run dbt", wait_seconds=WAIT_SECONDS):
-            if settings.spark_run.exists():
-                from orchestration import spark
-
-                # a run on Spark that was killed left people there, who may be erased by now
-                spark.clear(settings)
+            # a run on Spark that was killed left people there, who may be erased by now
+            if settings.spark_run.exists() and not _cleared(settings) and ON_SPARK in sys.argv:
+                sys.exit(1)
             if ON_SPARK in sys.argv:
                 sys.exit(_spark(settings, [argument for argument in sys.argv[1:] if argument != ON_SPARK]))
             _local(settings, sys.argv[1:])
@@ -135,6 +133,10 @@ def _spark(settings: Settings, arguments: list[str]) -> int:
         code = spark.run_models(settings, arguments)
         if code == 0:
             spark.take_marts(settings)
+        elif code < 0:
+            # who kills it, as the kernel does for want of memory, leaves it no words
+            _tell(f"Spark: its driver was ended by signal {-code}; {spark_needs.less_memory(settings)}")
+            return 1
     except spark_needs.SparkMissingError as error:
         _tell(str(error))
         return 1
@@ -143,8 +145,20 @@ def _spark(settings: Settings, arguments: list[str]) -> int:
         _tell(f"Spark: {type(error).__name__}: {str(error).strip().partition(chr(10))[0]}")
         raise
     finally:
+        is_cleared = _cleared(settings)
+    return code if is_cleared else 1
+
+
+def _cleared(settings: Settings) -> bool:
+    """Remove what a run on Spark left; where that cannot be, it is told."""
+    from orchestration import spark
+
+    try:
         spark.clear(settings)
-    return code
+    except spark.LeftBehindError as error:
+        _tell(str(error))
+        return False
+    return True
 
 
 def _tell(text: str) -> None:

@@ -75,7 +75,7 @@ def run_models(settings: Settings, command: Sequence[str]) -> int:
     """
     require(settings)
     clear(settings)
-    _folder(settings).mkdir(parents=True)
+    settings.spark_run.mkdir(parents=True)
     _hold_lake(settings)
     log = _log(settings)
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -133,19 +133,35 @@ def _kinds(name: str) -> str:
     return f" replace ({ids})" if ids else ""
 
 
+class LeftBehindError(RuntimeError):
+    """What an application built, which holds people, cannot be removed; the message names it and the way out."""
+
+
 def clear(settings: Settings) -> None:
-    """Remove what an application left, which holds people, once its Java has ended: after a kill it goes on a while."""
-    deadline = time.monotonic() + ENDING_SECONDS
+    """Remove what an application left, which holds people, once its Java has ended: after a kill it goes on a while.
+
+    Raises LeftBehindError where something of it stays.
+    """
+    folder, deadline = settings.spark_run, time.monotonic() + ENDING_SECONDS
     while is_held(_log(settings)) and time.monotonic() < deadline:
         time.sleep(LOOK_EVERY_SECONDS)
-    shutil.rmtree(_folder(settings), ignore_errors=True)
+    while folder.exists():
+        try:
+            shutil.rmtree(folder)
+        except OSError as error:
+            # an executor that ends may still write there, or hold a file open on NFS
+            if time.monotonic() >= deadline:
+                told = f"{folder} holds people that a build on Spark read, and cannot be removed ({error})"
+                way_out = "remove it; workers of another user need a group of this user's, and a umask of 002"
+                raise LeftBehindError(f"{told}: {way_out}") from None
+            time.sleep(LOOK_EVERY_SECONDS)
 
 
 def clear_after_a_stop(settings: Settings) -> None:
-    """The same where dbt's process was stopped, once that has ended; one that is at work by then clears too."""
+    """The same once a dbt that was stopped has ended; one that is at work clears too, and what stays is told then."""
     lock = settings.home / "locks" / "dbt.lock"
     with (
-        suppress(WriterBusyError),
+        suppress(WriterBusyError, LeftBehindError),
         only_writer(lock, purpose="clear what a stopped build left", wait_seconds=ENDING_SECONDS),
     ):
         clear(settings)
@@ -158,7 +174,7 @@ def wanted() -> list[str]:
 
 def marts_folder(settings: Settings) -> Path:
     """Where the application leaves them as Parquet, a folder for each."""
-    return _folder(settings) / "handed_over"
+    return settings.spark_run / "handed_over"
 
 
 def executors_file(settings: Settings) -> Path:
@@ -178,7 +194,7 @@ def target(settings: Settings) -> Path:
 def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
     conf = {
         **MEANING,
-        "spark.sql.warehouse.dir": _address(_folder(settings) / "warehouse"),
+        "spark.sql.warehouse.dir": _address(settings.spark_run / "warehouse"),
         "spark.sql.shuffle.partitions": str(settings.spark_partitions),
         "spark.driver.memory": settings.spark_driver_memory,
         "spark.executor.memory": settings.spark_executor_memory,
@@ -212,7 +228,7 @@ def _own_files_first(settings: Settings) -> dict[str, str]:
 
 
 def _own(settings: Settings) -> Path:
-    return _folder(settings) / "own"
+    return settings.spark_run / "own"
 
 
 def _hold_lake(settings: Settings) -> None:
@@ -240,7 +256,7 @@ def link_or_copy(source: str, target: str) -> None:
 
 
 def _held(settings: Settings) -> Path:
-    return _folder(settings) / "lake"
+    return settings.spark_run / "lake"
 
 
 def _table(settings: Settings, name: str) -> dict[str, Any]:
@@ -282,7 +298,3 @@ def _environment(settings: Settings) -> dict[str, str]:
         "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
         "DO_NOT_TRACK": "1",
     }
-
-
-def _folder(settings: Settings) -> Path:
-    return settings.spark_run

@@ -55,6 +55,8 @@ def _built(plan: dict[str, Any], before: int) -> bool:
     `before` are the bytes that its log had.
     """
     builder = SparkSession.builder.appName("touchledger").master(plan["master"])
+    # Hadoop has one of its own, 022: no worker of another user could write, whatever the group of the folder
+    builder = builder.config("spark.hadoop.fs.permissions.umask-mode", f"{_umask():03o}")
     for name, value in plan["conf"].items():
         builder = builder.config(name, value)
     with _speaking_to_its_log():
@@ -80,6 +82,13 @@ def _built(plan: dict[str, Any], before: int) -> bool:
     if done.exception is not None:
         raise done.exception
     return bool(done.success)
+
+
+def _umask() -> int:
+    """The bits that are kept from whom a new file of this process is not for; none tells them but by setting others."""
+    ours = os.umask(0o077)
+    os.umask(ours)
+    return ours
 
 
 def _end_with(java: Any, over: Event) -> None:

@@ -60,6 +60,14 @@ def require_cluster(settings: Settings) -> None:
         )
 
 
+def less_memory(settings: Settings) -> str:
+    """What helps where a process of a build on Spark was killed on this machine, as a clause of a sentence."""
+    return (
+        "where that was the kernel, for want of memory, lower TOUCHLEDGER_SPARK_DRIVER_MEMORY, here "
+        f"{settings.spark_driver_memory}, which its Java has, or give the machine or its container more"
+    )
+
+
 def python(settings: Settings) -> Path:
     """The Python of Spark's environment, there or not."""
     return REPOSITORY / settings.spark_environment / "bin" / "python"

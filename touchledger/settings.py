@@ -29,6 +29,10 @@ MEMORY = (
 )
 # an amount with its unit; Java, which is told the driver's as it stands, takes one letter
 SPARK_MEMORY = r"(?i)^[1-9]\d*[kmgt]"
+# as Spark reads it; what it cannot read it says only once a build has begun
+SPARK_MASTER = re.compile(
+    r"spark://[^\s,/@]+:[0-9]{1,5}(,[^\s,/@]+:[0-9]{1,5})*|yarn|k8s://\S+|local(\[(\*|[1-9][0-9]*)(\s*,\s*[0-9]+)?\])?"
+)
 ADDRESS = r"^https?://[^\s/@]+[^\s@]*$"
 # DuckDB finds no file of the lake under such a name, or those of another folder too
 PATTERNS = frozenset("*?[\\")
@@ -86,7 +90,7 @@ class Settings(BaseSettings):
     warehouse_threads: int | None = Field(None, ge=1, le=MOST_THREADS)
 
     engine: str = Field("duckdb", pattern="^(duckdb|spark)$")
-    spark_master: str | None = Field(None, pattern=r"^(spark://|yarn|k8s://|local(\[|$))")
+    spark_master: str | None = None
     spark_environment: Path = Path(".spark")
     spark_folder: Path | None = None
     spark_partitions: int = Field(8, ge=1)
@@ -145,6 +149,13 @@ class Settings(BaseSettings):
         if found := LETTER.search(str(home)):
             raise ValueError(f"should be a path without {found.group()}, which the database reads as a letter")
         return home
+
+    @field_validator("spark_master")
+    @classmethod
+    def _cluster(cls, value: str | None) -> str | None:
+        if value and not SPARK_MASTER.fullmatch(value):
+            raise ValueError("should be like spark://host:7077, yarn, k8s://https://host:6443, local, or local[2]")
+        return value
 
     @field_validator("spark_folder", "spark_environment")
     @classmethod

@@ -75,6 +75,11 @@ def warehouse_assets(
     on_spark = (config.engine or Engine(settings.engine)) is Engine.spark
     if on_spark:
         # before the warehouse is marked unfinished, and said where the run is looked at
+        if context.is_subset:
+            raise PartOnSparkError(
+                "a run on Spark builds every model, for it finds none of an earlier run: begin the job `build`,"
+                " or a run that failed again with all of its steps"
+            )
         spark_needs.require_cluster(settings)
     with leaving_room(settings), rebuilding(settings, token=warehouse.token, whole=not context.is_subset):
         folder = spark.target(settings) if on_spark else target(settings)
@@ -82,7 +87,8 @@ def warehouse_assets(
             # this process may have parsed the project for another state folder, or somebody emptied this one since
             ensure_manifest(settings)
         try:
-            yield from told(dbt.cli(_command(config, on_spark), context=context, target_path=folder), settings)
+            process = dbt.cli(_command(config, on_spark), context=context, target_path=folder)
+            yield from told(process, settings, on_spark=on_spark)
         finally:
             if on_spark:
                 # a build that is stopped ends dbt's process before that has cleared
@@ -103,11 +109,15 @@ def leaving_room(settings: Settings) -> Iterator[None]:
         raise
 
 
+class PartOnSparkError(RuntimeError):
+    """Some of the models or their tests were asked of Spark; nothing was begun."""
+
+
 class KilledError(RuntimeError):
     """dbt's process was killed; the message says what that mostly is, and what helps."""
 
 
-def told(dbt: DbtCliInvocation, settings: Settings) -> Iterator[Any]:
+def told(dbt: DbtCliInvocation, settings: Settings, *, on_spark: bool) -> Iterator[Any]:
     """What dbt says, as Dagster takes it. Raises KilledError where its process is killed, which says nothing itself.
 
     However it ends, that process is gone.
@@ -117,6 +127,8 @@ def told(dbt: DbtCliInvocation, settings: Settings) -> Iterator[Any]:
     except DagsterDbtCliRuntimeError:
         if dbt.process.returncode != -signal.SIGKILL:
             raise
+        if on_spark:
+            raise KilledError(f"dbt's process was killed; {spark_needs.less_memory(settings)}") from None
         limit = f"TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT, here {settings.warehouse_memory_limit}"
         raise KilledError(
             "dbt's process was killed, as the kernel does where memory runs out. The models may use "

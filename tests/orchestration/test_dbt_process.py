@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration import dbt_events, dbt_lookups, templates
+from orchestration import dbt_events, dbt_lookups, dbt_process, spark, templates
 from orchestration.dbt_manifest import KEPT, STATE, ensure_manifest, executable
 from orchestration.dbt_process import ON_SPARK
 from orchestration.warehouse_state import UnfinishedWarehouseError, rebuilding, require_finished
@@ -145,17 +145,46 @@ def test_without_anything_that_it_can_read_dbt_is_ready_all_the_same(read: dict[
     assert read[kept] == 0
 
 
+def on_spark(home: Path, *, python: str, folder: Path) -> tuple[int, str]:
+    """How a build on that Spark ends, and the one error that it tells as dbt does."""
+    environment = home / "environment"
+    (environment / "bin").mkdir(parents=True)
+    (environment / "bin" / "python").write_text(python)
+    (environment / "bin" / "python").chmod(0o755)
+    told = {"MASTER": "spark://cluster:7077", "ENVIRONMENT": str(environment), "FOLDER": str(folder)}
+    variables = {**os.environ, **{f"TOUCHLEDGER_SPARK_{name}": value for name, value in told.items()}}
+    variables |= {"TOUCHLEDGER_HOME": str(home), "DBT_LOG_FORMAT": "json"}
+    done = subprocess.run([executable(), "build", ON_SPARK], env=variables, capture_output=True, text=True, check=False)
+    event = json.loads(done.stdout)["info"]
+    assert event["level"] == "error"
+    return done.returncode, event["msg"]
+
+
 def test_what_keeps_a_run_on_spark_from_beginning_is_told_as_dbt_tells_an_error(home: Path) -> None:
     # a full disk or a folder that may not be written was an exit code, in the terminal and in Dagster
-    python = home / "environment" / "bin" / "python"
-    python.parent.mkdir(parents=True)
-    python.touch(mode=0o755)
     (home / "file").touch()
-    told = {"MASTER": "spark://cluster:7077", "ENVIRONMENT": str(python.parent.parent), "FOLDER": str(home / "file")}
-    environment = {**os.environ, **{f"TOUCHLEDGER_SPARK_{name}": value for name, value in told.items()}}
-    command = [executable(), "build", ON_SPARK]
-    environment |= {"TOUCHLEDGER_HOME": str(home), "DBT_LOG_FORMAT": "json"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    event = json.loads(done.stdout)["info"]
-    assert (done.returncode, event["level"]) == (1, "error")
-    assert event["msg"].startswith("Spark: NotADirectoryError: ") and str(home / "file") in event["msg"]
+    code, said = on_spark(home, python="", folder=home / "file")
+    assert code == 1
+    assert said.startswith("Spark: NotADirectoryError: ") and str(home / "file") in said
+
+
+def test_that_the_driver_of_a_run_on_spark_was_killed_is_told_as_dbt_tells_an_error(home: Path) -> None:
+    # `exit code 247` was all that was told, and every log ended without a word
+    code, said = on_spark(home, python="#!/bin/sh\ncat > /dev/null\nkill -9 $$\n", folder=home)
+    assert code == 1
+    assert said.startswith("Spark: its driver was ended by signal 9; ")
+    assert "TOUCHLEDGER_SPARK_DRIVER_MEMORY, here 2g" in said
+
+
+def test_a_run_on_spark_of_which_something_stays_tells_it_and_fails(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # what workers of another user had written stayed, with people, and nobody was told
+    python, run = home / "environment" / "bin" / "python", home / "spark"
+    python.parent.mkdir(parents=True)
+    python.write_text(f"#!/bin/sh\ncat > /dev/null\nrm -r {run}\nln -s {home} {run}\nexit 2\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(spark, "ENDING_SECONDS", 0.0)
+    settings = Settings(home=home, spark_master="spark://cluster:7077", spark_environment=python.parent.parent)
+    assert dbt_process._spark(settings, ["build"]) == 1
+    assert f"{run} holds people that a build on Spark read, and cannot be removed" in capsys.readouterr().out

@@ -15,6 +15,7 @@ from api.erased_records import remember
 from api.models import ErasedIdentifier, Erasure, Purge
 from api.warehouse_ids import identifier_id
 from data_contracts.contract import landed
+from orchestration import spark
 from orchestration.erasure import (
     _found,
     _take_rejected,
@@ -49,6 +50,16 @@ def test_what_a_killed_run_on_spark_left_goes_though_duckdb_builds_now(settings:
     left.write_text("ann@example.com")
     drop_warehouse(settings)
     assert not settings.spark_run.exists()
+
+
+def test_an_erasure_does_not_end_over_what_cannot_be_removed_of_a_run_on_spark(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # it was completed, and people stayed where workers that run as another user had written them
+    monkeypatch.setattr(spark, "ENDING_SECONDS", 0.0)
+    settings.spark_run.symlink_to(settings.home, target_is_directory=True)
+    with pytest.raises(spark.LeftBehindError, match=f"^{settings.spark_run} holds people"):
+        drop_warehouse(settings)
 
 
 def test_what_a_killed_check_spilled_goes_and_later_checks_still_have_their_folder(settings: Settings) -> None:

@@ -30,7 +30,7 @@ class Spark:
     def isLocal(self): return False
     def __str__(self): return "builder.internal"
     def getActiveJobIds(self): return [7]
-    def size(self): return 1 if is_alone and (ending.startswith("INFO") or looks.pop()) else 2
+    def size(self): return 1 if ending.startswith("INFO") or is_alone and looks.pop() else 2
 def invoke(_):
     if ending == "killed":
         java.kill()

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from orchestration import spark_needs, warehouse_state
-from orchestration.assets.warehouse import warehouse_assets
+from orchestration.assets.warehouse import PartOnSparkError, warehouse_assets
 from orchestration.resources import Deployment, Warehouse, dbt
 from orchestration.spark_needs import SparkMissingError, require, require_cluster
 from tests.end_to_end.command import free_port
@@ -130,3 +130,19 @@ def test_a_run_that_finds_no_cluster_says_so_and_leaves_the_warehouse_finished(
     warehouse_state.require_finished(meant)
     done = CliRunner().invoke(main, ["build", "--target", "spark"])
     assert (done.exit_code, "no Spark master answers" in done.output) == (1, True)
+
+
+@pytest.mark.usefixtures("settings")
+@pytest.mark.parametrize(
+    "part", [dg.AssetSelection.assets(["marts", "profiles"]), dg.AssetSelection.checks_for_assets(warehouse_assets)]
+)
+def test_a_part_of_the_models_on_spark_is_refused_and_leaves_the_warehouse_finished(
+    meant: Settings, part: dg.AssetSelection
+) -> None:
+    # it failed over tables of other models, which no run on Spark keeps, and nothing was published before a whole build
+    warehouse_state.end(meant, "1")
+    engine = {"ops": {"warehouse": {"config": {"engine": "spark"}}}}
+    resources = {"deployment": Deployment(), "warehouse": Warehouse(), "dbt": dbt()}
+    with pytest.raises(PartOnSparkError, match="begin the job `build`"):
+        dg.materialize([warehouse_assets], resources=resources, run_config=engine, selection=part)
+    warehouse_state.require_finished(meant)

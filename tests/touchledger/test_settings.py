@@ -18,6 +18,13 @@ from touchledger.settings import REPOSITORY, Settings, WrongSettingError, load, 
 
 EXAMPLE = (REPOSITORY / ".env.example").read_text()
 
+MASTERS = ("spark://host:7077", "spark://host:7077,other:7077", "spark://[::1]:7077")
+# most were taken: the doctor said that all is well, Spark refused them in the midst of a build, and a password was told
+NO_MASTERS = (
+    *("local[x]", "local[0]", "local[2", "local[2] ", "spark://host:7077 ", "spark://host", "spark://host:7077/"),
+    *("spark://user:hunter2@host:7077", "https://host:7077", "spark://host:7077,spark://other:7077", "yarn-cluster"),
+)
+
 
 def test_every_setting_is_in_the_example_with_its_default_as_a_shell_reads_it() -> None:
     # the sender's name and address stood there bare, and the shell took < for a file to read from
@@ -86,6 +93,11 @@ def test_a_home_in_a_path_of_sparks_is_that_home(monkeypatch: pytest.MonkeyPatch
         Settings(spark_folder=Path("~nobody-of-this-name/runs"))
 
 
+@pytest.mark.parametrize("master", ["yarn", "k8s://https://host:6443", "local", "local[*]", "local[2, 3]", *MASTERS])
+def test_every_form_of_a_spark_master_is_taken(master: str) -> None:
+    assert Settings(spark_master=master).spark_master == master
+
+
 def test_a_setting_of_the_wrong_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOUCHLEDGER_API_PORT", "eighty")
     with pytest.raises(ValidationError, match="api_port"):
@@ -148,6 +160,7 @@ def test_whatever_is_set_settings_can_name_what_is_open(home: Path) -> None:
         ("SERVED_THREADS", "99999999999999999999"),
         ("QUERY_DEADLINE_SECONDS", "inf"),
         ("QUERY_DEADLINE_SECONDS", "1e99"),
+        *(("SPARK_MASTER", master) for master in NO_MASTERS),
         ("SPARK_DRIVER_MEMORY", "hunter2"),
         ("SPARK_DRIVER_MEMORY", "2gb"),
         ("SPARK_EXECUTOR_MEMORY", "2"),

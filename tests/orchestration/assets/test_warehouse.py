@@ -28,12 +28,21 @@ def _ended(by: str, folder: Path) -> DbtCliInvocation:
 def test_a_dbt_that_was_killed_is_told_with_what_it_most_likely_lacked(settings: Settings, tmp_path: Path) -> None:
     # it was `failed with exit code -9`, and a log that holds no more than that
     with pytest.raises(KilledError, match=r"killed.* TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT, here 50%"):
-        list(told(_ended("kill -9 $$", tmp_path), settings))
+        list(told(_ended("kill -9 $$", tmp_path), settings, on_spark=False))
+
+
+def test_one_that_was_killed_on_spark_is_told_with_the_memory_that_its_java_has(
+    settings: Settings, tmp_path: Path
+) -> None:
+    # the limit of models on DuckDB was named, which no model on Spark uses
+    with pytest.raises(KilledError, match=r"killed; .* TOUCHLEDGER_SPARK_DRIVER_MEMORY, here 2g") as killed:
+        list(told(_ended("kill -9 $$", tmp_path), settings, on_spark=True))
+    assert "WAREHOUSE" not in str(killed.value)
 
 
 def test_a_dbt_that_failed_is_told_in_its_own_words(settings: Settings, tmp_path: Path) -> None:
     with pytest.raises(DagsterDbtCliRuntimeError, match="exit code `2`"):
-        list(told(_ended("exit 2", tmp_path), settings))
+        list(told(_ended("exit 2", tmp_path), settings, on_spark=False))
 
 
 def test_a_dbt_whose_words_nobody_takes_any_more_is_gone(settings: Settings, tmp_path: Path) -> None:
@@ -41,7 +50,7 @@ def test_a_dbt_whose_words_nobody_takes_any_more_is_gone(settings: Settings, tmp
     dbt, nowhere = _ended("echo begun; exec sleep 600", tmp_path), io.StringIO()
     nowhere.close()
     with pytest.raises(ValueError, match="closed file"), redirect_stdout(nowhere):
-        next(told(dbt, settings))
+        next(told(dbt, settings, on_spark=False))
     assert dbt.process.returncode == -signal.SIGKILL
 
 

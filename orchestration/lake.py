@@ -101,6 +101,7 @@ class Lake:
         """
         place, contract = _place(dataset, profile_id, source, batch), load(dataset)
         with self._writing():
+            gathered.take_out(self.raw / place.file)
             before = self._facts(place)
             if before and origin is not None and before.origin == origin and before.contract == contract.fingerprint:
                 return self._landing(place, before, changed=False)
@@ -120,8 +121,7 @@ class Lake:
         """Judge every quarantined record again; those that pass join their batch, at their old place in the order."""
         with self._writing():
             places = [place for dataset in landed() for place, facts in self._landed(dataset) if facts.rows_quarantined]
-            replayed = [self._replay(place, now) for place in places]
-        return [landing for landing in replayed if landing is not None]
+            return [landing for place in places if (landing := self._replay(place, now))]
 
     def batches(self, dataset: str) -> list[Landing]:
         """Every landed batch of a data set, oldest landing first."""

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from threading import Event
 from zoneinfo import ZoneInfo
 
-import pyarrow.parquet as pq
 import structlog
 
 from api.models import Connection
-from connectors.ad_platform import AdPlatform, Row, days_of, last_of_month, reach_windows
+from connectors.ad_platform import AdPlatform, Row, days_of, last_of_month
 from connectors.ad_platforms import PLATFORMS, opened
 from connectors.errors import ConnectorError, Refused
 from connectors.payments import Payments
@@ -29,6 +28,7 @@ from orchestration.lake import Lake, Landing
 from orchestration.partitions import DayRange
 from orchestration.studies import land_studies
 from orchestration.told_beside import fitting
+from orchestration.window_reach import land_reach
 from touchledger.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -148,7 +148,7 @@ def pull_ads(pull: Pull) -> None:
         _land_breakdowns(pull, platform, _monday(newest), until)
         odd = land_studies(pull, platform)
         # the last, for it takes most of the requests: months that do not come now are asked for by the next pull
-        _land_reach(pull, platform, first, min(last_of_month(last), pull.today))
+        land_reach(pull, platform, first, min(last_of_month(last), pull.today))
         if odd is not None:
             raise odd
 
@@ -189,33 +189,6 @@ def _land_breakdowns(pull: Pull, platform: AdPlatform, since: date, until: date)
         # a week of which nothing is told any more is emptied; without a batch there is none to empty
         if week in found or str(week) in before:
             pull.land("ad_delivery_breakdowns", found.get(week, []), f"-{week}")
-
-
-def _land_reach(pull: Pull, platform: AdPlatform, first: date, until: date) -> None:
-    # weeks far from the newest window it is asked for may be left out by a platform, so that one is always among them
-    newest = (until - timedelta(days=27), until)
-    for month in _months_due(pull, first, until):
-        # whole months, so that a month's batch always holds all of its windows
-        windows = reach_windows(month, min(last_of_month(month), until))
-        rows = [row for row in platform.reach(sorted({*windows, newest})) if row["date_to"].replace(day=1) == month]
-        pull.land("entity_reach", rows, f"-{month:%Y-%m}")
-
-
-def _months_due(pull: Pull, first: date, until: date) -> list[date]:
-    """The months whose reach is due, by their first days, newest first: those pulled, and earlier ones that lack."""
-    due, landed = {day.replace(day=1) for day, _ in days_of(first, until)}, pull.landed("entity_reach")
-    delivered = {date.fromisoformat(f"{day[:7]}-01") for day in pull.landed("ad_delivery")}
-    before = {month for month in delivered - due if month < first}
-    due |= {month for month in before if not _is_whole(landed.get(f"{month:%Y-%m}"), month)}
-    return sorted(due, reverse=True)
-
-
-def _is_whole(batch: Path | None, month: date) -> bool:
-    """Whether the batch was landed when the month was over; one that tells of no window from its first day is."""
-    if batch is None:
-        return False
-    ends = pq.read_table(batch, columns=["date_to"], filters=[("date_from", "=", month)])["date_to"].to_pylist()
-    return not ends or last_of_month(month) in ends
 
 
 def pull_store(pull: Pull) -> None:
@@ -275,11 +248,13 @@ def _disputes(pull: Pull, processor: Payments) -> list[Row] | None:
         return None
 
 
-def _land_changes(pull: Pull, found: Mapping[str, Iterable[Row]]) -> None:
+def _land_changes(pull: Pull, found: Mapping[str, Sequence[Row]]) -> None:
     # everything since one day is one batch: pulled again on that day, it is replaced by what contains it
     suffix = f"-since-{pull.since.date().isoformat()}" if pull.since else ""
     for dataset, rows in found.items():
-        pull.land(dataset, fitting(load(dataset), rows), suffix)
+        # nothing changes in a catalogue on most days, and each build opens a file of no rows too
+        if rows or not suffix or suffix[1:] in pull.landed(dataset):
+            pull.land(dataset, fitting(load(dataset), rows), suffix)
 
 
 def _by_week(rows: Iterable[Row], day_of: Callable[[Row], date]) -> dict[date, list[Row]]:

@@ -104,6 +104,7 @@ def _forget_deletions(settings: Settings, lake: Lake, connection: Connection) ->
 
 
 def _files(lake: Lake, folder: Path, batch: str) -> Iterator[Path]:
-    # quarantine first: a quarantine file without its raw file would be an orphan that nobody counts
+    # quarantine first: a quarantine file without its raw file would be an orphan that nobody counts; what was put
+    # together of a connection has its id behind the beginning
     for root in (lake.quarantine, lake.raw):
-        yield from (root / folder).glob(f"{batch}*")
+        yield from (root / folder).glob(f"*{batch}*")

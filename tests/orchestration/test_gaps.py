@@ -14,6 +14,7 @@ from connectors.ad_platform import Row, Window
 from connectors.errors import Throttled
 from connectors.meta_ads import MetaAds
 from orchestration.assets.raw_ad_platform import landing_ad_platform
+from orchestration.gathered import gather
 from orchestration.lake import Lake
 from orchestration.partitions import DayRange
 from orchestration.resources import Deployment
@@ -111,6 +112,8 @@ def test_reach_that_was_refused_is_asked_for_again_and_delivery_does_not_wait_fo
     assert failed.failure is not None
     assert (failed.failure.reason, failed.through) == ("throttled", TODAY)
     assert months_of(lake, first) == ["2026-11"]
+    # days of September have no file of their own any more
+    assert len(gather(lake.root)) == 1
     sync_kind(settings, lake, "ad_platform", DayRange(TODAY, TODAY))
     assert months_of(lake, first) == ["2026-09", "2026-10", "2026-11"]
     (again,) = sync_kind(settings, lake, "ad_platform", DayRange(TODAY, TODAY))

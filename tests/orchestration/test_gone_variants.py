@@ -88,3 +88,21 @@ def test_a_store_that_is_connected_anew_tells_of_what_it_deleted_meanwhile(
     fewer = selling(sandbox.world, replace(product, variants=product.variants[1:]))
     pull(settings, lake, connected.to_store(settings.operational_url, profile, sandbox.url), fewer)
     assert told(lake) == variants(fewer)
+
+
+def test_days_on_which_a_store_changed_nothing_leave_no_files(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake, profile: Profile
+) -> None:
+    connection = connected.to_store(settings.operational_url, profile, sandbox.url)
+    old = [replace(one, updated_at=epoch(TODAY - timedelta(days=60))) for one in sandbox.world.products]
+    quiet = replace(sandbox.world, journeys=replace(sandbox.world.journeys, products=tuple(old)))
+    counts = []
+    for world in (quiet, selling(quiet, old[0]), quiet):
+        pull(settings, lake, connection, world)
+        counts.append(lake.batches("products")[-1].rows_loaded)
+    # what the same days told before is emptied all the same
+    assert counts == [len(old), 1, 0]
+    pull(settings, lake, connection, sandbox.world, days_later=30)
+    before = sorted(lake.raw.rglob("*.parquet"))
+    pull(settings, lake, connection, sandbox.world, days_later=31)
+    assert sorted(lake.raw.rglob("*.parquet")) == before

@@ -35,6 +35,7 @@ def test_what_a_forgotten_store_brought_leaves_the_lake_and_nothing_else_does(se
     for source, batch in (
         ("shopify", gone.id),
         ("shopify", f"{gone.id}-since-2026-05-01"),
+        ("shopify", f"gathered.{gone.id}.{stays.id}"),
         ("shopify", stays.id),
         ("file", "f"),
     ):

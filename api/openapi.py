@@ -175,11 +175,16 @@ def _converter(spec: Any) -> Any:
 
 
 def _in_the_dialect_of_json_schema(part: Any) -> None:
-    """Anchor patterns as ECMA-262 does: a Python one begins where the text does, and `\\Z` is where that ends."""
+    """Anchor patterns as ECMA-262 does, and call an address `uri`, as apispec does not.
+
+    A Python pattern begins where the text does, and `\\Z` is where that ends.
+    """
     if isinstance(part, dict):
         pattern = part.get("pattern")
         if isinstance(pattern, str) and pattern.endswith(PYTHON_END):
             part["pattern"] = f"^{pattern.removeprefix('^').removesuffix(PYTHON_END)}$"
+        if part.get("format") == "url":
+            part["format"] = "uri"
     for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
         _in_the_dialect_of_json_schema(inner)
 

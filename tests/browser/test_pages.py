@@ -140,3 +140,15 @@ def test_a_name_in_a_table_breaks_between_its_words_alone(
     assert broken == []
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     page.close()
+
+
+def test_only_the_page_that_is_open_is_underlined_where_colours_are_the_readers_own(
+    browser: Browser, address: str
+) -> None:
+    page = browser.new_page(forced_colors="active")
+    page.goto(f"{address}/docs/guides")
+    lines = page.eval_on_selector_all(
+        ".bar nav a", "all => all.map(one => [one.innerText, parseFloat(getComputedStyle(one).borderBottomWidth) > 0])"
+    )
+    assert [name for name, is_underlined in lines if is_underlined] == ["Guides"]
+    page.close()

@@ -19,6 +19,8 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)")
 _PREFIX = re.compile(r"\b(tl_[a-z]+|trk_live)_[0-9A-Za-z]{8}(?![0-9A-Za-z])")
 # what opens something is masked, what is drawn at random is always the same
 DRAWN = (
+    # an address has no sign beyond ASCII
+    (re.compile(r"(?<=[/#])(tl_[a-z]+)_[0-9A-Za-z_-]{20,}"), r"\1_..."),
     (re.compile(r"\b(tl_[a-z]+|trk_live|whsec)_[0-9A-Za-z+/=_-]{20,}"), r"\1_…"),
     (re.compile(r"\breq_[0-9a-f]{32}\b"), "req_7182ec12e2284e90bb36cf9f7b8235bc"),
     (re.compile(r"/logos/[0-9a-f]{32}"), "/logos/de61b5c1b7b7a7890f9995cea41d733e"),

@@ -35,7 +35,11 @@ FILE = {
     "responses": {
         "200": {
             "description": "The file.",
-            "content": {mime: {"schema": {"type": "string", "format": "binary"}} for mime in MIME.values()},
+            # generators read all of them as the first, or as the first that is text: bytes keep a PDF whole
+            "content": {
+                MIME["pdf"]: {"schema": {"type": "string", "format": "binary"}},
+                **{MIME[kind]: {"schema": {"type": "string"}} for kind in ("html", "csv")},
+            },
         }
     }
 }

@@ -15,6 +15,7 @@ from orchestration.ingested import land_ingested
 from orchestration.lake_owners import require_its_database
 from orchestration.recomputes import begin, build_of
 from orchestration.resources import Deployment
+from orchestration.says_why import says_why
 
 
 @dg.asset(
@@ -23,6 +24,7 @@ from orchestration.resources import Deployment
     kinds={"parquet"},
     freshness_policy=dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=26)),
 )
+@says_why
 def landing_app(context: dg.AssetExecutionContext, deployment: Deployment) -> dg.MaterializeResult[None]:
     """What the API, its hooks and the collector accepted since the last landing, and settings, whole each time.
 

@@ -21,6 +21,7 @@ from orchestration.dbt_manifest import ensure_manifest, target
 from orchestration.dbt_process import ON_SPARK
 from orchestration.lake_owners import require_its_lake
 from orchestration.resources import Deployment, Warehouse, WarehouseDbt
+from orchestration.says_why import says_why
 from orchestration.warehouse_state import rebuilding
 from touchledger.settings import Settings, load
 
@@ -62,6 +63,7 @@ class Stations(DagsterDbtTranslator):
     name="warehouse",
     pool="warehouse",
 )
+@says_why
 def warehouse_assets(
     context: dg.AssetExecutionContext, config: Rebuild, dbt: WarehouseDbt, deployment: Deployment, warehouse: Warehouse
 ) -> Iterator[Any]:
@@ -91,17 +93,26 @@ class KilledError(RuntimeError):
 
 
 def told(dbt: DbtCliInvocation, settings: Settings) -> Iterator[Any]:
-    """What dbt says, as Dagster takes it. Raises KilledError where its process is killed, which says nothing itself."""
+    """What dbt says, as Dagster takes it.
+
+    Raises dg.Failure, and KilledError where dbt's process is killed, which says nothing itself.
+    """
     try:
         yield from dbt.stream()
-    except DagsterDbtCliRuntimeError:
+    except DagsterDbtCliRuntimeError as failed:
         if dbt.process.returncode != -signal.SIGKILL:
-            raise
+            raise dg.Failure(errors_first(str(failed.description))) from failed
         limit = f"TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT, here {settings.warehouse_memory_limit}"
         raise KilledError(
             "dbt's process was killed, as the kernel does where memory runs out. The models may use "
             f"{limit}, and dbt needs more beside it: lower that, or give the machine or its container more"
         ) from None
+
+
+def errors_first(told: str) -> str:
+    """What dagster-dbt says of a dbt that failed, with dbt's own errors, where there are any, before the command."""
+    call, _, errors = told.partition("Errors parsed from dbt logs:")
+    return "\n\n".join(filter(None, (errors.strip(), call.strip())))
 
 
 def _command(config: Rebuild, on_spark: bool) -> list[str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from orchestration.assets.warehouse import KilledError, told
-from orchestration.dagster_dbt import DagsterDbtCliRuntimeError, DbtCliInvocation
+from orchestration.dagster_dbt import DbtCliInvocation
 from orchestration.dbt_manifest import PROJECT
 from orchestration.resources import WarehouseDbt
 from touchledger.settings import Settings
@@ -28,5 +29,5 @@ def test_a_dbt_that_was_killed_is_told_with_what_it_most_likely_lacked(settings:
 
 
 def test_a_dbt_that_failed_is_told_in_its_own_words(settings: Settings, tmp_path: Path) -> None:
-    with pytest.raises(DagsterDbtCliRuntimeError, match="exit code `2`"):
+    with pytest.raises(dg.Failure, match="exit code `2`"):
         list(told(_ended("exit 2", tmp_path), settings))

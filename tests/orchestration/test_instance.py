@@ -12,6 +12,7 @@ import dagster as dg
 import pytest
 import sqlalchemy as sa
 import yaml
+from dagster._core.storage.tags import TagType, get_tag_type
 from pydantic import SecretStr
 
 from api.db import close_engines, engine_for
@@ -181,6 +182,7 @@ def test_only_runs_of_this_machine_are_ended_with_their_process(status: dg.Dagst
     gone = {PID_TAG: "999999999"}
     runs = {
         "of before": gone,
+        "of a version with other tags": {"touchledger/pid": "999999999"},
         "here": {**process_tags("here"), **gone},
         "elsewhere": {**gone, HOST_TAG: "another machine"},
         "going on": process_tags("going on"),
@@ -194,4 +196,10 @@ def test_only_runs_of_this_machine_are_ended_with_their_process(status: dg.Dagst
     with dg.DagsterInstance.ephemeral() as instance:
         for name, tags in runs.items():
             instance.add_run(dg.DagsterRun("build", run_id=name, status=status, tags=tags))
-        assert sorted(fail_orphans(instance)) == ["here", "of before", "of one whose number is another's"]
+        ended = ["here", "of a version with other tags", "of before", "of one whose number is another's"]
+        assert sorted(fail_orphans(instance)) == ended
+
+
+def test_dagsters_list_of_runs_shows_none_of_what_tells_their_process() -> None:
+    # four of them stood below each run, and six runs filled the page
+    assert {get_tag_type(name) for name in process_tags("any")} == {TagType.SYSTEM}

@@ -31,13 +31,17 @@ SCHEMA = "dagster"
 LOCK = 7106
 # one row: the schema of the operational tables whose runs are kept there
 KEEPER = sa.table("touchledger_deployment", sa.column("operational_schema", sa.Text), schema=SCHEMA)
-PID_TAG = "touchledger/pid"
+# of tags that begin so, its list of runs shows nothing unless it is asked to
+PREFIX = "dagster/touchledger_"
+# as they began in versions before: what an upgrade ended is to be known as ended
+PREFIX_BEFORE = "touchledger/"
+PID_TAG = f"{PREFIX}pid"
 # the number of a process says nothing on another machine, or in another container, that shares the database
-HOST_TAG = "touchledger/host"
+HOST_TAG = f"{PREFIX}host"
 # the number falls to another process later; in a container that is started anew, most often to the same command
-BEGUN_TAG = "touchledger/begun"
+BEGUN_TAG = f"{PREFIX}begun"
 # a run that Dagster begins anew on its pages has the tags of the run that it repeats
-RUN_TAG = "touchledger/run"
+RUN_TAG = f"{PREFIX}run"
 # after the begin of a run, by when its process has noted itself: that is its first act, but it may wait for a lock
 NOTED_WITHIN = timedelta(minutes=5)
 
@@ -160,14 +164,15 @@ def fail_orphans(instance: dg.DagsterInstance) -> list[str]:
     records = instance.get_run_records(dg.RunsFilter(statuses=begun))
     dead = [one.dagster_run for one in records if is_orphan(one.dagster_run) or _is_nobodys(one)]
     for run in dead:
-        process = f" {run.tags[PID_TAG]}" if is_orphan(run) else ""
+        process = f" {_as_now(run.tags)[PID_TAG]}" if is_orphan(run) else ""
         instance.report_run_failed(run, f"its process{process} is gone")
     return [run.run_id for run in dead]
 
 
 def is_orphan(run: dg.DagsterRun) -> bool:
     """Whether a process of this machine had started the run and is gone."""
-    return _is_ours(run.run_id, run.tags) and not _alive(int(run.tags[PID_TAG]), run.tags.get(BEGUN_TAG, ""))
+    tags = _as_now(run.tags)
+    return _is_ours(run.run_id, tags) and not _alive(int(tags[PID_TAG]), tags.get(BEGUN_TAG, ""))
 
 
 def process_tags(run_id: str) -> dict[str, str]:
@@ -185,6 +190,12 @@ def origin_of(job: str) -> RemoteJobOrigin:
     return RemoteJobOrigin(RemoteRepositoryOrigin(location, SINGLETON_REPOSITORY_NAME), job)
 
 
+def _as_now(tags: Mapping[str, str]) -> dict[str, str]:
+    before = {name: said for name, said in tags.items() if name.startswith(PREFIX_BEFORE)}
+    # a run of this version that repeats one of before has both
+    return {PREFIX + name.removeprefix(PREFIX_BEFORE): said for name, said in before.items()} | dict(tags)
+
+
 def _is_ours(run_id: str, tags: Mapping[str, str]) -> bool:
     # before its name was kept, a run was taken for one of the machine that looked
     return _is_noted(run_id, tags) and tags.get(HOST_TAG, platform.node()) == platform.node()
@@ -194,7 +205,7 @@ def _is_nobodys(record: dg.RunRecord) -> bool:
     """Whether the run's process ended before it noted itself."""
     run, begun = record.dagster_run, record.start_time
     latest = time.time() - NOTED_WITHIN.total_seconds()
-    return not _is_noted(run.run_id, run.tags) and begun is not None and begun < latest
+    return not _is_noted(run.run_id, _as_now(run.tags)) and begun is not None and begun < latest
 
 
 def _is_noted(run_id: str, tags: Mapping[str, str]) -> bool:

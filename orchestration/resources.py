@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from typing import Any
 
@@ -23,6 +23,7 @@ from orchestration.lake_owners import require_its_lake
 from orchestration.locks import only_writer
 from orchestration.orphans import PARENT_VARIABLE
 from orchestration.publish import take_token
+from orchestration.says_why import NotBegunError, told_as
 from touchledger.settings import Settings, load
 
 WAIT_SECONDS = 120.0
@@ -61,16 +62,19 @@ class Warehouse(dg.ConfigurableResource[Any]):
     @contextmanager
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator[Warehouse]:
         settings = load()
-        lock = settings.home / "locks" / "warehouse.lock"
-        with only_writer(lock, purpose="write the warehouse", wait_seconds=WAIT_SECONDS):
-            # a pipeline that an upgrade left running would publish tables that the new version's API does not serve
-            require_known(settings.operational_url)
-            served = pointer.read_to_replace(settings.published)
-            self._token = take_token(settings.operational_url, above=served.token if served else 0)
+        with ExitStack() as held:
+            with told_as(NotBegunError):
+                lock = settings.home / "locks" / "warehouse.lock"
+                held.enter_context(only_writer(lock, purpose="write the warehouse", wait_seconds=WAIT_SECONDS))
+                # a pipeline that an upgrade left running would publish tables that the new version's API does not serve
+                require_known(settings.operational_url)
+                served = pointer.read_to_replace(settings.published)
+                self._token = take_token(settings.operational_url, above=served.token if served else 0)
+            held.enter_context(_named_parent())
             # other jobs pull first, and would keep dbt's process waiting, and its memory
-            at_once = context.run is not None and context.run.job_name == BUILD.name
-            with _named_parent(), early_dbt.started() if at_once else nullcontext():
-                yield self
+            if context.run is not None and context.run.job_name == BUILD.name:
+                held.enter_context(early_dbt.started())
+            yield self
 
     @property
     def token(self) -> int:

@@ -7,6 +7,7 @@ import dagster as dg
 from orchestration.erasure import erase_waiting
 from orchestration.purge import purge_waiting
 from orchestration.resources import Deployment, Warehouse
+from orchestration.says_why import says_why
 from orchestration.store_purge import forget_stores
 
 LANDINGS = ("app", "files", "ad_platform", "store", "payments")
@@ -19,6 +20,7 @@ LANDINGS = ("app", "files", "ad_platform", "store", "payments")
     kinds={"parquet"},
     pool="warehouse",
 )
+@says_why
 def erasures(deployment: Deployment, warehouse: Warehouse) -> dg.MaterializeResult[None]:
     """Files of archived profiles are removed; whoever waits to be erased is renamed at random. Counts only."""
     started = time.monotonic()

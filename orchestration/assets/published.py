@@ -18,6 +18,7 @@ from orchestration.limits import limits
 from orchestration.publish import publish
 from orchestration.purge import complete_purges
 from orchestration.resources import Deployment, Warehouse
+from orchestration.says_why import says_why
 from orchestration.served_tables import ContractBrokenError, served_tables
 from orchestration.store_purge import complete_stores
 from orchestration.unrated import unrated
@@ -55,6 +56,7 @@ def _promise(contract: Contract) -> str:
     check_specs=_checks(),
     freshness_policy=dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=26)),
 )
+@says_why
 def published(
     context: dg.AssetExecutionContext, deployment: Deployment, warehouse: Warehouse
 ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:

@@ -12,6 +12,7 @@ from orchestration.assets.landing_metadata import sync_metadata
 from orchestration.assets.tried_again import tried_again
 from orchestration.partitions import DAYS, DayRange
 from orchestration.resources import Deployment
+from orchestration.says_why import says_why
 from orchestration.sync import pull_range, sync_kind
 
 
@@ -24,6 +25,7 @@ from orchestration.sync import pull_range, sync_kind
     backfill_policy=dg.BackfillPolicy.single_run(),
     freshness_policy=dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=26)),
 )
+@says_why
 def landing_ad_platform(
     context: dg.AssetExecutionContext, deployment: Deployment
 ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
@@ -37,7 +39,7 @@ def landing_ad_platform(
     lake = deployment.lake_to_land_in()
     named = _named(context)
     days = named or pull_range(deployment.settings)
-    with tried_again():
+    with tried_again(context.retry_number):
         pulls = sync_kind(deployment.settings, lake, "ad_platform", days)
     verdict, metadata = connections_check(deployment, "ad_platform", pulls), sync_metadata(pulls, started)
     came = {day for pull in pulls for day in pull.delivered}

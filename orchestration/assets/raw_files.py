@@ -10,6 +10,7 @@ from orchestration.assets.landing_metadata import files_metadata, imports_metada
 from orchestration.importer import land_calendars
 from orchestration.inbox import not_loaded, scan_inbox, with_bad_rows
 from orchestration.resources import Deployment
+from orchestration.says_why import says_why
 
 FILES, ROWS = "inbox", "rows"
 CHECKS = {
@@ -38,6 +39,7 @@ def _verdict(name: str, title: str, told: Sequence[tuple[str, str]]) -> dg.Asset
         for name, description in CHECKS.items()
     ],
 )
+@says_why
 def landing_files(deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
     """Files of `inbox/<profile id>/<data set>/`, each judged by its contract; the same bytes load once.
 

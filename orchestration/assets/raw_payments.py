@@ -10,6 +10,7 @@ from orchestration.assets.connections_check import connections_check, connection
 from orchestration.assets.landing_metadata import sync_metadata
 from orchestration.assets.tried_again import tried_again
 from orchestration.resources import Deployment
+from orchestration.says_why import says_why
 from orchestration.sync import sync_kind
 
 
@@ -20,14 +21,15 @@ from orchestration.sync import sync_kind
     check_specs=[connections_check_spec("landing", "payments")],
     freshness_policy=dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=26)),
 )
-def landing_payments(deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
+@says_why
+def landing_payments(context: dg.AssetExecutionContext, deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
     """Payments and refunds, at first all and later those of the whole weeks that may still settle.
 
     Renewals and disputes are told anew each time, so that a pull brings more rows than are new.
     """
     started = time.monotonic()
     lake = deployment.lake_to_land_in()
-    with tried_again():
+    with tried_again(context.retry_number):
         pulls = sync_kind(deployment.settings, lake, "payments")
     verdict = connections_check(deployment, "payments", pulls)
     yield dg.MaterializeResult(metadata=sync_metadata(pulls, started), check_results=[verdict])

@@ -13,6 +13,7 @@ from orchestration.plots import day_plot
 from orchestration.raw_columns import raw_description
 from orchestration.raw_rows import RawRows
 from orchestration.resources import Deployment
+from orchestration.says_why import says_why
 
 AD_PLATFORM = {
     "ad_accounts", "ad_delivery", "ad_delivery_breakdowns", "ad_sets", "ads", "campaigns", "creatives", "entity_reach",
@@ -61,6 +62,7 @@ def raw_asset(contract: Contract) -> dg.AssetsDefinition:
         check_specs=[contract_check_spec(contract, key)],
         code_version=contract.fingerprint,
     )
+    @says_why
     def raw(deployment: Deployment) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:
         started = time.monotonic()
         files = RawRows(deployment.settings, contract)

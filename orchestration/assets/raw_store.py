@@ -10,6 +10,7 @@ from orchestration.assets.connections_check import connections_check, connection
 from orchestration.assets.landing_metadata import sync_metadata
 from orchestration.assets.tried_again import tried_again
 from orchestration.resources import Deployment
+from orchestration.says_why import says_why
 from orchestration.sync import sync_kind
 
 
@@ -20,11 +21,12 @@ from orchestration.sync import sync_kind
     check_specs=[connections_check_spec("landing", "store")],
     freshness_policy=dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=26)),
 )
-def landing_store(deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
+@says_why
+def landing_store(context: dg.AssetExecutionContext, deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
     """Products and variants as they are now; orders and their lines that changed since the last pull."""
     started = time.monotonic()
     lake = deployment.lake_to_land_in()
-    with tried_again():
+    with tried_again(context.retry_number):
         pulls = sync_kind(deployment.settings, lake, "store")
     verdict = connections_check(deployment, "store", pulls)
     yield dg.MaterializeResult(metadata=sync_metadata(pulls, started), check_results=[verdict])

@@ -18,6 +18,7 @@ from orchestration.ranking.evaluation import LEAST_AUC
 from orchestration.ranking_inputs import known, read
 from orchestration.ranking_store import Model, RankingStore
 from orchestration.resources import Deployment, Warehouse
+from orchestration.says_why import says_why
 from orchestration.warehouse_state import OtherVersionError, require_finished, require_usable
 from touchledger.settings import Settings
 
@@ -41,6 +42,7 @@ READ = [
     group_name=GROUP,
     pool="warehouse",
 )
+@says_why
 def ranker(deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
     """Fit, look and tell from one reading of the warehouse; without scores, nothing is told."""
     lock = deployment.settings.home / "locks" / "ranking.lock"
@@ -121,6 +123,7 @@ def _looks(store: RankingStore, model: Model) -> dict[str, Any]:
         )
     ],
 )
+@says_why
 def ad_likelihoods(
     deployment: Deployment, warehouse: Warehouse
 ) -> Iterator[dg.MaterializeResult[None] | dg.AssetCheckResult]:

@@ -24,6 +24,7 @@ from orchestration.dbt_process import ON_SPARK
 from orchestration.erasure import drop_warehouse
 from orchestration.lake_owners import require_its_lake
 from orchestration.resources import Deployment, Warehouse, WarehouseDbt
+from orchestration.says_why import says_why
 from orchestration.warehouse_state import rebuilding
 from touchledger.settings import SPARE_BYTES, Settings, load
 
@@ -65,6 +66,7 @@ class Stations(DagsterDbtTranslator):
     name="warehouse",
     pool="warehouse",
 )
+@says_why
 def warehouse_assets(
     context: dg.AssetExecutionContext, config: Rebuild, dbt: WarehouseDbt, deployment: Deployment, warehouse: Warehouse
 ) -> Iterator[Any]:
@@ -118,15 +120,15 @@ class KilledError(RuntimeError):
 
 
 def told(dbt: DbtCliInvocation, settings: Settings, *, on_spark: bool) -> Iterator[Any]:
-    """What dbt says, as Dagster takes it. Raises KilledError where its process is killed, which says nothing itself.
+    """What dbt says, as Dagster takes it. However it ends, dbt's process is gone.
 
-    However it ends, that process is gone.
+    Raises dg.Failure, and KilledError where dbt's process is killed, which says nothing itself.
     """
     try:
         yield from dbt.stream()
-    except DagsterDbtCliRuntimeError:
+    except DagsterDbtCliRuntimeError as failed:
         if dbt.process.returncode != -signal.SIGKILL:
-            raise
+            raise dg.Failure(errors_first(str(failed.description))) from failed
         if on_spark:
             raise KilledError(f"dbt's process was killed; {spark_needs.less_memory(settings)}") from None
         limit = f"TOUCHLEDGER_WAREHOUSE_MEMORY_LIMIT, here {settings.warehouse_memory_limit}"
@@ -138,6 +140,12 @@ def told(dbt: DbtCliInvocation, settings: Settings, *, on_spark: bool) -> Iterat
         # where a full disk does not take what it says, it would write on beside whatever comes next
         dbt.process.kill()
         dbt.process.wait()
+
+
+def errors_first(told: str) -> str:
+    """What dagster-dbt says of a dbt that failed, with dbt's own errors, where there are any, before the command."""
+    call, _, errors = told.partition("Errors parsed from dbt logs:")
+    return "\n\n".join(filter(None, (errors.strip(), call.strip())))
 
 
 def _command(config: Rebuild, on_spark: bool) -> list[str]:

@@ -15,6 +15,7 @@ import pytest
 import sqlalchemy as sa
 import yaml
 from dagster._core.events import DagsterEvent
+from dagster._core.storage.tags import TagType, get_tag_type
 from pydantic import SecretStr
 
 from api.db import close_engines, engine_for
@@ -185,6 +186,7 @@ def test_only_runs_of_this_machine_are_ended_with_their_process(status: dg.Dagst
     gone = {PID_TAG: "999999999"}
     runs = {
         "of before": gone,
+        "of a version with other tags": {"touchledger/pid": "999999999"},
         "here": {**process_tags("here"), **gone},
         "elsewhere": {**gone, HOST_TAG: "another machine"},
         "going on": process_tags("going on"),
@@ -198,7 +200,13 @@ def test_only_runs_of_this_machine_are_ended_with_their_process(status: dg.Dagst
     with dg.DagsterInstance.ephemeral() as instance:
         for name, tags in runs.items():
             instance.add_run(dg.DagsterRun("build", run_id=name, status=status, tags=tags))
-        assert sorted(fail_orphans(instance)) == ["here", "of before", "of one whose number is another's"]
+        ended = ["here", "of a version with other tags", "of before", "of one whose number is another's"]
+        assert sorted(fail_orphans(instance)) == ended
+
+
+def test_dagsters_list_of_runs_shows_none_of_what_tells_their_process() -> None:
+    # four of them stood below each run, and six runs filled the page
+    assert {get_tag_type(name) for name in process_tags("any")} == {TagType.SYSTEM}
 
 
 def test_a_run_whose_process_did_not_live_to_note_itself_is_ended_after_some_minutes() -> None:
@@ -210,6 +218,7 @@ def test_a_run_whose_process_did_not_live_to_note_itself_is_ended_after_some_min
         "just begun": (soon, {}),
         "elsewhere": (late, {**process_tags("elsewhere"), HOST_TAG: "another machine"}),
         "of before": (late, {PID_TAG: "999999999", HOST_TAG: "another machine"}),
+        "of a version with other tags": (late, {"touchledger/pid": "9", "touchledger/host": "another machine"}),
     }
     with dg.DagsterInstance.ephemeral() as instance:
         for name, (at, tags) in begun.items():

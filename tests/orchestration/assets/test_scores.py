@@ -10,7 +10,7 @@ import pytest
 
 from orchestration.assets.scores import ranker, readable_check
 from orchestration.resources import Deployment
-from orchestration.warehouse_state import DamagedWarehouseError, OtherVersionError, end
+from orchestration.warehouse_state import end
 from tests.factories import ranked_warehouses
 from tests.factories.ad_worlds import World
 from tests.factories.wear_worlds import WearWorld
@@ -27,7 +27,7 @@ def test_a_damaged_warehouse_is_told_with_the_way_out(home: Path) -> None:
         # behind the three heads of the file lies what it holds
         file.seek(3 * 4096)
         file.write(b"x" * (settings.warehouse.stat().st_size - 3 * 4096))
-    with pytest.raises(DamagedWarehouseError, match=r"warehouse\.duckdb is damaged .*; remove it, and"):
+    with pytest.raises(dg.Failure, match=r"DamagedWarehouseError: .*warehouse\.duckdb is damaged .*; remove it, and"):
         dg.materialize([ranker], resources={"deployment": Deployment()})
 
 
@@ -38,12 +38,13 @@ def test_a_warehouse_of_before_an_upgrade_is_told_with_the_way_out(home: Path) -
     ranked_warehouses.build(settings, worlds[0].history(1), worlds[1].panel(1))
     with duckdb.connect(str(settings.warehouse)) as warehouse:
         warehouse.execute("alter table intermediate.int_score_history drop column ad_account_id")
-    with pytest.raises(OtherVersionError, match="run `touchledger build` first") as told:
+    with pytest.raises(dg.Failure, match=r"OtherVersionError: .*; run `touchledger build` first") as told:
         dg.materialize([ranker], resources={"deployment": Deployment()})
-    assert told.value.__suppress_context__
+    cause = told.value.__cause__
+    assert cause is not None and cause.__suppress_context__
     with duckdb.connect(str(settings.warehouse)) as warehouse:
         warehouse.execute("drop table intermediate.int_score_history_layers")
-    with pytest.raises(OtherVersionError):
+    with pytest.raises(dg.Failure, match="OtherVersionError"):
         dg.materialize([ranker], resources={"deployment": Deployment()})
 
 

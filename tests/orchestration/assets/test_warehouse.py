@@ -7,11 +7,12 @@ import signal
 from contextlib import redirect_stdout
 from pathlib import Path
 
+import dagster as dg
 import pytest
 
 from orchestration.assets import warehouse
 from orchestration.assets.warehouse import KilledError, leaving_room, told
-from orchestration.dagster_dbt import DagsterDbtCliRuntimeError, DbtCliInvocation
+from orchestration.dagster_dbt import DbtCliInvocation
 from orchestration.dbt_manifest import PROJECT
 from orchestration.resources import WarehouseDbt
 from touchledger.settings import Settings
@@ -41,7 +42,7 @@ def test_one_that_was_killed_on_spark_is_told_with_the_memory_that_its_java_has(
 
 
 def test_a_dbt_that_failed_is_told_in_its_own_words(settings: Settings, tmp_path: Path) -> None:
-    with pytest.raises(DagsterDbtCliRuntimeError, match="exit code `2`"):
+    with pytest.raises(dg.Failure, match="exit code `2`"):
         list(told(_ended("exit 2", tmp_path), settings, on_spark=False))
 
 

@@ -21,6 +21,7 @@ from orchestration.dbt_manifest import PROJECT, target
 from tests.dbt_project.project import Project
 
 Question = Callable[[Any], None]
+UnitTests = dict[str, list[dict[str, Any]]]
 
 
 @dataclass(frozen=True)
@@ -58,13 +59,12 @@ class Warehouse:
         """As Project.rows, within the open transaction."""
         return self.connection.execute(sql).fetchall()
 
-    def broken_by(self, name: str, sql: str, questions: Sequence[Question]) -> str | None:
-        """The first question that the warehouse fails with `sql` as that model, or None."""
+    def broken_by(self, changed: Mapping[str, str], questions: Sequence[Question]) -> str | None:
+        """The first question that the warehouse fails with this SQL as those models, or None."""
         self.connection.execute("begin")
         try:
-            self._put(name, sql)
-            for child in self._below(name):
-                self._put(child, self.models[child].sql)
+            for name in self._with_below(changed):
+                self._put(name, changed.get(name, self.models[name].sql))
             for question in questions:
                 try:
                     question(self)
@@ -81,14 +81,13 @@ class Warehouse:
         kind = "view" if ".".join(relation.replace('"', "").split(".")[-2:]) in self.views else "table"
         self.connection.execute(f"create or replace {kind} {relation} as {sql}")
 
-    def _below(self, name: str) -> list[str]:
-        below, waiting = set(), [name]
+    def _with_below(self, names: Iterable[str]) -> list[str]:
+        found, waiting = set(names), list(names)
         while waiting:
-            for child in self.models[waiting.pop()].children if waiting else ():
-                if child in self.models and child not in below:
-                    below.add(child)
-                    waiting.append(child)
-        return [one for one in _ordered(self.models) if one in below]
+            new = {child for child in self.models[waiting.pop()].children if child in self.models} - found
+            found |= new
+            waiting += new
+        return [one for one in _ordered(self.models) if one in found]
 
 
 def _ordered(models: Mapping[str, Model]) -> list[str]:
@@ -106,9 +105,9 @@ def _ordered(models: Mapping[str, Model]) -> list[str]:
     return order[::-1]
 
 
-def unit_tests(models: Mapping[str, Model]) -> dict[str, list[dict[str, Any]]]:
+def unit_tests(models: Mapping[str, Model]) -> UnitTests:
     """The unit tests of the project by model."""
-    found: dict[str, list[dict[str, Any]]] = {name: [] for name in models}
+    found: UnitTests = {name: [] for name in models}
     for path in sorted((PROJECT / "models").rglob("*.yml")):
         for test in (yaml.load(path.read_text(), LOADER) or {}).get("unit_tests", ()):
             found.setdefault(test["model"], []).append(test)

@@ -116,8 +116,9 @@ def test_a_mutant_stands_in_the_place_of_a_view_or_a_table_for_one_question(tmp_
     def is_two(one: Warehouse) -> None:
         assert one.rows("select a from last") == [(2,)]
 
-    assert warehouse.broken_by("kept", "select 2 as a", [is_two]) == "is_two"
-    assert warehouse.broken_by("seen", "select 3 * a as a from kept", [is_two]) == "is_two"
-    assert warehouse.broken_by("seen", doubled, [is_two]) is None
+    assert warehouse.broken_by({"kept": "select 2 as a"}, [is_two]) == "is_two"
+    assert warehouse.broken_by({"seen": "select 3 * a as a from kept"}, [is_two]) == "is_two"
+    assert warehouse.broken_by({"seen": doubled}, [is_two]) is None
+    assert warehouse.broken_by({"seen": doubled, "kept": "select 2 as a"}, [is_two]) == "is_two"
     assert warehouse.rows("select a from last union all select a from kept") == [(2,), (1,)]
     warehouse.connection.close()

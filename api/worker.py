@@ -34,6 +34,7 @@ from api.beside import beside
 from api.creative_analysis import working
 from api.exports import matching, sending
 from api.hooks import store_effects
+from api.oauth import families
 from api.one_by_one import Round, is_everybodys, never
 from api.recommendations import raising
 from api.reports import making, scheduling
@@ -106,6 +107,8 @@ def chores(settings: Settings, ended: Callable[[], bool] = never) -> list[Chore]
         Chore("forget_sessions", sign_in.forget_ended, every=DAILY, is_final=True),
         Chore("forget_old_mail", mail_delivery.forget_old, every=DAILY, is_final=True),
         Chore("forget_chat_media", chat_media.forget_expired, every=HOURLY, is_final=True),
+        Chore("forget_agents_tokens", families.forgetting_old(), every=HOURLY, is_final=True),
+        Chore("forget_store_deliveries", store_effects.forgetting_old(), every=HOURLY, is_final=True),
         Chore("renew_tokens", sealing.renew_tokens, every=DAILY),
         Chore("forget_logos", logos.forget_unnamed, every=DAILY),
         Chore("forget_report_files", making.forget_unnamed, every=DAILY),

@@ -36,8 +36,6 @@ from touchledger.settings import Settings
 from touchledger.state import prepare
 
 EVERY_SECONDS = 0.25
-# what a build takes by itself
-HALF = "50%"
 # dbt's events that end a model, a check or a seed
 RESULTS_OF = {"LogModelResult", "LogTestResult", "LogSeedResult"}
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -47,7 +45,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 @click.option("--sizes", type=Sizes(), default="1M", show_default=True, help="Touches, such as 1M,10M.")
 @click.option("--kind", default="skewed", show_default=True)
 @click.option("--profiles", default=1, show_default=True)
-@click.option("--memory", default=HALF, show_default=True, help="DuckDB's limit in the models; another is kept apart.")
+@click.option("--memory", default="50%", show_default=True, help="DuckDB's limit in the models.")
 @click.option("--seed", default=7, show_default=True)
 def main(sizes: list[int], kind: str, profiles: int, memory: str, seed: int) -> None:
     """Build each size, print the tables, and keep them under benchmarks/results."""
@@ -55,7 +53,7 @@ def main(sizes: list[int], kind: str, profiles: int, memory: str, seed: int) -> 
         with tempfile.TemporaryDirectory() as folder:
             world = World(touches, seed=seed, kind=kind, profiles=profiles)
             result = measure(Settings(home=Path(folder) / "home", warehouse_memory_limit=memory), world)
-        name = f"build-{kind}-{touches:09}" if memory == HALF else f"limited-{kind}-{touches:09}-{memory}"
+        name = f"build-{kind}-{touches:09}"
         keep(name, result)
         (RESULTS / f"{name}.txt").write_text(profile_text(result))
         _print(result)

@@ -24,8 +24,7 @@ NONE = "Nothing is measured yet."
 def main() -> None:
     """Write the page's tables and the plot anew."""
     credits, builds = kept("credit-*.json"), kept("build-*.json")
-    increments = kept("increment-*.json"), kept("doubled-*.json")
-    PAGE.write_text(filled(PAGE.read_text(), credits, builds, *increments, kept("limited-*.json")))
+    PAGE.write_text(filled(PAGE.read_text(), credits, builds, kept("increment-*.json"), kept("doubled-*.json")))
     if credits:
         draw(credits, builds)
 
@@ -36,11 +35,10 @@ def filled(
     builds: Sequence[dict[str, Any]],
     increments: Sequence[dict[str, Any]],
     pairs: Sequence[dict[str, Any]],
-    tight: Sequence[dict[str, Any]],
 ) -> str:
     """The page with every marked part written from the figures. Raises ValueError where a mark is missing."""
     parts = {"curve": curve(credits), "peers": peers(credits), "builds": whole(builds), "plan": plan(builds)}
-    return marked(page, parts | {"increments": days(increments), "doubled": doubled(pairs), "limited": limited(tight)})
+    return marked(page, parts | {"increments": days(increments), "doubled": doubled(pairs)})
 
 
 def marked(page: str, parts: Mapping[str, str]) -> str:
@@ -105,16 +103,6 @@ def whole(builds: Sequence[dict[str, Any]]) -> str:
     measured = ("CPU s per million", "wall s", "CPU s", "peak MB", "lake bytes per touch", "warehouse", "snapshot")
     head = ("touches", *measured, "largest groups", "load")
     return table(head, lines)
-
-
-def limited(builds: Sequence[dict[str, Any]]) -> str:
-    """The whole build with less memory for DuckDB than it would take."""
-    lines = [
-        (f"{written(result['world']['touches'])} {result['world']['kind']}", result["memory_limit"],
-         f"{result['peak_mb']:,}", f"{result['wall']:.0f}", f"{result['cpu']:.0f}", _load(result))
-        for result in builds
-    ]  # fmt: skip
-    return table(("touches", "DuckDB's limit", "peak MB of all processes", "wall s", "CPU s", "load"), lines)
 
 
 def days(increments: Sequence[dict[str, Any]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -14,6 +14,7 @@ from api import audit, connections, db
 from api.audit import Attempt, target
 from api.erased import digest
 from api.erased_records import erased_among
+from api.forgetting import forgetting
 from api.hooks import store_plans
 from api.models import Connection, Handoff, IngestedRecord, Profile, StoreDelivery, StorePurge
 from api.one_by_one import Round, one_by_one
@@ -27,6 +28,8 @@ from data_contracts.records import as_json
 from touchledger.settings import Settings
 
 AT_ONCE = 200
+# a store tries a delivery again for two days
+KEPT_FOR = timedelta(days=30)
 _PRODUCT = """
 select title, currency, updated_at from products
 where profile_key = $profile_key and product_id = $product_id and connection_ref = $store
@@ -51,6 +54,12 @@ def settle_due(settings: Settings, going_round: Round | None = None) -> int:
 
     found = (going_round or Round()).turn(waiting)
     return one_by_one("settle_store_deliveries", {one: one for one in found}, lambda one: _settled(settings, one))
+
+
+def forgetting_old() -> Callable[[Settings], int]:
+    """Drops deliveries that were settled long ago, but for those by which a record landed, a part in each round."""
+    settled = StoreDelivery.processed_at.is_not(None)
+    return forgetting(StoreDelivery.received_at, KEPT_FOR, settled, StoreDelivery.outcome != "deleted")
 
 
 def _settled(settings: Settings, delivery_id: str) -> int:

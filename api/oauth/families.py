@@ -7,7 +7,7 @@ half way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 
 from api import audit, context, credentials, errors
 from api.db import now
+from api.forgetting import forgetting
 from api.models import (
     ApiKey,
     App,
@@ -31,8 +32,11 @@ from api.models import (
 from api.models.entitlement import PARTNER_AUDIENCES
 from api.oauth.clients import TOKEN_LIFE
 from api.scopes import CONNECT_SCOPES
+from touchledger.settings import Settings
 
 REFRESH_LIFE = timedelta(days=30)
+# usage is asked of up to 366 days, and told with the name of the token
+TOKENS_KEPT, REFRESH_KEPT = timedelta(days=400), 2 * REFRESH_LIFE
 # why a consent ended that no person of the workspace took back
 GIVEN_BACK, USED_TWICE, SUSPENDED = "given_back", "code_used_twice", "app_suspended"
 
@@ -107,6 +111,14 @@ def give_tokens(
     )
     under.last_used_at = at
     return token
+
+
+def forgetting_old() -> Callable[[Settings], int]:
+    """Drops what agents were given and works no more, a part in each round: an agent comes for a pair each day."""
+    came_with = sa.exists().where(OAuthRefreshToken.user_token_id == UserToken.id)
+    refreshes = forgetting(OAuthRefreshToken.created_at, REFRESH_KEPT)
+    tokens = forgetting(UserToken.created_at, TOKENS_KEPT, UserToken.origin == "oauth", ~came_with)
+    return lambda settings: refreshes(settings) + tokens(settings)
 
 
 def give_key(session: Session, *, under: OAuthAuthorization, app: App, profile_id: str, secret: str) -> ApiKey:

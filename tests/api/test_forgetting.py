@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.orm import Session
 
 from api import db, forgetting, worker
-from api.models import WebhookDelivery, WebhookEvent
+from api.hooks import store_effects
+from api.models import (
+    OAuthAuthorization,
+    OAuthRefreshToken,
+    StoreDelivery,
+    UserToken,
+    WebhookDelivery,
+    WebhookEvent,
+)
+from api.oauth import families
 from api.webhooks import delivering
 from tests.api.webhooks.conftest import subscribed
-from tests.factories import accounts
+from tests.factories import accounts, people
+from tests.factories.connected import to_store
 from tests.factories.deployments import settings_of
 from tests.fixtures.statements import statements
 from touchledger.settings import Settings
@@ -81,3 +92,51 @@ def test_the_worker_forgets_webhooks_once_a_minute(settings: Settings, told: Cal
     assert chore.every == 60
     chore.run(settings, 0.0)
     assert left(settings) == (["delivered"], 1)
+
+
+def test_what_agents_were_given_goes_once_it_serves_nobody(settings: Settings) -> None:
+    # an agent comes daily for a new pair, and both stayed for good
+    url = settings.operational_url
+    person = people.user(url)
+    people.token_of(url, person)
+    with db.transaction(url) as session:
+        consent = OAuthAuthorization(kind="agent", client_id="c", client_name="C", user_id=person.id, status="granted")
+        session.add(consent)
+        session.flush()
+        for days in (401, 399, 61, 59):
+            _pair(session, consent, days)
+        # as old, minted by hand: its person sees it in a list, and ends it there
+        session.execute(sa.update(UserToken).where(UserToken.origin == "session").values(created_at=_ago(500)))
+    forget = families.forgetting_old()
+    assert (forget(settings), forget(settings)) == (4, 0)
+    with db.transaction(url) as session:
+        refreshes = session.scalars(sa.select(OAuthRefreshToken.digest)).all()
+        tokens = session.scalars(sa.select(UserToken.name).order_by(UserToken.created_at)).all()
+    assert (refreshes, tokens) == (["59"], ["test", "399", "61", "59"])
+
+
+def _ago(days: int) -> datetime:
+    return db.now() - days * DAYS
+
+
+def _pair(session: Session, under: OAuthAuthorization, days: int) -> None:
+    at, name = _ago(days), str(days)
+    told = {"client_id": under.client_id, "digest": name, "created_at": at, "expires_at": at + DAYS}
+    token = UserToken(user_id=under.user_id, name=name, prefix="p", grants=[], origin="oauth", **told)
+    session.add(token)
+    session.flush()
+    session.add(OAuthRefreshToken(authorization_id=under.id, user_token_id=token.id, scopes=[], **told))
+
+
+def test_what_a_store_said_goes_but_for_what_landed_and_what_waits(settings: Settings) -> None:
+    store = to_store(settings.operational_url, accounts.profile(settings.operational_url), "http://127.0.0.1:9")
+    cases = [("noted", 31), ("deleted", 31), ("noted", 29), (None, 31)]
+    with db.transaction(settings.operational_url) as session:
+        for number, (outcome, days) in enumerate(cases):
+            of = {"profile_id": store.profile_id, "connection_id": store.id, "delivery_id": str(number)}
+            told = {"topic": "orders/updated", "occurred_at": db.now(), "received_at": _ago(days)}
+            session.add(StoreDelivery(**of, **told, outcome=outcome, processed_at=outcome and db.now()))
+    assert store_effects.forgetting_old()(settings) == 1
+    with db.transaction(settings.operational_url) as session:
+        left = session.scalars(sa.select(StoreDelivery.delivery_id).order_by(StoreDelivery.delivery_id)).all()
+    assert left == ["1", "2", "3"]

@@ -57,6 +57,8 @@ def test_what_takes_away_for_good_what_is_over_waits_for_a_clock_that_is_believe
         "forget_sessions",
         "forget_old_mail",
         "forget_chat_media",
+        "forget_agents_tokens",
+        "forget_store_deliveries",
         "forget_old_webhooks",
         "give_up_exports",
         "lapse_plans",

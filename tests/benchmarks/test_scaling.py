@@ -15,18 +15,18 @@ from benchmarks.contestant import OURS
 from benchmarks.increment import DAY, NEWEST, NewDay
 from benchmarks.machine import kept
 from benchmarks.plan import reckoned, spark_factor
-from benchmarks.scaling import NONE, PAGE, curve, days, doubled, filled, limited
+from benchmarks.scaling import NONE, PAGE, curve, days, doubled, filled
 
 
 def test_the_page_holds_the_kept_figures() -> None:
     page = PAGE.read_text()
-    results = [kept(f"{name}-*.json") for name in ("credit", "build", "increment", "doubled", "limited")]
+    results = [kept(f"{name}-*.json") for name in ("credit", "build", "increment", "doubled")]
     assert filled(page, *results) == page
 
 
 def test_a_page_without_a_mark_is_refused() -> None:
     with pytest.raises(ValueError, match="no part curve"):
-        filled("# Scaling", [], [], [], [], [])
+        filled("# Scaling", [], [], [], [])
 
 
 def test_an_increment_is_told_beside_the_whole_build() -> None:
@@ -54,15 +54,6 @@ def test_a_day_is_told_on_a_history_and_on_twice_of_it() -> None:
     }
     told = "2.0 / 3.0 (1.50x) | 10.0 / 10.0 (1.00x) | 8.0 / 8.0 (1.00x) | 9.0 / 9.0 (1.00x)"
     assert doubled([measured]).splitlines()[-1] == f"| 10M / 20M skewed | 1,234 / 1,240 | {told} | 2.0 |"
-
-
-def test_a_build_with_less_memory_is_told_with_its_limit() -> None:
-    measured = {
-        "world": {"touches": 50_000_000, "kind": "skewed"}, "memory_limit": "4GB", "peak_mb": 5_200, "wall": 921.4,
-        "cpu": 1087.2, "machine": {"load_average": 2.0},
-    }  # fmt: skip
-    assert limited([measured]).splitlines()[-1] == "| 50M skewed | 4GB | 5,200 | 921 | 1087 | 2.0 |"
-    assert limited([]) == NONE
 
 
 def test_what_a_day_is_made_of() -> None:

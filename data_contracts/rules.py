@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from data_contracts.click_ids import in_cookie
-from data_contracts.formats import Refused, currency_digits, email, identifier, phone
+from data_contracts.formats import Refused, email, identifier, phone
 
 Columns = dict[str, list[Any]]
 Refuse = Callable[[int, str | None, str], None]
@@ -104,17 +104,6 @@ def refund_names_its_payment(columns: Columns, refuse: Refuse) -> None:
             refuse(index, "value", "a refund of nothing")
 
 
-def cash_fits_its_currency(columns: Columns, refuse: Refuse) -> None:
-    """A payment or refund in a currency without decimals has none."""
-    known = currency_digits()
-    for conversion_type in ("payment_received", "refund_issued"):
-        for index in _of_type(columns, conversion_type):
-            value, currency = columns["value"][index], columns["currency"][index]
-            # 12.345 CLP is mostly 12345 with a point for its thousands; a part of a cent is rounded
-            if value is not None and currency is not None and not known[currency] and value % 1:
-                refuse(index, "value", f"{currency} has no decimals")
-
-
 def conversion_defaults(columns: Columns, _refuse: Refuse) -> None:
     """Payments are captured and refunds are refunds, unless told otherwise."""
     for index in _of_type(columns, "payment_received"):
@@ -160,7 +149,6 @@ RULES: Mapping[str, Rule] = {
     "paid_by_default": paid_by_default,
     "payment_names_its_money": payment_names_its_money,
     "refund_names_its_payment": refund_names_its_payment,
-    "cash_fits_its_currency": cash_fits_its_currency,
     "conversion_defaults": conversion_defaults,
     "identifiers_are_normalised": identifiers_are_normalised,
     "typed_joins_a_device": typed_joins_a_device,

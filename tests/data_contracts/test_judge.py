@@ -101,23 +101,6 @@ def test_a_refund_names_the_payment_it_lowers() -> None:
     assert refusal("conversions", **{**refund, "value": None})[0] == "value"
 
 
-@pytest.mark.parametrize(("value", "currency"), [("12.345", "CLP"), ("0.5", "JPY")])
-def test_cash_in_a_currency_without_decimals_is_whole(value: str, currency: str) -> None:
-    # the first is 12345 with a point for its thousands
-    money = {"value": value, "currency": currency}
-    told = ("value", f"{currency} has no decimals")
-    assert refusal("conversions", **money) == told
-    refund = {"conversion_type": "refund_issued", "payment_ref": None, "refunds_payment_ref": "stripe:pi_1"}
-    assert refusal("conversions", **refund, **money) == told
-    # what is not cash is somebody's estimate
-    assert row("conversions", conversion_type="lead_created", payment_ref=None, **money)["currency"] == currency
-
-
-@pytest.mark.parametrize(("value", "currency"), [("12.000", "CLP"), ("1.2345", "USD")])
-def test_zeros_are_no_decimals_and_a_part_of_a_cent_is_rounded_later(value: str, currency: str) -> None:
-    assert str(row("conversions", value=value, currency=currency)["value"]).startswith(value)
-
-
 def test_a_pipeline_outcome_needs_no_money() -> None:
     lead = row("conversions", conversion_type="lead_created", value=None, currency=None, payment_ref=None)
     assert (lead["payment_status"], lead["refund_kind"], lead["source"]) == (None, None, "file")

@@ -24,10 +24,6 @@ ANSWERS = (
 VISIBLE = ("published", "next_snapshot", "never")
 _EVENT_NAME = re.compile("[A-Za-z0-9_]{1,64}")
 _NAME = "Lists show the name that was told last, by an event or by a file of the set `people`."
-_VALUE = (
-    "At least 0, at most 4 decimals, and a whole number for a payment or refund in a currency that has no decimals; as"
-    " text if it has decimals and more than 15 digits."
-)
 MOST_BYTES = 16 * 1024
 DEEPEST = 5
 MOST_CLICK_IDS = 16
@@ -94,7 +90,7 @@ class Properties(Schema):
     class Meta:
         unknown = INCLUDE
 
-    value = Amount(description=_VALUE)
+    value = Amount(description="At least 0, at most 4 decimals; as text if it has decimals and more than 15 digits.")
     currency = Text(3, low=3, load_default=None, metadata={"description": "ISO 4217."})
     order_id = Text(
         190,

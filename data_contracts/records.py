@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+# made once: `json.dumps` makes one for each record
+_sorted = json.JSONEncoder(sort_keys=True, default=str).encode
+
 # no column takes what is nested so deep
 DEEPEST = 50
 
@@ -28,7 +31,7 @@ def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def as_json(record: Mapping[str, Any]) -> str:
     """The record as one line of ASCII JSON with sorted keys; dates and decimals as text, half surrogates escaped."""
     try:
-        return json.dumps(record, sort_keys=True, default=str)
+        return _sorted(record)
     except (TypeError, ValueError, RecursionError):
         return json.dumps({str(name): _shown(value) for name, value in record.items()}, sort_keys=True)
 

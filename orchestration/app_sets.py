@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from datetime import date, datetime
+from functools import cache
 from itertools import pairwise
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -104,7 +105,6 @@ def _hosts(profile: Profile) -> list[dict[str, str]]:
 
 def land_calendar(lake: Lake, zone: str) -> Landing:
     """Land one zone's calendar; nothing is written while the zone's rules stay as they are."""
-    known = list(stretches(zone))
     records = (
         {
             "time_zone": zone,
@@ -113,7 +113,7 @@ def land_calendar(lake: Lake, zone: str) -> Landing:
             "starts_at": start,
             "ends_at": end,
         }
-        for utc_day, local_day, start, end in known
+        for utc_day, local_day, start, end in stretches(zone)
     )
     return lake.land(
         dataset="calendar",
@@ -121,8 +121,14 @@ def land_calendar(lake: Lake, zone: str) -> Landing:
         source=SOURCE,
         batch=zone.replace("/", "."),
         records=records,
-        origin=hashlib.sha256(repr(known).encode()).hexdigest(),
+        origin=_rules(zone),
     )
+
+
+@cache
+def _rules(zone: str) -> str:
+    """Hash of the zone's calendar: every pull asks for it, and no process sees other rules than it began with."""
+    return hashlib.sha256(repr(list(stretches(zone))).encode()).hexdigest()
 
 
 def stretches(zone: str) -> Iterator[Stretch]:

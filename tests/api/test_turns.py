@@ -82,9 +82,29 @@ def test_who_waits_too_long_is_told_and_sqlite_decides(tmp_path: Path, monkeypat
     turn.pass_on()
 
 
+def test_a_process_that_stands_still_in_its_turn_is_waited_for_no_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # one thread of each process waited for the lock of the file until the holder went on, and with it those behind it
+    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.05)
+    process, turn = holder(tmp_path / "t"), Turn(str(tmp_path / "t"))
+    os.kill(process.pid, signal.SIGSTOP)
+    given_up: list[bool] = []
+    threads = [threading.Thread(target=lambda: given_up.append(not turn.take()), daemon=True) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    os.kill(process.pid, signal.SIGCONT)
+    process.communicate("\n")
+    assert given_up == [True, True]
+    assert turn.take()
+    turn.pass_on()
+
+
 def interrupt_while_it_takes(thread: int, heard: threading.Event) -> None:
     """Press Ctrl-C once that thread, which is the main one, takes a turn."""
-    wait_until(lambda: sys._current_frames()[thread].f_code is Turn.take.__code__)
+    wait_until(lambda: sys._current_frames()[thread].f_code is Turn._lock.__code__)
     # what comes just before it begins to wait for the lock would be heard after that
     while not heard.wait(0.05):
         os.kill(os.getpid(), signal.SIGINT)
@@ -94,7 +114,7 @@ def test_who_is_stopped_while_waiting_keeps_nobody_of_this_process_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # a command that Ctrl-C met there waited ten seconds for each thing that it still wrote
-    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 0.05)
+    monkeypatch.setattr(turns, "PATIENCE_SECONDS", 60)
     elsewhere, turn = Turn(str(tmp_path / "t")), Turn(str(tmp_path / "t"))
     heard = threading.Event()
 

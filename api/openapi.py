@@ -190,11 +190,11 @@ def _in_the_dialect_of_json_schema(part: Any) -> None:
 
 
 def _refusal(status: Any, response: dict[str, Any]) -> dict[str, Any]:
-    """A refusal that a route words itself, with the body and the headers of all the others."""
-    if str(status)[0] not in "45" or "$ref" in response or "content" in response:
+    """A refusal that a route words itself, with the headers of all the others, and their body unless it has its own."""
+    if str(status)[0] not in "45" or "$ref" in response:
         return response
     names = {"X-Request-Id"} | ({"Retry-After"} if str(status) in {"429", "503"} else set())
-    return {**response, "content": {"application/json": {"schema": REFUSED}}, "headers": _headers(names)}
+    return {"content": {"application/json": {"schema": REFUSED}}, **response, "headers": _headers(names)}
 
 
 def _secure(path: str, method: str, operation: dict[str, Any], guard: Guard) -> None:

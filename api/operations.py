@@ -13,7 +13,7 @@ from flask import Response, current_app
 
 from api import context, db, read_only, responses
 from api.guard import public
-from api.http import Blueprint
+from api.http import RETRY_DATABASE, Blueprint
 from api.models import OutgoingMail, Profile, WebhookDelivery, WebhookSubscription
 from api.snapshot import snapshots
 from touchledger.settings import SPARE_BYTES
@@ -59,14 +59,16 @@ def readiness() -> Response:
     """Can requests be served
 
     503 when any check fails. Each check is `ok`, `none` (nothing published yet), `late` (mail or webhooks have been due
-    for ten minutes; does the worker run?) or `failing`. Requests are served with `none` and `late`.
+    for ten minutes; does the worker run?) or `failing`. Requests are served with `none` and `late`. `outbox` is
+    `failing` wherever `operational_db` is, which holds it.
     """
     database = _database()
     # what was waited for in vain is not waited for again: a balancer's looks would take every thread
     outbox = _outbox() if database == "ok" else "failing"
     checks = {"operational_db": database, "snapshot": _snapshot(), "outbox": outbox, "disk": _disk()}
-    ready = "failing" not in checks.values()
-    return _json({"status": "ok" if ready else "failing", "checks": checks}, 200 if ready else 503)
+    if "failing" in checks.values():
+        return _json({"status": "failing", "checks": checks}, 503, RETRY_DATABASE)
+    return _json({"status": "ok", "checks": checks})
 
 
 @bp.route("/openapi.json")
@@ -102,8 +104,8 @@ def _description() -> Response:
     return Response(body, mimetype="application/json")
 
 
-def _json(value: dict[str, Any], status: int = 200) -> Response:
-    return Response(orjson.dumps(value), status, mimetype="application/json")
+def _json(value: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    return Response(orjson.dumps(value), status, headers, mimetype="application/json")
 
 
 def _database() -> str:

@@ -220,7 +220,7 @@ def test_the_document_says_what_readiness_answers_when_a_check_fails(settings: S
     snapshots(settings).close()
     document = client.get("/openapi.json").get_json()
     described = document["paths"]["/readyz"]["get"]["responses"]
-    assert failing.status_code == 503
+    assert (failing.status_code, failing.headers["Retry-After"]) == (503, "2")
     jsonschema.validate(failing.get_json(), described["503"]["content"]["application/json"]["schema"])
     alive = document["paths"]["/healthz"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
     jsonschema.validate(client.get("/healthz").get_json(), alive)

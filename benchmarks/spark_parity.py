@@ -29,7 +29,7 @@ from benchmarks.generated import BEGIN, DAYS, World
 from benchmarks.landed import land
 from benchmarks.spark_cluster import HOST, Cluster, running
 from data_contracts.contract import modelled
-from orchestration import spark, spark_needs
+from orchestration import spark, spark_needs, spark_run
 from orchestration.app_sets import land_app_sets
 from orchestration.dbt_manifest import run_dbt
 from orchestration.lake import Lake
@@ -160,7 +160,7 @@ def _compared(cluster: Cluster, settings: Settings, command: list[str]) -> dict[
     cluster.most_cores_used.clear()
     seconds["spark"] = _on_spark(settings, command)
     marts = _marts(settings)
-    spark.clear(settings)
+    spark_run.clear(settings)
     newest = max((app for apps in cluster.executors().values() for app in apps), default="")
     workers = [
         {

@@ -9,7 +9,7 @@ import sys
 from importlib import import_module
 from importlib.metadata import version
 
-from orchestration import dbt_events, dbt_lookups, dbt_order, templates
+from orchestration import dbt_events, dbt_lookups, dbt_order, spark_run, templates
 from orchestration.dbt_commands import writes
 from orchestration.dbt_manifest import KEPT, STATE
 from orchestration.garbage import search_seldom
@@ -56,7 +56,7 @@ def main() -> None:
     try:
         with only_writer(settings.home / "locks" / "dbt.lock", purpose="run dbt", wait_seconds=WAIT_SECONDS):
             # a run on Spark that was killed left people there, who may be erased by now
-            if settings.spark_run.exists() and not _cleared(settings) and ON_SPARK in sys.argv:
+            if spark_run.is_left(settings) and not _cleared(settings) and ON_SPARK in sys.argv:
                 sys.exit(1)
             if ON_SPARK in sys.argv:
                 sys.exit(_spark(settings, [argument for argument in sys.argv[1:] if argument != ON_SPARK]))
@@ -151,11 +151,9 @@ def _spark(settings: Settings, arguments: list[str]) -> int:
 
 def _cleared(settings: Settings) -> bool:
     """Remove what a run on Spark left; where that cannot be, it is told."""
-    from orchestration import spark
-
     try:
-        spark.clear(settings)
-    except spark.LeftBehindError as error:
+        spark_run.clear(settings)
+    except spark_run.LeftBehindError as error:
         _tell(str(error))
         return False
     return True

@@ -21,7 +21,7 @@ from api.erased_records import redact_records, remember, rename_payers
 from api.models import ErasedIdentifier, Erasure
 from api.warehouse_ids import identifier_id
 from api.webhooks.telling import customer_erased
-from orchestration import database_files, durable, erased_person, spark
+from orchestration import database_files, durable, erased_person, spark, spark_run
 from orchestration.app_sets import land_payers
 from orchestration.dbt_manifest import run_dbt
 from orchestration.erased_files import rewrite_inbox
@@ -121,7 +121,7 @@ def drop_warehouse(settings: Settings) -> None:
     spilled = spill_folder(settings).glob("*")
     durable.remove(settings.home / "warehouse.base", settings.home / "warehouse.built", *files, *spilled)
     # what another engine's run leaves is else cleared by the next one of that engine, if there ever is one
-    spark.clear(settings)
+    spark_run.clear(settings)
 
 
 def complete_erasures(settings: Settings) -> list[str]:

@@ -12,7 +12,6 @@ import json
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,19 +21,16 @@ import duckdb
 import pyarrow as pa
 
 from data_contracts.contract import landed, modelled
-from orchestration import database_files, durable
+from orchestration import database_files, durable, spark_run
 from orchestration.batch_file import raw_schema
 from orchestration.dbt_manifest import PROJECT
 from orchestration.limits import limits
-from orchestration.locks import WriterBusyError, is_held, only_writer
 from orchestration.log_files import put_aside
 from orchestration.orphans import die_with_parent
 from orchestration.publish import STORAGE
 from orchestration.spark_needs import python, require
 from touchledger.settings import Settings
 
-# of a dbt that is stopped, and of a Java whose driver is gone: it stops its application first
-ENDING_SECONDS, LOOK_EVERY_SECONDS = 30.0, 0.1
 DRIVER = Path(__file__).with_name("spark_driver.py")
 # what others than the publisher read in the warehouse
 BESIDE_MARTS = ("intermediate.int_score_history", "intermediate.int_score_history_layers")
@@ -74,10 +70,10 @@ def run_models(settings: Settings, command: Sequence[str]) -> int:
     Gives dbt's exit code. On 0 the marts lie in `marts_folder`. Raises SparkMissingError.
     """
     require(settings)
-    clear(settings)
-    settings.spark_run.mkdir(parents=True)
+    spark_run.clear(settings)
+    spark_run.make(settings)
     _hold_lake(settings)
-    log = _log(settings)
+    log = spark_run.log(settings)
     log.parent.mkdir(parents=True, exist_ok=True)
     put_aside(log, settings.log_mb)
     parent = os.getpid()
@@ -133,40 +129,6 @@ def _kinds(name: str) -> str:
     return f" replace ({ids})" if ids else ""
 
 
-class LeftBehindError(RuntimeError):
-    """What an application built, which holds people, cannot be removed; the message names it and the way out."""
-
-
-def clear(settings: Settings) -> None:
-    """Remove what an application left, which holds people, once its Java has ended: after a kill it goes on a while.
-
-    Raises LeftBehindError where something of it stays.
-    """
-    folder, deadline = settings.spark_run, time.monotonic() + ENDING_SECONDS
-    while is_held(_log(settings)) and time.monotonic() < deadline:
-        time.sleep(LOOK_EVERY_SECONDS)
-    while folder.exists():
-        try:
-            shutil.rmtree(folder)
-        except OSError as error:
-            # an executor that ends may still write there, or hold a file open on NFS
-            if time.monotonic() >= deadline:
-                told = f"{folder} holds people that a build on Spark read, and cannot be removed ({error})"
-                way_out = "remove it; workers of another user need a group of this user's, and a umask of 002"
-                raise LeftBehindError(f"{told}: {way_out}") from None
-            time.sleep(LOOK_EVERY_SECONDS)
-
-
-def clear_after_a_stop(settings: Settings) -> None:
-    """The same once a dbt that was stopped has ended; one that is at work clears too, and what stays is told then."""
-    lock = settings.home / "locks" / "dbt.lock"
-    with (
-        suppress(WriterBusyError, LeftBehindError),
-        only_writer(lock, purpose="clear what a stopped build left", wait_seconds=ENDING_SECONDS),
-    ):
-        clear(settings)
-
-
 def wanted() -> list[str]:
     """The relations that come back from the cluster."""
     return [*(f"marts.{name}" for name in modelled()), *BESIDE_MARTS]
@@ -174,16 +136,12 @@ def wanted() -> list[str]:
 
 def marts_folder(settings: Settings) -> Path:
     """Where the application leaves them as Parquet, a folder for each."""
-    return settings.spark_run / "handed_over"
+    return spark_run.folder(settings) / "handed_over"
 
 
 def executors_file(settings: Settings) -> Path:
     """What each executor of the last application did, as JSON."""
     return settings.home / "spark-executors.json"
-
-
-def _log(settings: Settings) -> Path:
-    return settings.home / "logs" / "spark.log"
 
 
 def target(settings: Settings) -> Path:
@@ -194,7 +152,7 @@ def target(settings: Settings) -> Path:
 def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
     conf = {
         **MEANING,
-        "spark.sql.warehouse.dir": _address(settings.spark_run / "warehouse"),
+        "spark.sql.warehouse.dir": _address(spark_run.folder(settings) / "warehouse"),
         "spark.sql.shuffle.partitions": str(settings.spark_partitions),
         "spark.driver.memory": settings.spark_driver_memory,
         "spark.executor.memory": settings.spark_executor_memory,
@@ -209,7 +167,7 @@ def _plan(settings: Settings, command: list[str]) -> dict[str, Any]:
         "wanted": wanted(),
         "marts": _address(marts_folder(settings)),
         "executors": str(executors_file(settings)),
-        "log": str(_log(settings)),
+        "log": str(spark_run.log(settings)),
         "wait_minutes": settings.spark_wait_minutes,
     }
 
@@ -228,7 +186,7 @@ def _own_files_first(settings: Settings) -> dict[str, str]:
 
 
 def _own(settings: Settings) -> Path:
-    return settings.spark_run / "own"
+    return spark_run.folder(settings) / "own"
 
 
 def _hold_lake(settings: Settings) -> None:
@@ -256,7 +214,7 @@ def link_or_copy(source: str, target: str) -> None:
 
 
 def _held(settings: Settings) -> Path:
-    return settings.spark_run / "lake"
+    return spark_run.folder(settings) / "lake"
 
 
 def _table(settings: Settings, name: str) -> dict[str, Any]:

@@ -37,10 +37,10 @@ def require(settings: Settings) -> None:
             f"there is no Spark in {python(settings).parent.parent}: `make spark` installs it,"
             " or TOUCHLEDGER_SPARK_ENVIRONMENT names an environment that has it"
         )
-    found = PATTERNS.search(str(settings.spark_run))
+    found = PATTERNS.search(str(settings.spark_runs))
     if found:
         raise SparkMissingError(
-            f"Spark reads the {found.group()} of {settings.spark_run} as a pattern: set TOUCHLEDGER_SPARK_FOLDER to a"
+            f"Spark reads the {found.group()} of {settings.spark_runs} as a pattern: set TOUCHLEDGER_SPARK_FOLDER to a"
             r" folder without *, ?, [, {, or \ in its path"
         )
 

@@ -34,7 +34,7 @@ def cluster(settings: Settings) -> Iterator[Finding]:
         found = f"{settings.spark_master} with Java {spark_needs.java_version(java)} of {java}"
         yield Finding("Spark", "ok", found)
     yield from _packages(REPOSITORY / settings.spark_environment)
-    yield from _folder(settings.spark_run.parent)
+    yield from _folder(settings.spark_runs)
     yield from _copied(settings)
 
 
@@ -68,7 +68,7 @@ def _folder(folder: Path) -> Iterator[Finding]:
 
 def _copied(settings: Settings) -> Iterator[Finding]:
     """What a run copies where the lake's files can have no second names, whatever else is wrong with its folder."""
-    folder, raw = nearest(settings.spark_run.parent), settings.lake / "raw"
+    folder, raw = nearest(settings.spark_runs), settings.lake / "raw"
     if not is_there(raw) or raw.stat().st_dev == folder.stat().st_dev:
         return
     size = sum(file.stat().st_size for file in raw.rglob("*.parquet"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 import os
 import re
 from datetime import date
@@ -215,12 +214,9 @@ class Settings(BaseSettings):
         return self.home / "warehouse.duckdb"
 
     @property
-    def spark_run(self) -> Path:
-        """What a run on Spark builds; a folder of this deployment alone, since it is removed whole."""
-        if self.spark_folder is None:
-            return self.home / "spark"
-        name = hashlib.sha256(str(self.home).encode()).hexdigest()[:12]
-        return self.spark_folder.absolute() / f"touchledger-{name}"
+    def spark_runs(self) -> Path:
+        """Where a run on Spark makes the folder of what it builds."""
+        return self.spark_folder.absolute() if self.spark_folder is not None else self.home
 
     @property
     def published(self) -> Path:

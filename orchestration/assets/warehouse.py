@@ -10,7 +10,7 @@ from typing import Any
 import dagster as dg
 
 from data_contracts.contract import modelled
-from orchestration import spark, spark_needs
+from orchestration import spark, spark_needs, spark_run
 from orchestration.assets.column_schemas import served_schema
 from orchestration.dagster_dbt import (
     DagsterDbtCliRuntimeError,
@@ -94,7 +94,7 @@ def warehouse_assets(
         finally:
             if on_spark:
                 # a build that is stopped ends dbt's process before that has cleared
-                spark.clear_after_a_stop(settings)
+                spark_run.clear_after_a_stop(settings)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from api.erased_records import remember
 from api.models import ErasedIdentifier, Erasure, Purge
 from api.warehouse_ids import identifier_id
 from data_contracts.contract import landed
-from orchestration import spark
+from orchestration import spark_run
 from orchestration.erasure import (
     _found,
     _take_rejected,
@@ -45,20 +45,20 @@ def test_nothing_that_a_killed_build_left_outlives_the_warehouse(settings: Setti
 
 
 def test_what_a_killed_run_on_spark_left_goes_though_duckdb_builds_now(settings: Settings) -> None:
-    left = settings.spark_run / "warehouse" / "int_person_identifiers" / "part-0.parquet"
+    left = spark_run.folder(settings) / "warehouse" / "int_person_identifiers" / "part-0.parquet"
     left.parent.mkdir(parents=True)
     left.write_text("ann@example.com")
     drop_warehouse(settings)
-    assert not settings.spark_run.exists()
+    assert not spark_run.folder(settings).exists()
 
 
 def test_an_erasure_does_not_end_over_what_cannot_be_removed_of_a_run_on_spark(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # it was completed, and people stayed where workers that run as another user had written them
-    monkeypatch.setattr(spark, "ENDING_SECONDS", 0.0)
-    settings.spark_run.symlink_to(settings.home, target_is_directory=True)
-    with pytest.raises(spark.LeftBehindError, match=f"^{settings.spark_run} holds people"):
+    monkeypatch.setattr(spark_run, "ENDING_SECONDS", 0.0)
+    spark_run.folder(settings).symlink_to(settings.home, target_is_directory=True)
+    with pytest.raises(spark_run.LeftBehindError, match=f"^{spark_run.folder(settings)} holds people"):
         drop_warehouse(settings)
 
 

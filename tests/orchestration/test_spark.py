@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 import uuid
 from pathlib import Path
-from threading import Event, Thread
 
 import duckdb
 import pyarrow as pa
@@ -16,9 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from data_contracts.contract import landed
-from orchestration import spark
+from orchestration import spark, spark_run
 from orchestration.lake import Lake
-from orchestration.locks import only_writer
 from touchledger.settings import Settings
 
 MASTER = "spark://cluster:7077"
@@ -54,7 +51,7 @@ def test_the_application_is_told_the_cluster_the_lake_and_what_dbt_shall_do(told
     assert plan["command"][-2:] == ["--target", "spark"]
     tables = {table["name"]: table for table in plan["tables"]}
     assert tables.keys() == landed().keys()
-    held = told.spark_run / "lake"
+    held = spark_run.folder(told) / "lake"
     assert tables["fx_rates"]["folders"] == [f"file:{held}/fx_rates", f"file:{held}/fx_rates/_shared"]
     assert tables["touches"]["folders"] == [f"file:{held}/touches"]
     assert "`occurred_at` timestamp_ltz" in tables["touches"]["columns"]
@@ -67,9 +64,11 @@ def test_the_application_keeps_to_files_whatever_file_system_the_cluster_has(tol
     spark.run_models(told, ["build"])
     plan = json.loads((told.home / "plan.json").read_text())
     assert plan["marts"] == f"file:{spark.marts_folder(told)}"
-    assert plan["conf"]["spark.sql.warehouse.dir"] == f"file:{told.spark_run}/warehouse"
+    assert plan["conf"]["spark.sql.warehouse.dir"] == f"file:{spark_run.folder(told)}/warehouse"
     assert all(
-        folder.startswith(f"file:{told.spark_run}/lake/") for table in plan["tables"] for folder in table["folders"]
+        folder.startswith(f"file:{spark_run.folder(told)}/lake/")
+        for table in plan["tables"]
+        for folder in table["folders"]
     )
 
 
@@ -83,10 +82,12 @@ def test_what_lands_during_a_run_is_not_in_it_and_takes_nothing_from_it(told: Se
     (landed.parent / ".next.tmp").write_text("half a file")
     spark.run_models(told, ["build"])
     lake.land(**named, records=[{**ad, "ad_id": str(number)} for number in range(2, 500)])
-    (held,) = [path for path in (told.spark_run / "lake" / "ads").rglob("*") if path.is_file() and path.name[0] != "_"]
-    assert held.relative_to(told.spark_run / "lake") == landed.relative_to(told.lake / "raw")
+    (held,) = [
+        path for path in (spark_run.folder(told) / "lake" / "ads").rglob("*") if path.is_file() and path.name[0] != "_"
+    ]
+    assert held.relative_to(spark_run.folder(told) / "lake") == landed.relative_to(told.lake / "raw")
     assert pq.read_table(held, partitioning=None)["ad_id"].to_pylist() == ["1"]
-    spark.clear(told)
+    spark_run.clear(told)
     assert pq.read_table(landed, partitioning=None).num_rows == 498
 
 
@@ -124,7 +125,7 @@ def test_what_the_application_puts_aside_lies_where_a_run_is_cleared(told: Setti
         settings = told.model_copy(update={"spark_folder": told.home / folder})
         spark.run_models(settings, ["build"])
         conf = json.loads((told.home / "plan.json").read_text())["conf"]
-        own = str(settings.spark_run / "own")
+        own = str(spark_run.folder(settings) / "own")
         # which Spark would read as two folders
         assert conf.get("spark.local.dir") == (None if "," in folder else own)
         # what Spark asks before SPARK_LOCAL_DIRS, which may be set for the workers of this machine
@@ -156,7 +157,7 @@ def test_the_marts_take_the_place_of_the_old_warehouse_and_leave_nobody_behind(t
         connection.execute("create schema staging; create table staging.people as select 'ann@example.com' as email")
     _hand_over(told)
     assert spark.take_marts(told)["entities"] == 1
-    spark.clear(told)
+    spark_run.clear(told)
     with duckdb.connect(str(told.warehouse), read_only=True) as connection:
         schemas = connection.execute("select distinct schema_name from duckdb_tables() order by 1").fetchall()
     assert schemas == [("intermediate",), ("marts",)]
@@ -184,33 +185,6 @@ def test_ids_come_back_as_ids_though_spark_has_texts_only(told: Settings) -> Non
     spark.take_marts(told)
     with duckdb.connect(str(told.warehouse), read_only=True) as connection:
         assert connection.execute("select touch_id from marts.touches").fetchall() == [(uuid.UUID(of_one),)]
-
-
-def test_only_a_folder_of_ones_own_is_cleared_in_a_shared_one(told: Settings, tmp_path: Path) -> None:
-    shared = told.model_copy(update={"spark_folder": tmp_path / "shared"})
-    (tmp_path / "shared").mkdir()
-    (tmp_path / "shared" / "others").write_text("stays")
-    spark.run_models(shared, ["build"])
-    assert spark.marts_folder(shared).is_relative_to(tmp_path / "shared")
-    spark.clear(shared)
-    assert [path.name for path in (tmp_path / "shared").iterdir()] == ["others"]
-
-
-def test_what_a_stopped_build_left_is_cleared_once_its_dbt_has_ended(told: Settings) -> None:
-    # Ctrl-C reaches both at once, and dbt's process may end after the command has come so far
-    left, held, lock = told.spark_run / "warehouse", Event(), told.home / "locks" / "dbt.lock"
-    left.mkdir(parents=True)
-
-    def hold() -> None:
-        with only_writer(lock, purpose="run dbt"):
-            held.set()
-            time.sleep(0.3)
-
-    (ending := Thread(target=hold)).start()
-    held.wait()
-    spark.clear_after_a_stop(told)
-    ending.join()
-    assert not told.spark_run.exists()
 
 
 def test_marts_that_cannot_be_read_leave_the_old_warehouse(told: Settings) -> None:

@@ -88,7 +88,7 @@ def test_a_home_in_a_path_of_sparks_is_that_home(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("TOUCHLEDGER_SPARK_FOLDER", "~/runs")
     monkeypatch.setenv("TOUCHLEDGER_SPARK_ENVIRONMENT", "~/spark")
     told = Settings()
-    assert (told.spark_run.parent, told.spark_environment) == (tmp_path / "runs", tmp_path / "spark")
+    assert (told.spark_runs, told.spark_environment) == (tmp_path / "runs", tmp_path / "spark")
     with pytest.raises(ValidationError, match=r"spark_folder\n.*not known here"):
         Settings(spark_folder=Path("~nobody-of-this-name/runs"))
 

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import dagster as dg
 
+from orchestration.instance import PREFIX
 from touchledger.settings import load
 
 FIRST_DAY = date(2024, 1, 1)
@@ -21,6 +22,8 @@ KEPT_DAYS = 3 * 365
 
 RANGE_START = "dagster/asset_partition_range_start"
 RANGE_END = "dagster/asset_partition_range_end"
+# a run that asks those connections alone of which somebody asked for a sync; of its tags the list of runs shows none
+ONLY_QUEUED = f"{PREFIX}only_queued"
 
 
 @dataclass(frozen=True)

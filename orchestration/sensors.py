@@ -17,6 +17,7 @@ from orchestration.history import forget
 from orchestration.inbox import Dropped, waiting_files
 from orchestration.instance import fail_orphans, is_orphan
 from orchestration.jobs import BUILD, HOURLY_DELIVERY, NIGHTLY
+from orchestration.partitions import ONLY_QUEUED
 from orchestration.readers import legible
 from orchestration.recomputes import fail_abandoned, microseconds, newest_queued
 from orchestration.sync import pull_range, queued_syncs
@@ -153,15 +154,22 @@ def _built_for(
 
 @_sensor(NIGHTLY)
 def syncs_waiting(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-    """Pulls and builds when an account was connected, or somebody asked for its newest data; once per request."""
+    """Pulls, and builds, when an account was connected or somebody asked for its newest data; those accounts alone.
+
+    Once per request; again once an hour while one waits that no run had time for.
+    """
     settings = load()
-    queued = queued_syncs(settings)
-    # those that a run was begun for may wait beside it for their turn; which is newest, a clock set back does not tell
-    new = set(queued).difference((context.cursor or "").split())
-    if not new:
+    queued, hour = queued_syncs(settings), f"{now():%Y-%m-%dT%H}"
+    # which of them is newest, a clock that was set back does not tell
+    seen = (context.cursor or "").split()
+    if not queued or (hour in seen and set(queued) <= set(seen)):
         return dg.SkipReason("nobody waits for a sync")
-    request = dg.RunRequest(run_key=f"sync:{max(new)}", tags=pull_range(settings).tags)
-    return dg.SensorResult(run_requests=[request], cursor=" ".join(queued))
+    if is_building(context.instance):
+        return dg.SkipReason("somebody waits for a sync, and a run is under way")
+    tags = {**pull_range(settings).tags, ONLY_QUEUED: "yes"}
+    newest = max(set(queued).difference(seen) or queued)
+    request = dg.RunRequest(run_key=f"sync:{newest}:{hour}", tags=tags)
+    return dg.SensorResult(run_requests=[request], cursor=" ".join([hour, *queued]))
 
 
 @_sensor(None, every_seconds=3600)

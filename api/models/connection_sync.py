@@ -20,7 +20,7 @@ class ConnectionSync(Base):
     __tablename__ = "connection_syncs"
 
     id: Mapped[str] = mapped_column(sa.String(36), primary_key=True, default=new_id)
-    connection_id: Mapped[str] = mapped_column(sa.ForeignKey("connections.id"), index=True)
+    connection_id: Mapped[str] = mapped_column(sa.ForeignKey("connections.id"))
     profile_id: Mapped[str] = mapped_column(sa.ForeignKey("profiles.id"), index=True)
     status: Mapped[str] = mapped_column(sa.String(8), default="queued")
     date_from: Mapped[date | None]
@@ -31,4 +31,9 @@ class ConnectionSync(Base):
     started_at: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
 
-    __table_args__ = (sa.CheckConstraint("status in ('queued', 'running', 'done', 'failed')", name="status"),)
+    __table_args__ = (
+        sa.CheckConstraint("status in ('queued', 'running', 'done', 'failed')", name="status"),
+        # the newest of each connection, those that wait, and those that are old: an account has 720 of a month
+        sa.Index("ix_connection_syncs_newest", "connection_id", "id"),
+        sa.Index("ix_connection_syncs_status", "status", "finished_at"),
+    )

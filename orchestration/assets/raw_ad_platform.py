@@ -9,11 +9,11 @@ import dagster as dg
 from connectors.ad_platform import days_of
 from orchestration.assets.connections_check import connections_check, connections_check_spec
 from orchestration.assets.landing_metadata import sync_metadata
-from orchestration.assets.tried_again import tried_again
+from orchestration.assets.pulled import pulled
 from orchestration.partitions import DAYS, DayRange
 from orchestration.resources import Deployment
 from orchestration.says_why import says_why
-from orchestration.sync import pull_range, sync_kind
+from orchestration.sync import pull_range
 
 
 @dg.asset(
@@ -36,11 +36,9 @@ def landing_ad_platform(
     from no account; a run that goes on with other assets does not.
     """
     started = time.monotonic()
-    lake = deployment.lake_to_land_in()
     named = _named(context)
     days = named or pull_range(deployment.settings)
-    with tried_again(context.retry_number):
-        pulls = sync_kind(deployment.settings, lake, "ad_platform", days)
+    pulls = pulled(context, deployment, "ad_platform", days)
     verdict, metadata = connections_check(deployment, "ad_platform", pulls), sync_metadata(pulls, started)
     came = {day for pull in pulls for day in pull.delivered}
     missing = _missing(days, came) if all(pull.failure for pull in pulls) and not verdict.passed else []

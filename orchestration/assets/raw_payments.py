@@ -8,10 +8,9 @@ import dagster as dg
 
 from orchestration.assets.connections_check import connections_check, connections_check_spec
 from orchestration.assets.landing_metadata import sync_metadata
-from orchestration.assets.tried_again import tried_again
+from orchestration.assets.pulled import pulled
 from orchestration.resources import Deployment
 from orchestration.says_why import says_why
-from orchestration.sync import sync_kind
 
 
 @dg.asset(
@@ -28,8 +27,6 @@ def landing_payments(context: dg.AssetExecutionContext, deployment: Deployment) 
     Renewals and disputes are told anew each time, so that a pull brings more rows than are new.
     """
     started = time.monotonic()
-    lake = deployment.lake_to_land_in()
-    with tried_again(context.retry_number):
-        pulls = sync_kind(deployment.settings, lake, "payments")
+    pulls = pulled(context, deployment, "payments")
     verdict = connections_check(deployment, "payments", pulls)
     yield dg.MaterializeResult(metadata=sync_metadata(pulls, started), check_results=[verdict])

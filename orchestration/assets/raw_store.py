@@ -8,10 +8,9 @@ import dagster as dg
 
 from orchestration.assets.connections_check import connections_check, connections_check_spec
 from orchestration.assets.landing_metadata import sync_metadata
-from orchestration.assets.tried_again import tried_again
+from orchestration.assets.pulled import pulled
 from orchestration.resources import Deployment
 from orchestration.says_why import says_why
-from orchestration.sync import sync_kind
 
 
 @dg.asset(
@@ -25,8 +24,6 @@ from orchestration.sync import sync_kind
 def landing_store(context: dg.AssetExecutionContext, deployment: Deployment) -> Iterator[dg.MaterializeResult[None]]:
     """Products and variants as they are now; orders and their lines that changed since the last pull."""
     started = time.monotonic()
-    lake = deployment.lake_to_land_in()
-    with tried_again(context.retry_number):
-        pulls = sync_kind(deployment.settings, lake, "store")
+    pulls = pulled(context, deployment, "store")
     verdict = connections_check(deployment, "store", pulls)
     yield dg.MaterializeResult(metadata=sync_metadata(pulls, started), check_results=[verdict])

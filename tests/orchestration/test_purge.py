@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import math
 from pathlib import Path
 
 import dagster as dg
@@ -13,12 +13,12 @@ from api import db
 from api.models import Connection, IngestedRecord, Profile, Purge
 from api.purge import retire
 from connectors.errors import Revoked
-from orchestration import purge, sync
+from orchestration import pull_round, purge
 from orchestration.importer import CannotImportError, import_file
 from orchestration.ingested import land_ingested
 from orchestration.lake import Lake
 from orchestration.partitions import DayRange
-from orchestration.pulls import Pull
+from orchestration.pull_round import Round
 from orchestration.sensors import purges_waiting
 from tests.factories import accounts, served
 from touchledger.settings import Settings
@@ -187,11 +187,10 @@ def test_a_pull_that_fails_does_not_bring_a_disconnected_connection_back(setting
         made = Connection(profile_id=profile.id, provider="stripe", kind="payments", display_name="Till", token="t")
         made.external_account_id, made.base_url = "a", "https://p"
         session.add(made)
-    with ExitStack() as shares:
-        begun = sync._begin(settings, made, shares)
-        archive(settings, profile)
-        pull = Pull(settings, made, lake, today, DayRange(today, today))
-        pull.failure = Revoked("revoked", "gone")
-        sync._note(settings, pull, begun)
+    begun = Round(settings, lake, DayRange(today, today), math.inf, [])._begin(made.id, is_alone=True)
+    assert begun is not None
+    archive(settings, profile)
+    begun[0].failure = Revoked("revoked", "gone")
+    pull_round._note(settings, *begun)
     with db.transaction(settings.operational_url) as session:
         assert session.get_one(Connection, made.id).status == "disconnected"

@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
 
 from api.db import engine_for, transaction
-from api.models import ConnectionSync, Erasure, IngestedRecord, Purge, Recompute
+from api.models import Erasure, IngestedRecord, Purge, Recompute
 from orchestration.inbox import Dropped
 from orchestration.instance import PID_TAG
 from orchestration.sensors import (
@@ -25,9 +25,8 @@ from orchestration.sensors import (
     newest_unlanded,
     purges_waiting,
     settled,
-    syncs_waiting,
 )
-from tests.factories import accounts, exports
+from tests.factories import accounts
 from tests.factories.deployments import settings_of
 from tests.fixtures.statements import statements
 from touchledger.settings import Settings
@@ -135,56 +134,6 @@ def test_the_sensor_builds_for_a_request_and_fails_what_a_dead_build_held(settin
     assert found == {queued.id: "queued", held.id: "failed"}
 
 
-def test_each_sync_that_waits_starts_one_run_of_everything(settings: Settings) -> None:
-    profile = accounts.profile(settings.operational_url)
-    connection = exports.connection(settings.operational_url, profile, is_sandbox=True)
-    cursor = None
-    with dg.DagsterInstance.ephemeral() as instance:
-        assert isinstance(syncs_waiting(dg.build_sensor_context(instance=instance)), dg.SkipReason)
-        for status, runs in (("running", 0), ("queued", 1), ("queued", 1)):
-            with transaction(settings.operational_url) as session:
-                session.add(ConnectionSync(connection_id=connection.id, profile_id=profile.id, status=status))
-            seen = syncs_waiting(dg.build_sensor_context(instance=instance, cursor=cursor))
-            assert isinstance(seen, dg.SensorResult if runs else dg.SkipReason)
-            if isinstance(seen, dg.SensorResult):
-                cursor = seen.cursor
-                assert [len(request.tags) for request in seen.run_requests or []] == [2]
-            again = syncs_waiting(dg.build_sensor_context(instance=instance, cursor=cursor))
-            assert isinstance(again, dg.SkipReason)
-
-
-def test_syncs_that_wait_for_their_turn_in_a_run_start_no_other(settings: Settings) -> None:
-    profile = accounts.profile(settings.operational_url)
-    connection = exports.connection(settings.operational_url, profile, is_sandbox=True)
-    with transaction(settings.operational_url) as session:
-        for _ in range(2):
-            session.add(ConnectionSync(connection_id=connection.id, profile_id=profile.id, status="queued"))
-    with dg.DagsterInstance.ephemeral() as instance:
-        seen = syncs_waiting(dg.build_sensor_context(instance=instance))
-        assert isinstance(seen, dg.SensorResult) and len(seen.run_requests or []) == 1
-        with transaction(settings.operational_url) as session:
-            newest = sa.select(sa.func.max(ConnectionSync.id)).scalar_subquery()
-            session.execute(sa.update(ConnectionSync).where(ConnectionSync.id == newest).values(status="done"))
-        again = syncs_waiting(dg.build_sensor_context(instance=instance, cursor=seen.cursor))
-        assert isinstance(again, dg.SkipReason)
-
-
-def test_a_sync_asked_for_after_the_clock_was_set_back_starts_a_run(settings: Settings) -> None:
-    # ids tell the time: one of the hours that the clock went back over is below the one that a run was begun for
-    profile = accounts.profile(settings.operational_url)
-    connection = exports.connection(settings.operational_url, profile, is_sandbox=True)
-    cursor = None
-    with dg.DagsterInstance.ephemeral() as instance:
-        for number in ("01a30000-0000-7000-8000-000000000000", "01a20000-0000-7000-8000-000000000000"):
-            with transaction(settings.operational_url) as session:
-                session.execute(sa.update(ConnectionSync).values(status="done"))
-                asked = {"connection_id": connection.id, "profile_id": profile.id, "status": "queued"}
-                session.add(ConnectionSync(id=number, **asked))
-            seen = syncs_waiting(dg.build_sensor_context(instance=instance, cursor=cursor))
-            assert isinstance(seen, dg.SensorResult)
-            cursor = seen.cursor
-
-
 ASKED = datetime(2026, 11, 16, 10, 59, tzinfo=UTC)
 
 
@@ -202,7 +151,7 @@ def test_no_second_build_is_asked_for_while_one_may_still_erase(settings: Settin
     _ask_to_erase(settings)
     for job in ("build", "nightly", "hourly_delivery"):
         with dg.DagsterInstance.ephemeral() as instance:
-            run = _run(instance, job, status)
+            run = noted_run(instance, job, status)
             context = dg.build_sensor_context(instance=instance, cursor="an hour ago")
             for sensor in (erasures_waiting, purges_waiting):
                 assert isinstance(sensor(context), dg.SkipReason)
@@ -218,8 +167,8 @@ def test_neither_a_pull_nor_what_a_dead_command_left_keeps_an_erasure_waiting(se
     gone = subprocess.Popen(["true"])
     gone.wait()
     with dg.DagsterInstance.ephemeral() as instance:
-        _run(instance, "sync", "START")
-        _run(instance, "build", "START", {PID_TAG: str(gone.pid)})
+        noted_run(instance, "sync", "START")
+        noted_run(instance, "build", "START", {PID_TAG: str(gone.pid)})
         context = dg.build_sensor_context(instance=instance)
         for sensor in (erasures_waiting, purges_waiting):
             assert isinstance(sensor(context), dg.SensorResult)
@@ -230,7 +179,7 @@ def test_a_command_that_was_killed_is_ended_in_the_books_by_the_next_look(settin
     gone = subprocess.Popen(["true"])
     gone.wait()
     with dg.DagsterInstance.ephemeral() as instance:
-        dead, going_on = (_run(instance, "build", "START", {PID_TAG: str(pid)}) for pid in (gone.pid, os.getpid()))
+        dead, going_on = (noted_run(instance, "build", "START", {PID_TAG: str(pid)}) for pid in (gone.pid, os.getpid()))
         new_input(dg.build_sensor_context(instance=instance))
         told = {run.run_id: run.status for run in instance.get_runs()}
     assert told == {dead.run_id: dg.DagsterRunStatus.FAILURE, going_on.run_id: dg.DagsterRunStatus.STARTED}
@@ -246,7 +195,7 @@ def _ask_to_erase(settings: Settings) -> None:
         session.add(Purge(profile_id=profile.id))
 
 
-def _run(instance: dg.DagsterInstance, job: str, status: str, tags: dict[str, str] | None = None) -> dg.DagsterRun:
+def noted_run(instance: dg.DagsterInstance, job: str, status: str, tags: dict[str, str] | None = None) -> dg.DagsterRun:
     """A run that got as far as the event of this name."""
     # without one no run is let into the queue
     origin = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin("touchledger"), "jobs").get_job_origin(job)

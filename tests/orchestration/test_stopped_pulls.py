@@ -12,7 +12,7 @@ import pytest
 import sqlalchemy as sa
 
 from api.db import transaction
-from api.models import ConnectionSync
+from api.models import Connection, ConnectionSync
 from connectors.errors import OutOfTime
 from orchestration.lake import Lake
 from orchestration.pulls import Pull
@@ -86,3 +86,18 @@ def test_a_pull_that_waits_for_its_provider_is_stopped_at_once(settings: Setting
     for one in (transport, pull.asking()):
         with pytest.raises(OutOfTime):
             one.sleep(0)
+
+
+def test_a_pull_that_takes_longer_than_its_run_has_for_it_is_ended_and_noted(
+    settings: Settings, sandbox: RunningSandbox
+) -> None:
+    # everybody's figures waited for it: five times as long as it said, or without end where it went on and on
+    slow, other = connect(settings, sandbox)
+    with transaction(settings.operational_url) as session:
+        session.get_one(Connection, other).status = "disconnected"
+    lake = Lake(settings.lake)
+    lake.prepare()
+    sandbox.plan({"route": "/insights$", "kind": "throttled", "wait": 100, "times": None})
+    (pull,) = sync_kind(settings, lake, "ad_platform", DAYS, longest=4)
+    assert pull.failure is not None and pull.failure.reason == "timeout"
+    assert (ended(settings), reload(settings, slow).status_reason) == ([("failed", "timeout")], "timeout")

@@ -20,7 +20,8 @@ from orchestration import partitions
 from orchestration.lake import Lake
 from orchestration.landed_facts import META_KEY, read_facts
 from orchestration.partitions import DayRange
-from orchestration.sync import pull_range, sync_kind, today
+from orchestration.pull_round import today
+from orchestration.sync import pull_range, sync_kind
 from sandbox.ad_catalogue import ACCOUNTS
 from sandbox.faces import TOKENS
 from tests.fixtures.sandbox import TODAY, RunningSandbox

@@ -48,9 +48,10 @@ def test_what_a_pull_heard_of_a_dead_token_does_not_bring_a_disconnected_account
     settings: Settings, sandbox: RunningSandbox, lake: Lake
 ) -> None:
     # on Postgres the run read the row, somebody disconnected it, and the run then wrote over that
-    first, _ = connect(settings, sandbox, token="dead")
-    # the first look is at which accounts there are, the second at what to note of this one
-    with meanwhile(settings.operational_url, "FROM connections", lambda: disconnect(settings, first), times=2):
+    first, second = connect(settings, sandbox, token="dead")
+    disconnect(settings, second)
+    # the first look is at which accounts there are, the second begins with this one, the third notes how it went
+    with meanwhile(settings.operational_url, "FROM connections", lambda: disconnect(settings, first), times=3):
         sync_kind(settings, lake, "ad_platform", DAYS)
     kept = reload(settings, first)
     assert (kept.status, kept.token) == ("disconnected", "")
@@ -62,13 +63,14 @@ def test_a_pull_that_failed_takes_back_no_day_that_another_run_landed_meanwhile(
     settings: Settings, sandbox: RunningSandbox, lake: Lake
 ) -> None:
     # a sync by hand that was refused beside the night's run had the whole history pulled once more
-    first, _ = connect(settings, sandbox, token="dead", synced_through=None)
+    first, second = connect(settings, sandbox, token="dead", synced_through=None)
+    disconnect(settings, second)
 
     def land() -> None:
         with transaction(settings.operational_url) as session:
             session.get_one(Connection, first).synced_through = TODAY
 
-    with meanwhile(settings.operational_url, "FROM connections", land):
+    with meanwhile(settings.operational_url, "FROM connections", land, times=2):
         sync_kind(settings, lake, "ad_platform", DAYS)
     assert reload(settings, first).synced_through == TODAY
 

@@ -60,8 +60,14 @@ def _missing(days: DayRange, came: Collection[date]) -> list[date]:
 
 
 def _named(context: dg.AssetExecutionContext) -> DayRange | None:
-    """The days that the run names; a job launched from Dagster's pages or its command need not name any."""
+    """The days that the run names; a job launched from Dagster's pages or its command need not name any.
+
+    Raises dg.Failure where they are none, or not all there yet: Dagster would tell those as done that are.
+    """
     if not (context.has_partition_key or context.has_partition_key_range):
         return None
-    keys = context.partition_key_range
+    keys, newest = context.partition_key_range, str(DAYS.get_last_partition_key())
+    if not keys.start <= keys.end <= newest:
+        told = f"{keys.start} to {keys.end} cannot be pulled: name the first day and the last, up to {newest}"
+        raise dg.Failure(told, allow_retries=False)
     return DayRange(date.fromisoformat(keys.start), date.fromisoformat(keys.end))

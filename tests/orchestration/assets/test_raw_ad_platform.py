@@ -12,7 +12,7 @@ import pytest
 from api.db import transaction
 from api.models import Connection
 from orchestration.lake import Lake
-from orchestration.partitions import DayRange
+from orchestration.partitions import RANGE_END, RANGE_START, DayRange
 from sandbox.ad_catalogue import ACCOUNTS
 from tests.fixtures.sandbox import TODAY, RunningSandbox
 from tests.orchestration.test_sync import connect
@@ -62,6 +62,17 @@ def test_a_run_that_names_a_day_is_over_that_day(
     connect(settings, sandbox, synced_through=TODAY)
     assert sync(instance, tags).success
     assert days_told(instance) == newest(1)
+
+
+@pytest.mark.parametrize(("first", "last"), [("2024-03-05", "2024-03-01"), ("2024-03-05", "2999-03-01")])
+def test_a_run_over_days_that_are_none_or_not_there_yet_fails_and_says_so(
+    instance: dg.DagsterInstance, settings: Settings, first: str, last: str
+) -> None:
+    # the one succeeded with a materialization of no day; the other pulled as many days before as it looked ahead
+    result = sync(instance, {RANGE_START: first, RANGE_END: last})
+    (failed,) = (one for one in result.all_events if one.event_type == dg.DagsterEventType.STEP_FAILURE)
+    assert f"{first} to {last} cannot be pulled" in str(failed.step_failure_data.error)
+    assert instance.get_latest_materialization_event(KEY) is None
 
 
 def backfill(instance: dg.DagsterInstance, days: int = 3) -> dg.ExecuteInProcessResult:

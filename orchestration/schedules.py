@@ -7,6 +7,7 @@ from collections.abc import Callable
 import dagster as dg
 
 from orchestration.jobs import HOURLY_DELIVERY, NIGHTLY, RANKING
+from orchestration.queued import is_queued
 from orchestration.sync import pull_range
 from touchledger.settings import load
 
@@ -17,15 +18,26 @@ RECENT_DAYS = 3
 def _schedule(
     job: dg.UnresolvedAssetJobDefinition, cron: str
 ) -> Callable[[Callable[[], dg.RunRequest]], dg.ScheduleDefinition]:
-    """A schedule that is on from the start, and whose docstring Dagster's pages show."""
+    """A schedule that is on from the start, and whose docstring Dagster's pages show.
+
+    While its last run waits for its turn it asks for no other: behind a run of hours they would stand in a row.
+    """
 
     def made(request: Callable[[], dg.RunRequest]) -> dg.ScheduleDefinition:
+        name = request.__name__
+
+        def due(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+            if is_queued(context.instance, {job.name}, by=name):
+                return dg.SkipReason("the run of the time before still waits for its turn")
+            return request()
+
         return dg.schedule(
             job=job,
+            name=name,
             cron_schedule=cron,
             default_status=dg.DefaultScheduleStatus.RUNNING,
             description=request.__doc__,
-        )(request)
+        )(due)
 
     return made
 

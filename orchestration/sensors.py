@@ -18,6 +18,7 @@ from orchestration.inbox import Dropped, waiting_files
 from orchestration.instance import fail_orphans, is_orphan
 from orchestration.jobs import BUILD, HOURLY_DELIVERY, NIGHTLY
 from orchestration.partitions import ONLY_QUEUED
+from orchestration.queued import is_queued
 from orchestration.readers import legible
 from orchestration.recomputes import fail_abandoned, microseconds, newest_queued
 from orchestration.sync import pull_range, queued_syncs
@@ -106,6 +107,9 @@ def new_input(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipR
     key = decide(newest_unlanded(settings), files, context.cursor, asked=asked)
     if key is None:
         return dg.SkipReason("nothing new was sent, dropped or asked for")
+    # where a build takes longer than it is from look to look, each look would queue one more
+    if is_queued(context.instance, {BUILD.name, NIGHTLY.name}):
+        return dg.SkipReason("something new is there, and a run waits for its turn that takes it along")
     return dg.SensorResult(run_requests=[dg.RunRequest(run_key=key)], cursor=key)
 
 

@@ -84,7 +84,7 @@ def test_a_file_that_was_renamed_or_moved_is_another_state_and_one_that_is_gone_
 
 
 def test_the_sensor_asks_for_one_run_per_new_state(settings: Settings) -> None:
-    _accept_one(settings)
+    accept_one(settings)
     with dg.DagsterInstance.ephemeral() as instance:
         first = new_input(dg.build_sensor_context(instance=instance))
         assert isinstance(first, dg.SensorResult)
@@ -98,7 +98,7 @@ def test_what_is_sent_after_the_newest_records_were_removed_is_built_for(setting
     # SQLite gives the number of the last row again once an archived profile took it along: nothing of the others was
     # built for until their numbers had grown past it, or the night had come
     accounts.profile(settings.operational_url, name="other")
-    _accept_one(settings)
+    accept_one(settings)
     with dg.DagsterInstance.ephemeral() as instance:
         first = new_input(dg.build_sensor_context(instance=instance))
         assert isinstance(first, dg.SensorResult)
@@ -106,7 +106,7 @@ def test_what_is_sent_after_the_newest_records_were_removed_is_built_for(setting
             session.execute(sa.delete(IngestedRecord))
         gone = new_input(dg.build_sensor_context(instance=instance, cursor=first.cursor))
         assert isinstance(gone, dg.SkipReason)
-        _accept_one(settings, "another")
+        accept_one(settings, "another")
         again = new_input(dg.build_sensor_context(instance=instance, cursor=first.cursor))
         assert isinstance(again, dg.SensorResult)
         # Dagster starts no second run of the same key
@@ -205,7 +205,7 @@ def noted_run(instance: dg.DagsterInstance, job: str, status: str, tags: dict[st
     return run
 
 
-def _accept_one(settings: Settings, name: str = "one") -> None:
+def accept_one(settings: Settings, name: str = "one") -> None:
     assert newest_unlanded(settings) == 0
     profile = accounts.profile(settings.operational_url, name=name)
     with transaction(settings.operational_url) as session:

@@ -13,7 +13,6 @@ from functools import partial
 
 import duckdb
 import sqlalchemy as sa
-import structlog
 
 from api.db import now, transaction
 from api.erased import digest
@@ -23,7 +22,7 @@ from api.warehouse_ids import identifier_id
 from api.webhooks.telling import customer_erased
 from orchestration import database_files, durable, erased_person, spark, spark_run
 from orchestration.app_sets import land_payers
-from orchestration.dbt_manifest import run_dbt
+from orchestration.dbt_manifest import run_dbt, words
 from orchestration.erased_files import rewrite_inbox
 from orchestration.erased_lake import rewrite_lake, told_beside
 from orchestration.erased_person import Found
@@ -32,8 +31,6 @@ from orchestration.publish import prune
 from orchestration.raw_rows import spill_folder
 from orchestration.written_anew import compact
 from touchledger.settings import Settings
-
-log = structlog.get_logger(__name__)
 
 OPEN = ("received", "processing", "failed")
 PEOPLE = [
@@ -156,8 +153,7 @@ def _mark(settings: Settings, erasures: Sequence[Erasure], status: str) -> None:
 def _resolve(settings: Settings) -> None:
     done = run_dbt(settings, PEOPLE)
     if done.returncode != 0:
-        log.error("people could not be resolved", output=(done.stdout + done.stderr)[-2000:])
-        raise ErasureError("people could not be resolved")
+        raise ErasureError(f"who is whom could not be found out: {words(done)[-2000:]}")
 
 
 def _erase(settings: Settings, lake: Lake, erasure: Erasure, found: Found) -> Mapping[str, int]:

@@ -97,10 +97,15 @@ def end(settings: Settings, said: str) -> None:
 def is_left_unfinished(settings: Settings) -> bool:
     """Whether the last build did not end well, and none is under way. Raises OSError where that cannot be read."""
     busy = (settings.home / "locks" / f"{name}.lock" for name in ("warehouse", "dbt"))
-    return settings.warehouse.exists() and not any(map(is_held, busy)) and not _mark(settings).exists()
+    return settings.warehouse.exists() and not any(map(is_held, busy)) and not is_finished(settings)
+
+
+def is_finished(settings: Settings) -> bool:
+    """Whether the last build ended well."""
+    return _mark(settings).exists()
 
 
 def require_finished(settings: Settings) -> None:
     """Raise UnfinishedWarehouseError unless the last build ended well."""
-    if not _mark(settings).exists():
+    if not is_finished(settings):
         raise UnfinishedWarehouseError("the warehouse is not built to its end; run `touchledger build` first")

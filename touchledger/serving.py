@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -17,6 +18,7 @@ from api.db import now
 from orchestration.dbt_manifest import DbtParseError, ensure_manifest
 from orchestration.instance import require_own_line
 from orchestration.locks import only_writer
+from orchestration.room import make_room
 from orchestration.ticks import forget_ahead
 from touchledger import own_folder
 from touchledger.dagster_pulse import Pulse
@@ -119,6 +121,11 @@ def only_dagster(settings: Settings) -> AbstractContextManager[None]:
     return alone(settings, "daemon", purpose="run Dagster for this state folder")
 
 
+def supervising(settings: Settings) -> Supervisor:
+    """Who starts and ends the processes of a state folder, and keeps room on its disk."""
+    return Supervisor(settings.home / "logs", log_mb=settings.log_mb, make_room=partial(make_room, settings))
+
+
 def stop_on_signals() -> None:
     """Let both Ctrl-C and SIGTERM unwind, also where a shell started us with SIGINT ignored."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -150,7 +157,7 @@ def watch(
             for child in supervisor.dismiss_ended(but=api):
                 output.warn(f"{child.name} ended with code {child.process.returncode}; see {child.log}")
             dagster = next((child for child in supervisor.children if child.name == DAGSTER), None)
-            supervisor.shorten_logs()
+            supervisor.keep_room()
             if pulse is not None and dagster is not None and (trouble := pulse.trouble()):
                 output.warn(f"Dagster begins nothing by itself: {trouble}; see {dagster.log}")
             time.sleep(POLL_SECONDS)
@@ -174,7 +181,7 @@ def serve_until_interrupted(output: Output, settings: Settings, *, with_pipeline
 def _serve_until_interrupted(output: Output, settings: Settings, *, with_pipeline: bool) -> None:
     stop_on_signals()
     try:
-        with Supervisor(settings.home / "logs", log_mb=settings.log_mb) as supervisor:
+        with supervising(settings) as supervisor:
             _serve(output, supervisor, settings, with_pipeline=with_pipeline)
     except KeyboardInterrupt:
         output.say("Ended before all of it had started; nothing is left running.")

@@ -11,6 +11,7 @@ from api.migrate import upgrade
 from orchestration.instance import prepare_instance
 from orchestration.lake import Lake
 from orchestration.log_files import put_aside
+from orchestration.room import make_room
 from touchledger import own_folder
 from touchledger.lost_key import require_own_key
 from touchledger.settings import Settings
@@ -24,6 +25,8 @@ def prepare(settings: Settings) -> None:
     the folder has lost the key that the database was used with.
     """
     own_folder.make(settings.home)
+    # first, for on a full disk all else fails
+    make_room(settings)
     for folder in (settings.inbox, settings.published, settings.home / "logs"):
         folder.mkdir(parents=True, exist_ok=True)
     upgrade(settings.operational_url)

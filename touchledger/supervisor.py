@@ -81,6 +81,7 @@ class Supervisor:
     logs: Path
     children: list[Child] = field(default_factory=list)
     log_mb: int = 0
+    make_room: Callable[[], None] = lambda: None
     _looked_at: float = field(default_factory=time.monotonic)
 
     def __enter__(self) -> Self:
@@ -140,13 +141,18 @@ class Supervisor:
             _kill_group(child)
         return ended
 
-    def shorten_logs(self) -> None:
-        """Once a minute, let no log of what runs hold more than `log_mb` megabytes, nor what it held before; 0: any."""
+    def keep_room(self) -> None:
+        """Once a minute, call `make_room`, and let no log of what runs, nor of before, hold more than `log_mb` MB.
+
+        0 lets them hold any.
+        """
         if time.monotonic() - self._looked_at < LOGS_SECONDS:
             return
         self._looked_at = time.monotonic()
+        # a full disk is no reason to end what serves
+        with suppress(OSError):
+            self.make_room()
         for child in self.children:
-            # a full disk is no reason to end what serves
             with suppress(OSError):
                 shorten(child.log, self.log_mb)
 

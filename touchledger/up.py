@@ -40,7 +40,7 @@ def run(output: Output, settings: Settings, *, once: bool) -> None:
 def _run(output: Output, settings: Settings, *, once: bool) -> None:
     serving.stop_on_signals()
     try:
-        with logging_to_file(settings), Supervisor(settings.home / "logs", log_mb=settings.log_mb) as supervisor:
+        with logging_to_file(settings), serving.supervising(settings) as supervisor:
             demo = _build(output, settings, supervisor)
             if once:
                 _write_docs(output, settings)

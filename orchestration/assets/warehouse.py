@@ -1,9 +1,7 @@
 """The warehouse: every dbt model, seed and test, in one dbt process."""
 
-import shutil
 import signal
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from enum import Enum
 from typing import Any
 
@@ -21,12 +19,12 @@ from orchestration.dagster_dbt import (
 )
 from orchestration.dbt_manifest import ensure_manifest, target
 from orchestration.dbt_process import ON_SPARK
-from orchestration.erasure import drop_warehouse
 from orchestration.lake_owners import require_its_lake
 from orchestration.resources import Deployment, Warehouse, WarehouseDbt
+from orchestration.room import leaving_room
 from orchestration.says_why import says_why
 from orchestration.warehouse_state import rebuilding
-from touchledger.settings import SPARE_BYTES, Settings, load
+from touchledger.settings import Settings, load
 
 
 class Engine(Enum):
@@ -95,20 +93,6 @@ def warehouse_assets(
             if on_spark:
                 # a build that is stopped ends dbt's process before that has cleared
                 spark_run.clear_after_a_stop(settings)
-
-
-@contextmanager
-def leaving_room(settings: Settings) -> Iterator[None]:
-    """Drop the warehouse where the block raises and the disk is short: half made, it would keep the API from writing.
-
-    Nobody publishes it, and the next build makes all of it anew.
-    """
-    try:
-        yield
-    except BaseException:
-        if shutil.disk_usage(settings.home).free <= SPARE_BYTES:
-            drop_warehouse(settings)
-        raise
 
 
 class PartOnSparkError(RuntimeError):

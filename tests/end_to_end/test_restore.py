@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 from datetime import date
@@ -79,8 +80,21 @@ def test_what_was_backed_up_is_served_from_an_empty_folder_by_the_printed_comman
 
 
 @pytest.mark.parametrize("lacking", ["operational.db", "lake", "inbox"])
-def test_a_backup_that_lacks_something_ends_with_an_error(lost: Deployment, tmp_path: Path, lacking: str) -> None:
-    # by a timer, on a disk that became full, all of them ended with 0
-    (tmp_path / lacking).write_text("in the way")
+def test_what_is_no_whole_backup_has_no_database(tmp_path: Path, lacking: str) -> None:
+    # of a copy that was killed, or made by a timer on a disk that became full, nothing told that it lacked something
+    home, backup = tmp_path / "home", tmp_path / "backup"
+    backup.mkdir()
+    for name in ("lake", "inbox"):
+        (home / name).mkdir(parents=True)
+        (home / name / "file").write_bytes(b"x" * (65536 if name == lacking else 1))
+    (home / "lake" / ".lock").touch()
+    pages = 16 if lacking == "operational.db" else 1
+    with sqlite3.connect(home / "operational.db") as database:
+        database.execute(f"create table t as select zeroblob({pages * 4096}) as x")
     with pytest.raises(subprocess.CalledProcessError):
-        shell(printed("Backups"), lost.home, tmp_path)
+        shell(f"ulimit -f 32\n{printed('Backups')}", home, backup)
+    assert not (backup / "operational.db").exists()
+    # another one into the same folder would take over what that had
+    with pytest.raises(subprocess.CalledProcessError):
+        shell(printed("Backups"), home, backup)
+    assert not (backup / "operational.db").exists()

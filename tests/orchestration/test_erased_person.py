@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -100,6 +101,15 @@ def in_the_way(asked: Asked, place: str) -> Path:
         return forgotten.unfinished(asked.settings.inbox / asked.profile_id / "conversions" / "crm.csv")
     (landed,) = [one.path for one in asked.lake.batches("touches") if one.rows_in == 4]
     return landed.with_name(f".{landed.name}.tmp")
+
+
+def test_what_kept_dbt_from_finding_the_person_is_told(asked: Asked) -> None:
+    # of a full disk the run and the terminal said "people could not be resolved", and no more
+    asked.settings.warehouse.mkdir()
+    with pytest.raises(ErasureError) as told:
+        erase(asked)
+    assert re.search(r"could not be found out: .*warehouse\.duckdb.*directory", str(told.value.__cause__), re.S)
+    assert asked.receipt().status == "failed"
 
 
 @pytest.mark.parametrize("place", ["lake", "inbox"])

@@ -32,6 +32,7 @@ from touchledger.serving import (
     serve_until_interrupted,
     start_api,
     start_dagster,
+    supervising,
     watch,
 )
 from touchledger.settings import Settings
@@ -142,6 +143,20 @@ def test_logs_of_what_is_served_are_emptied_once_they_are_full(tmp_path: Path, m
     assert (tmp_path / "api.log").read_text() == "last\n"
     assert (tmp_path / "api.log.1").stat().st_size == 1_200_001
     assert (tmp_path / "worker.log").stat().st_size > 1_200_000
+
+
+def test_what_is_served_has_the_room_of_a_build_that_was_killed(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # on a disk that such a one had filled, each request was 503 until somebody removed what it had left
+    monkeypatch.setattr("touchledger.supervisor.LOGS_SECONDS", 0.0)
+    monkeypatch.setattr("orchestration.room.SPARE_BYTES", 2**63)
+    settings.warehouse.write_bytes(b"half made")
+    waiting = f"import os, time\nwhile os.path.exists({str(settings.warehouse)!r}): time.sleep(0.01)"
+    with supervising(settings) as supervisor:
+        api = supervisor.start("api", [sys.executable, "-c", waiting])
+        with pytest.raises(click.ClickException, match="the API ended with code 0"):
+            watch(Output(quiet=True), supervisor, api, lambda: None)
 
 
 class Dropped:

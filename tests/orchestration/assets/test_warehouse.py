@@ -10,8 +10,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from orchestration.assets import warehouse
-from orchestration.assets.warehouse import KilledError, leaving_room, told
+from orchestration.assets.warehouse import KilledError, told
 from orchestration.dagster_dbt import DbtCliInvocation
 from orchestration.dbt_manifest import PROJECT
 from orchestration.resources import WarehouseDbt
@@ -53,17 +52,3 @@ def test_a_dbt_whose_words_nobody_takes_any_more_is_gone(settings: Settings, tmp
     with pytest.raises(ValueError, match="closed file"), redirect_stdout(nowhere):
         next(told(dbt, settings, on_spark=False))
     assert dbt.process.returncode == -signal.SIGKILL
-
-
-@pytest.mark.parametrize(("spare", "is_kept"), [(0, True), (2**63, False)])
-def test_a_build_that_fails_keeps_no_room_of_a_disk_that_lacks_it(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, spare: int, is_kept: bool
-) -> None:
-    # nobody published what it left, and until somebody made room the API could write nothing and answered 503
-    monkeypatch.setattr(warehouse, "SPARE_BYTES", spare)
-    left = [settings.warehouse, settings.warehouse.with_name("warehouse.duckdb.wal")]
-    for path in left:
-        path.write_bytes(b"half made")
-    with pytest.raises(OSError, match="No space"), leaving_room(settings):
-        raise OSError("No space left on device")
-    assert [path.exists() for path in left] == [is_kept, is_kept]

@@ -63,6 +63,10 @@ class Order:
     def net(self) -> Decimal:
         return sum((part.net for part in self.parts), Decimal(0))
 
+    @property
+    def buyer(self) -> str:
+        return f"buyer {int(self.name[1:]) % BUYERS}"
+
 
 @dataclass
 class World:
@@ -125,6 +129,9 @@ def _tell_payments(random: Random, made: World, order: Order, in_store: bool) ->
     for part in order.parts:
         best = "payments" if part.processed else random.choice(LESSER)
         told = {"value": part.value, "payment_ref": part.ref, "order_ref": order.name}
+        if in_store and int(order.name[1:]) % 3:
+            # the store alone knows who bought
+            told["person_key"] = None
         if alone and not in_store and not part.processed and random.random() < 0.3:
             part.ref, told["payment_ref"] = f"order:{order.name}", None
         _conversion(random, made, order, f"pay {part.ref}", source=best, **told)
@@ -192,7 +199,7 @@ def _rows(
 def _conversion(random: Random, made: World, order: Order, key: str, **columns: Any) -> None:
     at = START + timedelta(minutes=random.randrange(60))
     row = {"conversion_key": key, "occurred_at": at.isoformat(), "currency": order.currency}
-    row["person_key"] = f"buyer {int(order.name[1:]) % BUYERS}"
+    row["person_key"] = order.buyer
     row |= {"conversion_type": columns.pop("type", "payment_received"), **columns}
     batch = random.randrange(3)
     made.batches[batch].setdefault("conversions", []).append(row)
@@ -210,7 +217,7 @@ def _store(random: Random, made: World, order: Order, refunded: Decimal) -> None
     row |= {"created_at": START.isoformat(), "currency": order.currency, "refunded_total": told}
     status = "refunded" if refunded >= total else STATUS[refunded > 0]
     row |= {"financial_status": status, "updated_at": START.isoformat()}
-    row["person_key"] = f"buyer {int(order.name[1:]) % BUYERS}"
+    row["person_key"] = order.buyer
     if random.random() < 0.3:
         before = {**row, "refunded_total": 0, "financial_status": "paid"}
         made.batches[0].setdefault("orders", []).append(before)

@@ -19,6 +19,16 @@ inner join intermediate.int_profiles using (profile_key)
 inner join marts.conversions on payments.profile_key = conversions.profile_key and conversion_ref = payment_ref
 where profile_id = '{id}'
 """
+_BEYOND = """
+select payment_ref, refunded_beyond from marts.payments
+inner join intermediate.int_profiles using (profile_key)
+where profile_id = '{id}'
+"""
+_PAYERS = """
+select payment_ref, person_ref from marts.payments
+inner join intermediate.int_profiles using (profile_key)
+where profile_id = '{id}'
+"""
 # the same money by conversion, by day, by where its credit went, and by who paid
 _SUMS = """
 with own as (select profile_key from intermediate.int_profiles where profile_id = '{id}')
@@ -63,6 +73,20 @@ def test_where_it_is_told_which_payment_gave_back_each_has_its_own_cents(world: 
 def test_conversions_days_credit_and_customers_have_the_same_cash(world: World, credited: Project) -> None:
     cash = sum(cash for _, cash in _told(credited, world).values())
     assert credited.rows(_SUMS.format(id=world.id)) == [(cash,)] * 4
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.currency)
+def test_what_comes_off_another_payment_of_the_order_is_not_told_as_too_much(world: World, credited: Project) -> None:
+    beyond = dict(credited.rows(_BEYOND.format(id=world.id)))
+    assert {beyond[ref] for ref in _refs([order for order in world.orders if len(order.parts) > 1])} == {0}
+
+
+@pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.currency)
+def test_each_payment_of_an_order_is_its_buyers(world: World, credited: Project) -> None:
+    payers = dict(credited.rows(_PAYERS.format(id=world.id)))
+    buyers = {order.buyer: {payers[part.ref] for part in order.parts} for order in world.orders}
+    assert all(len(people) == 1 and None not in people for people in buyers.values())
+    assert len(set().union(*buyers.values())) == len(buyers)
 
 
 def test_what_was_taken_back_and_what_is_left_of_a_payment_are_what_was_captured(credited: Project) -> None:

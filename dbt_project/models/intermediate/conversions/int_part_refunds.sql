@@ -14,11 +14,7 @@ totals as (
 ),
 
 members as (
-    select distinct
-        profile_key,
-        parts_of,
-        payment_ref
-    from claims
+    select distinct profile_key, parts_of, payment_ref from claims
 ),
 
 told as (
@@ -51,10 +47,11 @@ orders as (
     select
         told.*,
         greatest(told.value - told.refunded, 0) as room,
+        least(greatest(told.refunded - told.value, 0), told.of_order) as beyond,
         least(
             greatest(totals.total - sum(told.refunded - told.by_hand) over parts, 0),
             sum(case when told.is_processed then 0 else greatest(told.value - told.refunded, 0) end) over parts
-        ) + sum(least(greatest(told.refunded - told.value, 0), told.of_order)) over parts as owed
+        ) as in_total
     from told
     inner join totals
         on told.profile_key = totals.profile_key and told.parts_of = totals.parts_of and told.currency = totals.currency
@@ -64,22 +61,28 @@ orders as (
 queued as (
     select
         *,
-        coalesce(sum(room) over (
+        in_total + sum(beyond) over parts as owed,
+        sum(room) over parts - in_total as room_beyond,
+        sum(room) over turns - room as room_before,
+        sum(beyond) over turns - beyond as beyond_before
+    from orders
+    window
+        parts as (partition by profile_key, parts_of, currency),
+        turns as (
             partition by profile_key, parts_of, currency
             order by
                 case when is_processed then 1 else 0 end,
                 case when is_told_abroad then 0 else 1 end,
                 case when payment_ref = parts_of then 0 else 1 end,
                 payment_ref
-            rows between unbounded preceding and 1 preceding
-        ), 0) as room_before
-    from orders
+        )
 )
 
 select
     profile_key,
     payment_ref,
-    cast(max(least(owed - room_before, room)) as decimal(18, 4)) as of_order
+    cast(max(greatest(least(owed - room_before, room), 0)) as decimal(18, 4)) as of_order,
+    cast(max(greatest(least(room_beyond - beyond_before, beyond), 0)) as decimal(18, 4)) as passed_on
 from queued
-where owed > room_before and room > 0
+where (owed > room_before and room > 0) or (room_beyond > beyond_before and beyond > 0)
 group by profile_key, payment_ref

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from orchestration import durable
-from orchestration.spark import LeftBehindError
+from orchestration.spark_run import LeftBehindError
 from orchestration.warehouse_state import is_finished, is_left_unfinished
 from touchledger.settings import SPARE_BYTES, Settings
 

@@ -33,7 +33,8 @@ select
     payments.value,
     payments.currency,
     cast(least(
-        coalesce(refunds.refunded, 0) - coalesce(parts.passed_on, 0) + coalesce(parts.of_order, totals.only_in_total, 0),
+        coalesce(refunds.refunded, 0) - coalesce(parts.passed_on, 0)
+        + coalesce(parts.of_order, totals.only_in_total, 0),
         99999999999999
     ) as decimal(18, 4)) as refunded,
     coalesce(refunds.by_hand, 0) as by_hand,

@@ -210,11 +210,29 @@ def _name(claim: Row, claims: Sequence[Row]) -> str:
         return str(claim["payment_ref"])
     same = [other for other in claims if other.get("order_ref") == claim["order_ref"]]
     named = [other for other in same if other.get("payment_ref")]
-    if named:
-        # an attempt that failed is not what the order was paid with
-        return str(min(other["payment_ref"] for other in [one for one in named if one["captured"]] or named))
+    # an attempt that failed is not what the order was paid with, least of all where its store says that it was paid
+    captured, not_failed = (
+        [one for one in named if one["captured"]],
+        [one for one in named if one["payment_status"] != "failed"],
+    )
+    is_paid = any(other["captured"] and other["source"] in ("order", "store") for other in same)
+    if chosen := captured or not_failed or ([] if is_paid else named):
+        return str(min(other["payment_ref"] for other in chosen))
     told = any(other["source"] != "order" for other in same)
     return f"order:{claim['order_ref']}" if told else f"store:{claim['order_id']}"
+
+
+def _rank(claim: Row) -> tuple[Any, ...]:
+    return BEST.index(claim["source"]), not claim["captured"], claim["ts"], claim["key"]
+
+
+def _totals(ref: str, claims: Sequence[Row]) -> list[Row]:
+    """What tells of orders as a whole that this payment and others paid: whose they are is told of each."""
+    parts = [claim for claim in claims if claim.get("payment_ref") and claim.get("order_ref")]
+    orders = {claim["order_ref"] for claim in parts if claim["payment_ref"] == ref}
+    paid = {(claim["order_ref"], claim["payment_ref"]) for claim in parts if claim["captured"]}
+    in_parts = {order for order in orders if sum(of == order for of, _ in paid) > 1}
+    return [claim for claim in claims if claim.get("order_ref") in in_parts and not claim.get("payment_ref")]
 
 
 def _payments(profile: Profile) -> tuple[list[Outcome], dict[str, tuple[int, int | None]]]:
@@ -225,10 +243,10 @@ def _payments(profile: Profile) -> tuple[list[Outcome], dict[str, tuple[int, int
         named[_name(claim, claims)].append(claim)
     payments, paid = [], {}
     for ref, same in named.items():
-        ranked = sorted(same, key=lambda row: (BEST.index(row["source"]), not row["captured"], row["ts"], row["key"]))
-        best = ranked[0]
+        best = min(same, key=_rank)
         if best["captured"]:
-            person = next((row["person"] for row in ranked if row["person"] is not None), None)
+            spoken = sorted([*same, *_totals(ref, claims)], key=_rank)
+            person = next((row["person"] for row in spoken if row["person"] is not None), None)
             net = max(best["value"] - _refunds(profile, ref, best, same), Decimal(0))
             payments.append(Outcome(ref, "payment_received", person, best["ts"], net, best["currency"]))
             paid |= {claim["key"]: (best["ts"], person) for claim in same}

@@ -124,8 +124,13 @@ def _tell_payments(random: Random, made: World, order: Order, in_store: bool) ->
     names = []
     if in_store and alone and not order.parts[0].processed and not order.own and random.random() < 0.4:
         # nobody but the store knows of it
-        order.parts[0].ref = f"store:{order.name[1:]}"
-        return [order.parts[0].ref]
+        order.parts[0].ref = own = f"store:{order.name[1:]}"
+        if int(order.name[1:]) % 2:
+            # paid in another way than by the card that failed
+            failed = {"payment_ref": f"a:failed-{order.name}", "order_ref": order.name, "payment_status": "failed"}
+            _conversion(random, made, order, f"failed {own}", source="payments", value=order.parts[0].value, **failed)
+            order.parts[0].ref = f"order:{order.name}"
+        return sorted({order.parts[0].ref, own})
     for part in order.parts:
         best = "payments" if part.processed else random.choice(LESSER)
         told = {"value": part.value, "payment_ref": part.ref, "order_ref": order.name}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration import dbt_events, dbt_lookups, dbt_process, spark, templates
+from orchestration import dbt_events, dbt_lookups, dbt_process, spark_run, templates
 from orchestration.dbt_manifest import KEPT, STATE, ensure_manifest, executable
 from orchestration.dbt_process import ON_SPARK
 from orchestration.warehouse_state import UnfinishedWarehouseError, rebuilding, require_finished
@@ -165,7 +165,7 @@ def test_what_keeps_a_run_on_spark_from_beginning_is_told_as_dbt_tells_an_error(
     (home / "file").touch()
     code, said = on_spark(home, python="", folder=home / "file")
     assert code == 1
-    assert said.startswith("Spark: NotADirectoryError: ") and str(home / "file") in said
+    assert said.startswith("Spark: FileExistsError: ") and str(home / "file") in said
 
 
 def test_that_the_driver_of_a_run_on_spark_was_killed_is_told_as_dbt_tells_an_error(home: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_run_on_spark_of_which_something_stays_tells_it_and_fails(
     python.parent.mkdir(parents=True)
     python.write_text(f"#!/bin/sh\ncat > /dev/null\nrm -r {run}\nln -s {home} {run}\nexit 2\n")
     python.chmod(0o755)
-    monkeypatch.setattr(spark, "ENDING_SECONDS", 0.0)
+    monkeypatch.setattr(spark_run, "ENDING_SECONDS", 0.0)
     settings = Settings(home=home, spark_master="spark://cluster:7077", spark_environment=python.parent.parent)
     assert dbt_process._spark(settings, ["build"]) == 1
     assert f"{run} holds people that a build on Spark read, and cannot be removed" in capsys.readouterr().out

@@ -17,11 +17,7 @@ shared as (
 
 -- The store whose order names the payment.
 owners as (
-    select
-        orders.profile_id,
-        orders.order_ref,
-        orders.own_ref,
-        min(orders.connection_ref) as store
+    select orders.profile_id, orders.order_ref, orders.own_ref, min(orders.connection_ref) as store
     from statements as orders
     inner join shared on orders.profile_id = shared.profile_id and orders.order_ref = shared.order_ref
     where orders.connection_ref is not null
@@ -44,15 +40,19 @@ claims as (
             and statements.own_ref = owners.own_ref
 ),
 
--- What is known of an order over all its claims: the captured payment that others than the store tell, the payment that
--- names itself (captured before not), whether anyone but the store spoke, and whether several payments paid it.
+-- Of an order over all its claims: the captured payment that others than the store tell, the one that names itself
+-- (captured first; what a store calls paid is no failed attempt), whether others than it spoke, or parts paid it.
 orders as (
     select
         profile_id,
         order_ref,
         store,
         min(case when is_captured and is_told then own_ref end) as told_ref,
-        coalesce(min(case when is_captured then own_ref end), min(own_ref)) as own_ref,
+        coalesce(
+            min(case when is_captured then own_ref end),
+            min(case when not is_failed then own_ref end),
+            case when count(case when is_captured and source_rank in (2, 3) then 1 end) = 0 then min(own_ref) end
+        ) as own_ref,
         min(source_rank) <> 3 or max(source_rank) <> 3 as has_payment_source,
         count(distinct case when is_captured and connection_ref is null then own_ref end) > 1 as is_in_parts
     from claims

@@ -51,6 +51,7 @@ select
         else 8
     end as source_rank,
     coalesce(payment_status, 'captured') = 'captured' as is_captured,
+    coalesce(payment_status, 'captured') = 'failed' as is_failed,
     occurred_s as ts,
     value,
     currency,
@@ -73,6 +74,7 @@ select
     'store:' || case when first_store < connection_ref then connection_ref || ':' else '' end || order_id as store_ref,
     3 as source_rank,
     true as is_captured,
+    false as is_failed,
     {{ epoch_seconds('coalesce(processed_at, created_at)') }} as ts,
     worth as value,
     currency,

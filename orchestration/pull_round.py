@@ -88,11 +88,15 @@ class Round:
         return sorted(pulls, key=lambda one: (one.connection.created_at, one.connection.id))
 
     def _wait(self, attempts: Sequence[Future[Pull | None]]) -> None:
-        _, late = wait(attempts, timeout=None if self.longest == math.inf else self.longest)
-        if late:
+        """Wait for them, and end what takes too long; whose first history would be lost has twice the time."""
+        for spares in (True, False):
+            _, late = wait(attempts, timeout=None if self.longest == math.inf else self.longest)
+            if not late:
+                return
             for pull, _ in self.begun:
-                pull.stop()
-            wait(late)
+                if not (spares and _comes_whole(pull)):
+                    pull.stop()
+        wait(attempts)
 
     def _next(self, provider: str) -> Pull | None:
         """The next pull at a provider: of the workspace with the fewest under way there, so none takes all turns."""
@@ -154,6 +158,11 @@ class Round:
         days = _days(_known(self.settings, connection), self.days, sync)
         landed, day = _through(self.settings, connection), today(self.settings, connection)
         return Pull(self.settings, connection, self.lake, day, days, landed), sync
+
+
+def _comes_whole(pull: Pull) -> bool:
+    """Whether nothing of it stays where it ends: the history of a store or a processor lands when all of it came."""
+    return pull.through is None and pull.connection.kind != "ad_platform"
 
 
 def _abandon(settings: Settings, syncs: Iterable[ConnectionSync]) -> None:

@@ -62,7 +62,8 @@ def sync_kind(
     """Pull the connections of a kind, each over its own days, and note on each how it went as soon as it is over.
 
     With `only_queued` those that somebody asked for. After half of `longest` (seconds) no pull begins, and after all of
-    it none asks its provider any more: what is left of them the next run pulls.
+    it none asks its provider any more, after twice as long the first of a store or a processor: what is left of them
+    the next run pulls.
     """
     _forget_old(settings)
     waiting = due(settings, kind, only_queued=only_queued)

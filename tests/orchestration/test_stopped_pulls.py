@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from threading import Thread
 
 import pytest
@@ -17,6 +18,7 @@ from connectors.errors import OutOfTime
 from orchestration.lake import Lake
 from orchestration.pulls import Pull
 from orchestration.sync import sync_kind
+from tests.factories import accounts, connected
 from tests.fixtures.sandbox import TODAY, RunningSandbox
 from tests.fixtures.waiting import AT_MOST, wait_until
 from tests.orchestration.test_sync import DAYS, connect, reload
@@ -101,3 +103,18 @@ def test_a_pull_that_takes_longer_than_its_run_has_for_it_is_ended_and_noted(
     (pull,) = sync_kind(settings, lake, "ad_platform", DAYS, longest=4)
     assert pull.failure is not None and pull.failure.reason == "timeout"
     assert (ended(settings), reload(settings, slow).status_reason) == ([("failed", "timeout")], "timeout")
+
+
+def test_the_first_history_of_a_store_which_comes_whole_or_not_at_all_has_twice_the_time(
+    settings: Settings, sandbox: RunningSandbox
+) -> None:
+    # a shop of some hundred thousand orders would never have come by itself
+    store = connected.to_store(settings.operational_url, accounts.profile(settings.operational_url), sandbox.url)
+    lake = Lake(settings.lake)
+    lake.prepare()
+    sandbox.plan({"route": "/graphql.json$", "kind": "throttled", "wait": 100, "times": None})
+    begun = time.monotonic()
+    (pull,) = sync_kind(settings, lake, "store", longest=3)
+    assert pull.failure is not None and pull.failure.reason == "timeout"
+    assert time.monotonic() - begun >= 6
+    assert connected.reload(settings.operational_url, store).status_reason == "timeout"

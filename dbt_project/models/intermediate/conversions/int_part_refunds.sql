@@ -62,9 +62,9 @@ queued as (
     select
         *,
         in_total + sum(beyond) over parts as owed,
-        sum(room) over parts - in_total as room_beyond,
-        sum(room) over turns - room as room_before,
-        sum(beyond) over turns - beyond as beyond_before
+        (sum(room) over parts) - in_total as room_beyond,
+        (sum(room) over turns) - room as room_before,
+        (sum(beyond) over turns) - beyond as beyond_before
     from orders
     window
         parts as (partition by profile_key, parts_of, currency),

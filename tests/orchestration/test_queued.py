@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
 
 import dagster as dg
 import pytest
-from dagster._core.remote_origin import RegisteredCodeLocationOrigin, RemoteRepositoryOrigin
 
 from orchestration.queued import is_queued
 from orchestration.schedules import SCHEDULES
 from orchestration.sensors import new_input
-from tests.orchestration.test_sensors import accept_one
+from tests.orchestration.test_sensors import accept_one, noted_run
 from touchledger.settings import Settings
 
 
@@ -24,21 +21,13 @@ def instance(settings: Settings) -> Iterator[dg.DagsterInstance]:
         yield instance
 
 
-def queue(instance: dg.DagsterInstance, job: str, **told: Any) -> dg.DagsterRun:
-    # without an origin no run is let into the queue
-    origin = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin("touchledger"), "jobs").get_job_origin(job)
-    run = instance.add_run(dg.DagsterRun(job_name=job, run_id=str(uuid.uuid4()), remote_job_origin=origin, **told))
-    instance.report_dagster_event(dg.DagsterEvent("PIPELINE_ENQUEUED", job), run.run_id)
-    return run
-
-
 def test_news_start_no_second_build_while_one_waits_that_takes_them_along(
     instance: dg.DagsterInstance, settings: Settings
 ) -> None:
     # each look queued one more: after a day of builds of five minutes the night's run stood behind hundreds
     accept_one(settings)
     for job in ("build", "nightly"):
-        run = queue(instance, job)
+        run = noted_run(instance, job, "ENQUEUED")
         assert isinstance(new_input(dg.build_sensor_context(instance=instance)), dg.SkipReason)
         # one under way may have landed what there was before
         instance.report_dagster_event(dg.DagsterEvent("PIPELINE_START", job), run.run_id)
@@ -46,9 +35,9 @@ def test_news_start_no_second_build_while_one_waits_that_takes_them_along(
 
 
 def test_what_does_not_land_all_keeps_no_build_waiting(instance: dg.DagsterInstance) -> None:
-    queue(instance, "hourly_delivery")
-    queue(instance, "build", asset_selection=frozenset({dg.AssetKey(["published"])}))
-    queue(instance, "build", step_keys_to_execute=["published"])
+    noted_run(instance, "hourly_delivery", "ENQUEUED")
+    noted_run(instance, "build", "ENQUEUED", asset_selection=frozenset({dg.AssetKey(["published"])}))
+    noted_run(instance, "build", "ENQUEUED", step_keys_to_execute=["published"])
     assert not is_queued(instance, {"build", "nightly"})
 
 
@@ -60,8 +49,8 @@ def test_a_schedule_asks_for_no_second_run_while_its_last_one_waits(instance: dg
         return {one.name: len(one.evaluate_tick(context).run_requests or []) for one in SCHEDULES}
 
     # one that somebody launched, or a sensor for one account, may do less
-    jobs = {one.name: queue(instance, one.job_name).job_name for one in SCHEDULES}
+    jobs = {one.name: noted_run(instance, one.job_name, "ENQUEUED").job_name for one in SCHEDULES}
     assert asked() == dict.fromkeys(jobs, 1)
     for name, job in jobs.items():
-        queue(instance, job, tags={"dagster/schedule_name": name})
+        noted_run(instance, job, "ENQUEUED", {"dagster/schedule_name": name})
     assert asked() == dict.fromkeys(jobs, 0)

@@ -7,6 +7,7 @@ import subprocess
 import uuid
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pytest
@@ -195,11 +196,13 @@ def _ask_to_erase(settings: Settings) -> None:
         session.add(Purge(profile_id=profile.id))
 
 
-def noted_run(instance: dg.DagsterInstance, job: str, status: str, tags: dict[str, str] | None = None) -> dg.DagsterRun:
+def noted_run(
+    instance: dg.DagsterInstance, job: str, status: str, tags: dict[str, str] | None = None, **told: Any
+) -> dg.DagsterRun:
     """A run that got as far as the event of this name."""
     # without one no run is let into the queue
     origin = RemoteRepositoryOrigin(RegisteredCodeLocationOrigin("touchledger"), "jobs").get_job_origin(job)
-    made = dg.DagsterRun(job_name=job, run_id=str(uuid.uuid4()), tags=tags or {}, remote_job_origin=origin)
+    made = dg.DagsterRun(job_name=job, run_id=str(uuid.uuid4()), tags=tags or {}, remote_job_origin=origin, **told)
     run = instance.add_run(made)
     instance.report_dagster_event(dg.DagsterEvent(f"PIPELINE_{status}", job), run.run_id)
     return run

@@ -29,7 +29,7 @@ def leaving_room(settings: Settings) -> Iterator[None]:
 def make_room(settings: Settings) -> None:
     """The same for what a build that was killed has left, unless one is at work. Raises OSError."""
     # whoever is at work wants its locks: they are had only where there is something to drop
-    if not (settings.home.exists() and _is_short(settings) and is_left_unfinished(settings)):
+    if not (_is_short(settings) and is_left_unfinished(settings)):
         return
     locks = [settings.home / "locks" / f"{name}.lock" for name in ("warehouse", "dbt")]
     locks[0].parent.mkdir(exist_ok=True)

@@ -34,7 +34,8 @@ def customer_list(window: DateRange, query: dict[str, Any]) -> list[dict[str, An
     """Customers who were there in the window in any way, last seen first
 
     Figures are those of all time. Whoever is known by a browser alone, and did not convert, is a visitor and no
-    customer. Each answer is written into the log of personal data, without its content.
+    customer. Whoever a record alone names, as that of a payment that failed, is one without conversions and touches.
+    Each answer is written into the log of personal data, without its content.
     """
     with db.transaction(context.settings().operational_url, durable=False) as unit:
         level = masking.level(unit, auth.current(), query["pii"])

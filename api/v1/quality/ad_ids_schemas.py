@@ -29,7 +29,13 @@ class AdIdsQuery(Schema):
 
 
 class ClickTotals(Schema):
-    paid_clicks = fields.Integer(required=True, metadata={"description": "Paid touches of the window."})
+    paid_clicks = fields.Integer(
+        required=True,
+        metadata={
+            "description": "Touches of the window that were paid for, or name an ad, ad set or campaign: what they name"
+            " is credited whatever `is_paid` says."
+        },
+    )
     with_ad = fields.Integer(required=True, metadata={"description": "Of these, those that named a synced ad."})
     without_ad = fields.Integer(required=True, metadata={"description": "Those that named none; by_reason tells why."})
     without_ad_pct = fields.Float(

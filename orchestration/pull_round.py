@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from threading import Event, Lock
+from threading import Condition, Event
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
@@ -25,12 +25,15 @@ from orchestration.lake import Lake
 from orchestration.locks import among_others
 from orchestration.partitions import HISTORY_DAYS, REVISED_DAYS, REVISED_LONGER, DayRange, Known
 from orchestration.pulls import PULLS, Pull
+from orchestration.silence import DOWN, FEW, note_down, was_silent
 from touchledger.settings import Settings
 
 # of one provider: one that is slow takes no turn of another's
 AT_ONCE = 4
 # why a connection is not asked by a run in which half of the time for pulls is over
 LEFT = "left_to_the_next_run"
+# a provider, and whether it is the sandbox that speaks for it: the one may be down while the other answers
+Provider = tuple[str, bool]
 UNREADABLE = "sealed_by_an_unknown_key"
 log = structlog.get_logger(__name__)
 
@@ -48,7 +51,9 @@ class Round:
     """The pulls of one kind in one run.
 
     `waiting` are the connections whose turn has yet to come, with the workspace of each; `begun` those that are or were
-    under way, with the sync that each is; `under_way` counts them by provider and workspace.
+    under way, with the sync that each is; `under_way` counts them by provider and workspace; `silent` holds the
+    workspaces of those of a provider that got no answer since it last gave one, `was_down` the providers that were in
+    the round before.
     """
 
     settings: Settings
@@ -56,15 +61,18 @@ class Round:
     days: DayRange
     longest: float
     waiting: list[tuple[Connection, str]]
-    under_way: Counter[tuple[str, str]] = field(default_factory=Counter)
-    turn: Lock = field(default_factory=Lock)
+    under_way: Counter[tuple[Provider, str]] = field(default_factory=Counter)
+    silent: defaultdict[Provider, list[str]] = field(default_factory=lambda: defaultdict(list))
+    was_down: set[Provider] = field(default_factory=set)
+    turn: Condition = field(default_factory=Condition)
     begun: list[tuple[Pull, ConnectionSync]] = field(default_factory=list)
     interrupted: Event = field(default_factory=Event)
     started: float = field(default_factory=time.monotonic)
 
     def pull(self) -> list[Pull]:
         """Pull them, and give what became of each, but for those that were disconnected before their turn came."""
-        providers = [one.provider for one, _ in self.waiting]
+        providers = [_provider(one) for one, _ in self.waiting]
+        self.was_down |= {_provider(one) for one, _ in self.waiting if one.status_reason == DOWN}
         # providers are waited for, not computed: their waits overlap
         pools = {one: ThreadPoolExecutor(AT_ONCE) for one in providers}
         attempts = [pools[one].submit(self._next, one) for one in providers]
@@ -98,24 +106,55 @@ class Round:
                     pull.stop()
         wait(attempts)
 
-    def _next(self, provider: str) -> Pull | None:
-        """The next pull at a provider: of the workspace with the fewest under way there, so none takes all turns."""
+    def _next(self, provider: Provider) -> Pull | None:
+        """The next pull at a provider: of the workspace with the fewest under way there, so none takes all turns.
+
+        Once `FEW` in a row got no answer one is asked alone, if it can be of another workspace; when that gets none
+        either, the rest is left. Where it was down before, those few are enough.
+        """
         with self.turn:
-            theirs = [one for one in self.waiting if one[0].provider == provider]
-            connection, workspace_id = chosen = min(theirs, key=lambda one: self.under_way[provider, one[1]])
-            self.waiting.remove(chosen)
+            while self.silent[provider] and 0 < self._under_way(provider) >= FEW - len(self.silent[provider]):
+                self.turn.wait()
+            is_down = len(self.silent[provider]) > FEW - (provider in self.was_down)
+            connection, workspace_id = self._chosen(provider)
             self.under_way[provider, workspace_id] += 1
+        pull = None
         try:
-            return self._one(connection)
+            if is_down:
+                note_down(self.settings, connection)
+                return self.left(connection, "others there got no answer", DOWN)
+            pull = self._one(connection)
+            return pull
         finally:
             with self.turn:
                 self.under_way[provider, workspace_id] -= 1
+                silent = was_silent(pull) if pull else None
+                if silent:
+                    self.silent[provider].append(workspace_id)
+                elif silent is not None:
+                    self.silent[provider].clear()
+                    self.was_down.discard(provider)
+                self.turn.notify_all()
+
+    def _under_way(self, provider: Provider) -> int:
+        return sum(count for (one, _), count in self.under_way.items() if one == provider)
+
+    def _chosen(self, provider: Provider) -> tuple[Connection, str]:
+        theirs = [one for one in self.waiting if _provider(one[0]) == provider]
+        silent = self.silent[provider]
+        chosen = min(theirs, key=lambda one: (one[1] in silent, self.under_way[provider, one[1]]))
+        self.waiting.remove(chosen)
+        return chosen
+
+    def left(self, connection: Connection, told: str, reason: str) -> Pull:
+        """A pull that asks nothing, since it is left to a later run."""
+        left = Pull(self.settings, connection, self.lake, today(self.settings, connection), self.days)
+        left.failure = ConnectorError(connection.provider, told, reason=reason)
+        return left
 
     def _one(self, connection: Connection) -> Pull | None:
         if time.monotonic() - self.started > self.longest / 2:
-            left = Pull(self.settings, connection, self.lake, today(self.settings, connection), self.days)
-            left.failure = ConnectorError(connection.provider, "its turn did not come in this run", reason=LEFT)
-            return left
+            return self.left(connection, "its turn did not come in this run", LEFT)
         # told as running, it is known to be by a share of a lock
         with among_others(self.settings.home / "locks" / f"pull-{connection.id}.lock") as is_alone:
             begun = self._begin(connection.id, is_alone=is_alone)
@@ -158,6 +197,10 @@ class Round:
         days = _days(_known(self.settings, connection), self.days, sync)
         landed, day = _through(self.settings, connection), today(self.settings, connection)
         return Pull(self.settings, connection, self.lake, day, days, landed), sync
+
+
+def _provider(connection: Connection) -> Provider:
+    return connection.provider, connection.is_sandbox
 
 
 def _comes_whole(pull: Pull) -> bool:

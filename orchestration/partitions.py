@@ -24,6 +24,8 @@ RANGE_START = "dagster/asset_partition_range_start"
 RANGE_END = "dagster/asset_partition_range_end"
 # a run that asks those connections alone of which somebody asked for a sync; of its tags the list of runs shows none
 ONLY_QUEUED = f"{PREFIX}only_queued"
+# one that leaves those accounts alone for a while that were silent several times in a row
+LEAVES_SILENT = f"{PREFIX}leaves_silent"
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
-from threading import Event, Lock
+from threading import Condition, Event
 from zoneinfo import ZoneInfo
 
 import sqlalchemy as sa
@@ -25,13 +25,18 @@ from orchestration.lake import Lake
 from orchestration.locks import among_others
 from orchestration.partitions import HISTORY_DAYS, REVISED_DAYS, REVISED_LONGER, DayRange, Known
 from orchestration.pulls import PULLS, Pull
+from orchestration.silence import DOWN, FEW, note_down, was_silent
 from touchledger.settings import Settings
 
 # of one provider: one that is slow takes no turn of another's
 AT_ONCE = 4
 # why a connection is not asked by a run in which half of the time for pulls is over
 LEFT = "left_to_the_next_run"
+# a provider, and whether it is the sandbox that speaks for it: the one may be down while the other answers
+Provider = tuple[str, bool]
 UNREADABLE = "sealed_by_an_unknown_key"
+# every so many seconds a round looks whether an account that it pulls was disconnected
+LOOK = 10.0
 log = structlog.get_logger(__name__)
 
 
@@ -47,8 +52,10 @@ def today(settings: Settings, connection: Connection) -> date:
 class Round:
     """The pulls of one kind in one run.
 
-    `waiting` are the connections whose turn has yet to come, with the workspace of each; `begun` those that are or were
-    under way, with the sync that each is; `under_way` counts them by provider and workspace.
+    `waiting` are the connections whose turn has yet to come, with the workspace of each; `begun` those that are under
+    way, with the sync that each is, by its id; `under_way` counts them by provider and workspace. `silent` holds the
+    workspaces of those of a provider that got no answer since it last gave one, `was_down` the providers that were down
+    in the round before.
     """
 
     settings: Settings
@@ -56,15 +63,18 @@ class Round:
     days: DayRange
     longest: float
     waiting: list[tuple[Connection, str]]
-    under_way: Counter[tuple[str, str]] = field(default_factory=Counter)
-    turn: Lock = field(default_factory=Lock)
-    begun: list[tuple[Pull, ConnectionSync]] = field(default_factory=list)
+    under_way: Counter[tuple[Provider, str]] = field(default_factory=Counter)
+    silent: defaultdict[Provider, list[str]] = field(default_factory=lambda: defaultdict(list))
+    was_down: set[Provider] = field(default_factory=set)
+    turn: Condition = field(default_factory=Condition)
+    begun: dict[str, tuple[Pull, ConnectionSync]] = field(default_factory=dict)
     interrupted: Event = field(default_factory=Event)
     started: float = field(default_factory=time.monotonic)
 
     def pull(self) -> list[Pull]:
-        """Pull them, and give what became of each, but for those that were disconnected before their turn came."""
-        providers = [one.provider for one, _ in self.waiting]
+        """Pull them, and give what became of each, but for those that were disconnected meanwhile."""
+        providers = [_provider(one) for one, _ in self.waiting]
+        self.was_down |= {_provider(one) for one, _ in self.waiting if one.status_reason == DOWN}
         # providers are waited for, not computed: their waits overlap
         pools = {one: ThreadPoolExecutor(AT_ONCE) for one in providers}
         attempts = [pools[one].submit(self._next, one) for one in providers]
@@ -75,9 +85,10 @@ class Round:
             self.interrupted.set()
             for pool in pools.values():
                 pool.shutdown(wait=False, cancel_futures=True)
-            for pull, _ in self.begun:
+            begun = list(self.begun.values())
+            for pull, _ in begun:
                 pull.stop()
-            _abandon(self.settings, [sync for _, sync in self.begun])
+            _abandon(self.settings, [sync for _, sync in begun])
             raise
         finally:
             for pool in pools.values():
@@ -90,51 +101,93 @@ class Round:
     def _wait(self, attempts: Sequence[Future[Pull | None]]) -> None:
         """Wait for them, and end what takes too long; whose first history would be lost has twice the time."""
         for spares in (True, False):
-            _, late = wait(attempts, timeout=None if self.longest == math.inf else self.longest)
+            until, late = time.monotonic() + self.longest, set(attempts)
+            while late and (left := until - time.monotonic()) > 0:
+                _, late = wait(late, timeout=min(left, LOOK))
+                self._stop_disconnected()
             if not late:
                 return
-            for pull, _ in self.begun:
+            for pull, _ in list(self.begun.values()):
                 if not (spares and _comes_whole(pull)):
                     pull.stop()
         wait(attempts)
 
-    def _next(self, provider: str) -> Pull | None:
-        """The next pull at a provider: of the workspace with the fewest under way there, so none takes all turns."""
+    def _stop_disconnected(self) -> None:
+        begun = {pull.connection.id: pull for pull, _ in list(self.begun.values())}
+        over = sa.select(Connection.id).where(Connection.id.in_(begun), Connection.status.not_in(ASKED))
+        # a database that is away for a moment ends no pull: the next look tells
+        with suppress(sa.exc.OperationalError), transaction(self.settings.operational_url, durable=False) as session:
+            for connection_id in session.scalars(over) if begun else ():
+                begun[connection_id].stop()
+
+    def _next(self, provider: Provider) -> Pull | None:
+        """The next pull at a provider: of the workspace with the fewest under way there, so none takes all turns.
+
+        Once `FEW` in a row got no answer one is asked alone, if it can be of another workspace; when that gets none
+        either, the rest is left. Where it was down before, those few are enough.
+        """
         with self.turn:
-            theirs = [one for one in self.waiting if one[0].provider == provider]
-            connection, workspace_id = chosen = min(theirs, key=lambda one: self.under_way[provider, one[1]])
-            self.waiting.remove(chosen)
+            while self.silent[provider] and 0 < self._under_way(provider) >= FEW - len(self.silent[provider]):
+                self.turn.wait()
+            is_down = len(self.silent[provider]) > FEW - (provider in self.was_down)
+            connection, workspace_id = self._chosen(provider)
             self.under_way[provider, workspace_id] += 1
+        pull = None
         try:
-            return self._one(connection)
+            if is_down:
+                note_down(self.settings, connection)
+                return self.left(connection, "others there got no answer", DOWN)
+            pull = self._one(connection)
+            return pull
         finally:
             with self.turn:
                 self.under_way[provider, workspace_id] -= 1
+                silent = was_silent(pull) if pull else None
+                if silent:
+                    self.silent[provider].append(workspace_id)
+                elif silent is not None:
+                    self.silent[provider].clear()
+                    self.was_down.discard(provider)
+                self.turn.notify_all()
+
+    def _under_way(self, provider: Provider) -> int:
+        return sum(count for (one, _), count in self.under_way.items() if one == provider)
+
+    def _chosen(self, provider: Provider) -> tuple[Connection, str]:
+        theirs = [one for one in self.waiting if _provider(one[0]) == provider]
+        silent = self.silent[provider]
+        chosen = min(theirs, key=lambda one: (one[1] in silent, self.under_way[provider, one[1]]))
+        self.waiting.remove(chosen)
+        return chosen
+
+    def left(self, connection: Connection, told: str, reason: str) -> Pull:
+        """A pull that asks nothing, since it is left to a later run."""
+        left = Pull(self.settings, connection, self.lake, today(self.settings, connection), self.days)
+        left.failure = ConnectorError(connection.provider, told, reason=reason)
+        return left
 
     def _one(self, connection: Connection) -> Pull | None:
         if time.monotonic() - self.started > self.longest / 2:
-            left = Pull(self.settings, connection, self.lake, today(self.settings, connection), self.days)
-            left.failure = ConnectorError(connection.provider, "its turn did not come in this run", reason=LEFT)
-            return left
+            return self.left(connection, "its turn did not come in this run", LEFT)
         # told as running, it is known to be by a share of a lock
         with among_others(self.settings.home / "locks" / f"pull-{connection.id}.lock") as is_alone:
             begun = self._begin(connection.id, is_alone=is_alone)
             if begun is None:
                 return None
-            self.begun.append(begun)
-            pull, sync = begun
+            pull, sync = self.begun[begun[1].id] = begun
             try:
                 if not self.interrupted.is_set():
                     _attempt(pull)
             except BaseException:
                 _abandon(self.settings, [sync])
                 raise
+            finally:
+                del self.begun[sync.id]
             if self.interrupted.is_set():
                 # it may have begun after those under way were abandoned
                 _abandon(self.settings, [sync])
-            else:
-                _note(self.settings, pull, sync)
-            return pull
+                return pull
+            return pull if _note(self.settings, pull, sync) else None
 
     def _begin(self, connection_id: str, *, is_alone: bool) -> tuple[Pull, ConnectionSync] | None:
         """A pull, and the sync that it is: the one that waits, if any does. What a run that died left is failed.
@@ -158,6 +211,10 @@ class Round:
         days = _days(_known(self.settings, connection), self.days, sync)
         landed, day = _through(self.settings, connection), today(self.settings, connection)
         return Pull(self.settings, connection, self.lake, day, days, landed), sync
+
+
+def _provider(connection: Connection) -> Provider:
+    return connection.provider, connection.is_sandbox
 
 
 def _comes_whole(pull: Pull) -> bool:
@@ -211,15 +268,19 @@ def _attempt(pull: Pull) -> None:
             log.warning("connection_failed", connection=pull.connection.id, reason=error.reason, error=str(error))
 
 
-def _note(settings: Settings, pull: Pull, sync: ConnectionSync) -> None:
+def _note(settings: Settings, pull: Pull, sync: ConnectionSync) -> bool:
+    """Note how a pull ended; False for one that failed while its account is asked no more."""
     with transaction(settings.operational_url) as session:
         # as it is now, which nobody ends or connects anew meanwhile; before its sync, as whoever asks for one does
         connection = session.get_one(Connection, pull.connection.id, with_for_update={"key_share": True})
         ended = session.get(ConnectionSync, sync.id)
+        reason = pull.failure.reason if pull.failure else None
+        is_over = bool(reason) and connection.status not in ASKED
         # the profile may have been purged while the provider was asked
         if ended is not None:
-            ended.status, ended.finished_at = "failed" if pull.failure else "done", now()
-            ended.error, ended.delivery_through = pull.failure.reason if pull.failure else None, pull.complete_through
+            ended.status, ended.finished_at = "failed" if reason else "done", now()
+            ended.error = (connection.status_reason or connection.status) if is_over else reason
+            ended.delivery_through = pull.complete_through
         # another run may have landed more of it meanwhile
         landed = (_through(settings, connection), pull.through)
         connection.synced_through = max(filter(None, landed), default=connection.synced_through)
@@ -233,3 +294,4 @@ def _note(settings: Settings, pull: Pull, sync: ConnectionSync) -> None:
             before = connection.status
             connection.heard(pull.failure)
             connection_changed(session, connection, before, base_url=settings.base_url)
+    return not is_over

@@ -69,6 +69,11 @@ class Pull:
         self._wait(0)
         return transport
 
+    @property
+    def requests(self) -> int:
+        """How often the provider was asked anything."""
+        return self._transport.requests if self._transport else 0
+
     def stop(self) -> None:
         """Ask the provider nothing more; a request that is under way ends by itself. Another thread may say so."""
         self.stopped.set()

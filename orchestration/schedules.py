@@ -7,6 +7,7 @@ from collections.abc import Callable
 import dagster as dg
 
 from orchestration.jobs import HOURLY_DELIVERY, NIGHTLY, RANKING
+from orchestration.partitions import LEAVES_SILENT
 from orchestration.queued import is_queued
 from orchestration.sync import pull_range
 from touchledger.settings import load
@@ -54,7 +55,7 @@ def nightly() -> dg.RunRequest:
 @_schedule(HOURLY_DELIVERY, "15 * * * *")
 def hourly_delivery() -> dg.RunRequest:
     """Spend of the last days, so that a budget decision does not wait for the night."""
-    return dg.RunRequest(tags=pull_range(load(), revised_days=RECENT_DAYS).tags)
+    return dg.RunRequest(tags={**pull_range(load(), revised_days=RECENT_DAYS).tags, LEAVES_SILENT: "yes"})
 
 
 # half an hour after the night's build and before the next hour's, which publishes what is told

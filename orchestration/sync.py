@@ -14,6 +14,7 @@ from orchestration.lake import Lake
 from orchestration.partitions import REVISED_DAYS, DayRange, days_to_pull
 from orchestration.pull_round import Round, today
 from orchestration.pulls import Pull
+from orchestration.silence import RESTING, resting
 from touchledger.settings import Settings
 
 # the hourly run alone makes nine thousand rows a year for each account
@@ -57,17 +58,22 @@ def sync_kind(
     days: DayRange | None = None,
     *,
     only_queued: bool = False,
+    leaves_silent: bool = False,
     longest: float = math.inf,
 ) -> list[Pull]:
     """Pull the connections of a kind, each over its own days, and note on each how it went as soon as it is over.
 
-    With `only_queued` those that somebody asked for. After half of `longest` (seconds) no pull begins, and after all of
-    it none asks its provider any more, after twice as long the first of a store or a processor: what is left of them
-    the next run pulls.
+    With `only_queued` those that somebody asked for; with `leaves_silent` not those that were silent several times in a
+    row and rest. After half of `longest` (seconds) no pull begins, and after all of it none asks its provider any more,
+    after twice as long the first of a store or a processor: what is left of them the next run pulls.
     """
     _forget_old(settings)
     waiting = due(settings, kind, only_queued=only_queued)
-    return Round(settings, lake, days or pull_range(settings), longest, waiting).pull()
+    rests = resting(settings, [one for one, _ in waiting]) if leaves_silent else set()
+    asked = [one for one in waiting if one[0].id not in rests]
+    this = Round(settings, lake, days or pull_range(settings), longest, asked)
+    spared = [this.left(one, "silent several times in a row", RESTING) for one, _ in waiting if one.id in rests]
+    return this.pull() + spared
 
 
 def due(settings: Settings, kind: str, *, only_queued: bool = False) -> list[tuple[Connection, str]]:

@@ -29,7 +29,7 @@ class Connection(Base):
     """One connection. `base_url` points at the provider, or at the bundled sandbox when `is_sandbox`.
 
     `status`: pending, pending_selection, active, needs_action, reconnect_required or disconnected; those of `ASKED` are
-    asked. `status_reason` is a slug: why it needs somebody, or why the newest call failed.
+    asked. `status_reason` is a slug: why it needs somebody, or why the newest call failed or was left.
 
     `token` is sealed in the database; "" where there is none. `external_account_id` is "" until an account was chosen
     from `candidates`.

@@ -76,6 +76,11 @@ def imports_metadata(imports: Sequence[Import], started: float) -> dict[str, Any
 
 
 def files_metadata(reasons: Iterable[tuple[str, str]]) -> dg.JsonMetadataValue:
+    """What is wrong with files, by name, as `cleaned`."""
+    return dg.JsonMetadataValue(cleaned(reasons))
+
+
+def cleaned(reasons: Iterable[tuple[str, str]]) -> dict[str, str]:
     """What is wrong with files, by name: without addresses and numbers, for no erasure reaches the history of runs.
 
     The header of a file that has none is its first row, which a reason may quote.
@@ -86,4 +91,4 @@ def files_metadata(reasons: Iterable[tuple[str, str]]) -> dg.JsonMetadataValue:
         while shown in told:
             shown = f"another {shown}"
         told[shown] = clean(reason)
-    return dg.JsonMetadataValue(told)
+    return told

@@ -8,7 +8,7 @@ import dagster as dg
 
 from orchestration.assets.published import KEY as PUBLISHED
 from orchestration.assets.tried_again import tried_again
-from orchestration.partitions import ONLY_QUEUED, DayRange
+from orchestration.partitions import LEAVES_SILENT, ONLY_QUEUED, DayRange
 from orchestration.pulls import Pull
 from orchestration.resources import Deployment
 from orchestration.sync import sync_kind
@@ -26,9 +26,17 @@ def pulled(
     """
     lake = deployment.lake_to_land_in()
     longest = longest_of(context.job_def, deployment.settings.run_hours)
-    only_queued = ONLY_QUEUED in context.run.tags
+    tags = context.run.tags
     with tried_again(context.retry_number):
-        return sync_kind(deployment.settings, lake, kind, days, only_queued=only_queued, longest=longest)
+        return sync_kind(
+            deployment.settings,
+            lake,
+            kind,
+            days,
+            only_queued=ONLY_QUEUED in tags,
+            leaves_silent=LEAVES_SILENT in tags,
+            longest=longest,
+        )
 
 
 def longest_of(job: dg.JobDefinition, run_hours: int) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 import dagster as dg
 
 from api.models import Import
-from orchestration.assets.landing_metadata import files_metadata, imports_metadata
+from orchestration.assets.landing_metadata import cleaned, files_metadata, imports_metadata
 from orchestration.importer import land_calendars
 from orchestration.inbox import not_loaded, scan_inbox, with_bad_rows
 from orchestration.resources import Deployment
@@ -19,6 +19,15 @@ CHECKS = {
 }
 
 
+_SCHEMA = dg.TableSchema([dg.TableColumn(name) for name in ("file", "reason")])
+
+
+def _table(told: Sequence[tuple[str, str]]) -> dg.TableMetadataValue:
+    # Dagster's pages show JSON once it is asked for, and a table at once
+    records = [dg.TableRecord({"file": file, "reason": reason}) for file, reason in cleaned(told).items()]
+    return dg.TableMetadataValue(records, _SCHEMA)
+
+
 def _verdict(name: str, title: str, told: Sequence[tuple[str, str]]) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
         check_name=name,
@@ -26,7 +35,7 @@ def _verdict(name: str, title: str, told: Sequence[tuple[str, str]]) -> dg.Asset
         # what is wrong with one file keeps no other from being built with
         severity=dg.AssetCheckSeverity.WARN,
         description=f"{title}: {len(told)}" if told else None,
-        metadata={"files": files_metadata(told)} if told else None,
+        metadata={"files": _table(told)} if told else None,
     )
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 import dagster as dg
 import pytest
 
+from orchestration.partitions import LEAVES_SILENT
 from orchestration.queued import is_queued
 from orchestration.schedules import SCHEDULES
 from orchestration.sensors import new_input
@@ -39,6 +40,12 @@ def test_what_does_not_land_all_keeps_no_build_waiting(instance: dg.DagsterInsta
     noted_run(instance, "build", "ENQUEUED", asset_selection=frozenset({dg.AssetKey(["published"])}))
     noted_run(instance, "build", "ENQUEUED", step_keys_to_execute=["published"])
     assert not is_queued(instance, {"build", "nightly"})
+
+
+def test_the_hourly_run_alone_leaves_accounts_that_rest(instance: dg.DagsterInstance) -> None:
+    at = dg.build_schedule_context(instance=instance, scheduled_execution_time=datetime(2026, 11, 16, tzinfo=UTC))
+    requests = {one.name: one.evaluate_tick(at).run_requests or [] for one in SCHEDULES}
+    assert [name for name, (request,) in requests.items() if LEAVES_SILENT in request.tags] == ["hourly_delivery"]
 
 
 def test_a_schedule_asks_for_no_second_run_while_its_last_one_waits(instance: dg.DagsterInstance) -> None:

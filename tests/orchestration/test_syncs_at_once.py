@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from functools import partial
@@ -15,13 +16,14 @@ from api import connecting, connections
 from api.db import transaction
 from api.models import Connection, ConnectionSync, Profile
 from api.scopes import Scope
+from orchestration import pull_round
 from orchestration.lake import Lake
-from orchestration.sync import sync_kind
+from orchestration.sync import due, sync_kind
 from tests.factories import accounts
 from tests.factories.deployments import application, settings_of
 from tests.fixtures.at_once import meanwhile
 from tests.fixtures.sandbox import TODAY, RunningSandbox
-from tests.fixtures.waiting import AT_MOST
+from tests.fixtures.waiting import AT_MOST, wait_until
 from tests.orchestration.test_sync import DAYS, connect, reload
 from touchledger.settings import Settings
 
@@ -57,6 +59,27 @@ def test_what_a_pull_heard_of_a_dead_token_does_not_bring_a_disconnected_account
     assert (kept.status, kept.token) == ("disconnected", "")
     with transaction(settings.operational_url) as session:
         assert set(session.scalars(sa.select(ConnectionSync.status))) == {"failed"}
+
+
+def test_a_pull_of_an_account_that_is_disconnected_meanwhile_asks_its_provider_nothing_more(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # its owner was told that nothing is synced any more, and a first history went on with their token for an hour
+    monkeypatch.setattr(pull_round, "LOOK", 0.1)
+    first, second = connect(settings, sandbox, synced_through=None)
+    disconnect(settings, second)
+    this = pull_round.Round(settings, lake, DAYS, math.inf, due(settings, "ad_platform"))
+    with ThreadPoolExecutor(1) as run, sandbox.holding("/insights$") as held:
+        going = run.submit(this.pull)
+        assert held.acquire(timeout=AT_MOST)
+        disconnect(settings, first)
+        wait_until(lambda: all(pull.stopped.is_set() for pull, _ in this.begun.values()))
+        asked = sandbox.calls()
+    assert (going.result(), sandbox.calls()) == ([], asked)
+    with transaction(settings.operational_url) as session:
+        ended = session.scalars(sa.select(ConnectionSync)).all()
+        assert [(one.status, one.error) for one in ended] == [("failed", "disconnected")]
+    assert reload(settings, first).status_reason is None
 
 
 def test_a_pull_that_failed_takes_back_no_day_that_another_run_landed_meanwhile(

@@ -60,7 +60,8 @@ def connection_state(connection_id: str) -> dict[str, Any]:
 def disconnect(connection_id: str) -> dict[str, Any]:
     """Disconnect an account
 
-    Its token is deleted at once and nothing is synced any more; its data stays. Export destinations that use it are
+    Its token is deleted at once and nothing is synced any more; a pull under way asks nothing more within seconds. Its
+    data stays. Export destinations that use it are
     blocked, and an open hand-off for it is canceled. It never comes back: connecting the account again makes another
     connection.
     """

@@ -64,7 +64,8 @@ class ConnectionShape(Schema):
         required=True,
         allow_none=True,
         metadata={
-            "description": "Why it needs somebody, or why the newest call failed, as a slug; null after a good one."
+            "description": "Why it needs somebody, or why the newest call failed or was not made (provider_silent:"
+            " other accounts there got no answer), as a slug; null after a good one."
         },
     )
     scopes_granted = fields.List(fields.String(), required=True, metadata={"description": "As the provider told."})

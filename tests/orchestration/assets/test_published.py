@@ -47,12 +47,15 @@ def test_money_that_no_rate_converts_warns_and_is_named(settings: Settings) -> N
 
     warned = told("2026-11-02")
     assert (warned.passed, warned.severity) == (False, dg.AssetCheckSeverity.WARN)
-    assert warned.metadata["money without a rate"].value == [
+    # the page showed JSON once it was asked for, and named nothing before
+    table = warned.metadata["money without a rate"]
+    assert isinstance(table, dg.TableMetadataValue)
+    assert [one.data for one in table.records] == [
         {
             "profile_id": "p1",
             "money": "payment_received",
             "currency": "EUR",
-            "amounts": 1,
+            "amounts": "1",
             "newest_day": "2026-11-02",
         }
     ]

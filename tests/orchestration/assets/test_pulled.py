@@ -7,24 +7,36 @@ import math
 import dagster as dg
 import pytest
 
+from api.db import now, transaction
+from api.models import ConnectionSync
 from orchestration.assets.published import KEY as PUBLISHED
 from orchestration.assets.pulled import longest_of
 from orchestration.assets.raw_store import landing_store
 from orchestration.definitions import defs
 from orchestration.lake import Lake
-from orchestration.partitions import ONLY_QUEUED
+from orchestration.partitions import LEAVES_SILENT, ONLY_QUEUED
+from orchestration.pull_round import UNREADABLE
 from orchestration.resources import Deployment
+from orchestration.silence import RESTING
 from tests.factories import accounts, exports
 from touchledger.settings import Settings
 
 
-@pytest.mark.parametrize(("tags", "asked"), [({}, 1), ({ONLY_QUEUED: "yes"}, 0)])
-def test_a_run_for_syncs_that_wait_asks_no_other_connection(
-    settings: Settings, tags: dict[str, str], asked: int
+@pytest.mark.parametrize(
+    ("tags", "told"),
+    [({}, [UNREADABLE]), ({ONLY_QUEUED: "yes"}, []), ({LEAVES_SILENT: "yes"}, [RESTING])],
+)
+def test_a_run_asks_all_those_that_wait_or_those_that_do_not_rest(
+    settings: Settings, tags: dict[str, str], told: list[str]
 ) -> None:
     profile = accounts.profile(settings.operational_url)
     # without a token nobody is asked
-    exports.connection(settings.operational_url, profile, kind="store", provider="shopify", token="")
+    silent = {"status_reason": "timeout", "token": ""}
+    made = exports.connection(settings.operational_url, profile, kind="store", provider="shopify", **silent)
+    with transaction(settings.operational_url) as session:
+        for _ in range(3):
+            ended = {"status": "failed", "error": "timeout", "finished_at": now()}
+            session.add(ConnectionSync(connection_id=made.id, profile_id=profile.id, **ended))
     lake = Lake(settings.lake)
     lake.prepare()
     # without any file the lake would count as lost
@@ -32,7 +44,9 @@ def test_a_run_for_syncs_that_wait_asks_no_other_connection(
     with dg.DagsterInstance.ephemeral() as instance:
         run = dg.materialize([landing_store], tags=tags, instance=instance, resources={"deployment": Deployment()})
     (landed,) = run.asset_materializations_for_node("landing__store")
-    assert landed.metadata["connections"].value == asked
+    assert list(landed.metadata["failed connections"].value.values()) == told
+    (verdict,) = run.get_asset_check_evaluations()
+    assert (verdict.passed, "did not come" in (verdict.description or "")) == (not told, bool(told))
 
 
 @pytest.mark.parametrize(("job", "longest"), [("nightly", 3600), ("hourly_delivery", 3600), ("sync", math.inf)])

@@ -9,6 +9,8 @@ from orchestration.resources import Deployment
 from orchestration.sync import awaiting_owner
 
 NAME = "connections"
+# of a provider that is down there may be hundreds; the table names all
+NAMED = 10
 _SCHEMA = dg.TableSchema([dg.TableColumn(name) for name in ("account", "provider", "connection", "reason")])
 
 
@@ -27,7 +29,8 @@ def connections_check(deployment: Deployment, kind: str, pulls: Sequence[Pull]) 
     pulled = {one.connection.id for one in pulls}
     waiting = [one for one in awaiting_owner(deployment.settings, kind) if one.id not in pulled]
     failed += [(one, one.status_reason or one.status) for one in waiting]
-    names = "; ".join(f"{one.display_name} ({one.provider}): {reason}" for one, reason in failed)
+    names = [f"{one.display_name} ({one.provider}): {reason}" for one, reason in failed]
+    told = "; ".join(names if len(names) <= NAMED else [*names[:NAMED], f"and {len(names) - NAMED} more"])
     table = [
         dg.TableRecord({"account": one.display_name, "provider": one.provider, "connection": one.id, "reason": reason})
         for one, reason in failed
@@ -36,6 +39,6 @@ def connections_check(deployment: Deployment, kind: str, pulls: Sequence[Pull]) 
         check_name=NAME,
         passed=not failed,
         severity=dg.AssetCheckSeverity.WARN,
-        description=f"{len(failed)} of {len(pulls) + len(waiting)} did not come: {names}" if failed else None,
+        description=f"{len(failed)} of {len(pulls) + len(waiting)} did not come: {told}" if failed else None,
         metadata={"failed": dg.TableMetadataValue(table, _SCHEMA)} if failed else None,
     )

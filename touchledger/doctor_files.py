@@ -21,7 +21,7 @@ from orchestration.landed_facts import DamagedRawFileError, read_facts, require_
 from orchestration.warehouse_state import DamagedWarehouseError, is_left_unfinished, require_database
 from touchledger import own_folder
 from touchledger.finding import Finding
-from touchledger.lost_key import require_own_key
+from touchledger.lost_key import lost_tokens, require_own_key
 from touchledger.output import spelt
 from touchledger.own_key import LostKeyError
 from touchledger.settings import SPARE_BYTES, Settings
@@ -115,11 +115,14 @@ def _may_write(path: Path) -> bool:
 
 
 def signing_key(settings: Settings) -> Iterator[Finding]:
-    """The key of the state folder is the one that its database was used with; one from the environment is believed."""
+    """The key of the state folder is the one that its database was used with, and the tokens of accounts open."""
     if settings.database_url is None and not is_there(settings.home / "operational.db"):
         return
     try:
         require_own_key(settings)
+        if lost := lost_tokens(settings):
+            way_out = "set TOUCHLEDGER_TOKEN_KEY, or the signing key, as it was: docs/runbook.md"
+            yield Finding("key", "fail", f"{lost:,} tokens of accounts are sealed under a key that is not set", way_out)
     except LostKeyError as error:
         found, _, way_out = str(error).partition("; ")
         yield Finding("key", "fail", found, way_out)

@@ -109,7 +109,7 @@ def database(settings: Settings) -> Iterator[Finding]:
         return
     try:
         with engine_for(settings.operational_url).connect() as connection:
-            kept_from = doctor_postgres.kept_from(connection) or _damage(connection)
+            kept_from = doctor_postgres.kept_from(connection) or _damage(connection) or _lacking(connection, settings)
         if kept_from is not None:
             yield Finding("database", "fail", f"{address}: {kept_from[0]}", kept_from[1])
             return
@@ -155,6 +155,14 @@ def _damage(connection: sa.Connection) -> tuple[str, str] | None:
     driver: Any = connection.connection.driver_connection
     ((found,),) = driver.execute("pragma quick_check(1)").fetchall()
     return None if found == "ok" else (f"is damaged: {found.splitlines()[-1]}", OWN_DATABASE)
+
+
+def _lacking(connection: sa.Connection, settings: Settings) -> tuple[str, str] | None:
+    """That a database is empty beside a lake which another one, or its backup, knows; and the way out."""
+    if not landed_files(settings) or sa.inspect(connection).has_table("alembic_version"):
+        return None
+    # any other command would make tables in it, and then no dump can be restored there
+    return "holds no table, and the lake holds rows of its profiles", "put its backup in its place, before all else"
 
 
 def _not_made(settings: Settings) -> Finding:

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from api.migrate import upgrade
 from tests.factories import accounts, exports, served
+from touchledger.doctor import database
 from touchledger.doctor_files import signing_key, snapshot, warehouse, within
 from touchledger.lost_key import require_own_key
 from touchledger.own_key import LostKeyError
@@ -95,3 +97,16 @@ def test_tokens_of_accounts_that_no_key_opens_are_told(settings: Settings) -> No
     assert (finding.verdict, finding.found[:2]) == ("fail", "1 ")
     assert "TOUCHLEDGER_TOKEN_KEY" in finding.way_out
     assert list(signing_key(settings.model_copy(update={"token_key": SecretStr(f"newer, {before}")}))) == []
+
+
+def test_an_empty_database_beside_rows_of_the_lake_is_told(home: Path) -> None:
+    # such as one of Postgres before its dump is restored: `touchledger status` was to make tables in it
+    settings = Settings(home=home)
+    landed = settings.lake / "raw" / "touches" / "p" / "app" / "b.parquet"
+    landed.parent.mkdir(parents=True)
+    landed.write_bytes(b"")
+    (home / "operational.db").touch()
+    (finding,) = database(settings)
+    assert (finding.verdict, finding.way_out) == ("fail", "put its backup in its place, before all else")
+    upgrade(settings.operational_url)
+    assert [one.verdict for one in database(settings)] == ["ok"]

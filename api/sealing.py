@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from functools import lru_cache
 
 import sqlalchemy as sa
@@ -53,6 +54,16 @@ def unseal(stored: str) -> str:
     except InvalidToken:
         log.warning("sealed_by_an_unknown_key")
         return ""
+
+
+def opens(keys: Sequence[bytes], stored: str) -> bool:
+    """Whether one of the keys opens it; what stands plain needs none."""
+    if not stored.startswith(PREFIX):
+        return True
+    try:
+        return bool(keys and _ciphers(tuple(keys)).decrypt(stored.removeprefix(PREFIX)))
+    except InvalidToken:
+        return False
 
 
 def renewed(stored: str) -> str | None:

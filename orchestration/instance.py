@@ -77,7 +77,10 @@ def prepare_instance(settings: Settings) -> None:
         os.environ[STORAGE_VARIABLE] = _storage_url(settings.operational_url)
         _create_schema(settings.operational_url)
         config["storage"] = {"postgres": {"postgres_url": {"env": STORAGE_VARIABLE}}}
-    write_text(settings.dagster_home / "dagster.yaml", yaml.safe_dump(config, sort_keys=False))
+    file, text = settings.dagster_home / "dagster.yaml", yaml.safe_dump(config, sort_keys=False)
+    # on a full disk nothing can be written, and who only looks needs nothing written
+    if not file.exists() or file.read_bytes() != text.encode():
+        write_text(file, text)
     set_environment(settings)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -22,12 +20,12 @@ from orchestration.instance import PooledHistoryError, require_own_line
 from touchledger import doctor_postgres, doctor_spark
 from touchledger.demo import MADE
 from touchledger.doctor_files import (
+    disk,
     history,
     imports,
     is_there,
     lake,
     landed_files,
-    nearest,
     not_writable,
     open_to_all,
     signing_key,
@@ -38,10 +36,9 @@ from touchledger.doctor_files import (
 from touchledger.doctor_packages import differing, pins
 from touchledger.finding import Finding
 from touchledger.output import Output, spelt
-from touchledger.settings import REPOSITORY, SPARE_BYTES, Settings, unknown_variables
+from touchledger.settings import REPOSITORY, Settings, unknown_variables
 from touchledger.supervisor import PortTakenError, listener, require_free
 
-ENOUGH_BYTES = 2 * 1024**3
 # the way out of a database that cannot be used
 OWN_DATABASE = "make room, end what locks it, or put the backup in its place: docs/runbook.md"
 GIVEN_DATABASE = "start it, or correct TOUCHLEDGER_DATABASE_URL"
@@ -93,28 +90,15 @@ def variables(_: Settings) -> Iterator[Finding]:
 
 def state_folder(settings: Settings) -> Iterator[Finding]:
     """The state folder can be written and has room."""
-    place = nearest(settings.home)
-    disk = _disk(shutil.disk_usage(place).free, os.statvfs(place))
+    room = disk(settings.home)
     refused = not_writable(settings.home)
     if refused:
-        way_out = "set TOUCHLEDGER_HOME to a folder of yours" if disk.verdict != "fail" else "make room there"
+        way_out = "set TOUCHLEDGER_HOME to a folder of yours" if room.verdict != "fail" else "make room there"
         yield Finding("state folder", "fail", f"{settings.home}: {refused}", way_out)
     else:
         yield Finding("state folder", "ok", f"{settings.home} can be written")
-    if not refused or disk.verdict == "fail":
-        yield disk
-
-
-def _disk(free: int, told: os.statvfs_result) -> Finding:
-    found = f"{free / 1024**3:.1f} GiB free"
-    # a file system without a fixed number of files tells none
-    if told.f_files and not told.f_favail:
-        way_out = "remove files, or give the file system more inodes"
-        return Finding("disk", "fail", f"{found}, but no inode, so that no file can be made", way_out)
-    if free >= ENOUGH_BYTES:
-        return Finding("disk", "ok", found)
-    # as /readyz judges it
-    return Finding("disk", "warn" if free > SPARE_BYTES else "fail", found, "make room: 2 GiB or more")
+    if not refused or room.verdict == "fail":
+        yield room
 
 
 def database(settings: Settings) -> Iterator[Finding]:
@@ -125,7 +109,7 @@ def database(settings: Settings) -> Iterator[Finding]:
         return
     try:
         with engine_for(settings.operational_url).connect() as connection:
-            kept_from = doctor_postgres.kept_from(connection) or _damage(connection)
+            kept_from = doctor_postgres.kept_from(connection) or _damage(connection) or _lacking(connection, settings)
         if kept_from is not None:
             yield Finding("database", "fail", f"{address}: {kept_from[0]}", kept_from[1])
             return
@@ -171,6 +155,14 @@ def _damage(connection: sa.Connection) -> tuple[str, str] | None:
     driver: Any = connection.connection.driver_connection
     ((found,),) = driver.execute("pragma quick_check(1)").fetchall()
     return None if found == "ok" else (f"is damaged: {found.splitlines()[-1]}", OWN_DATABASE)
+
+
+def _lacking(connection: sa.Connection, settings: Settings) -> tuple[str, str] | None:
+    """That a database is empty beside a lake which another one, or its backup, knows; and the way out."""
+    if not landed_files(settings) or sa.inspect(connection).has_table("alembic_version"):
+        return None
+    # any other command would make tables in it, and then no dump can be restored there
+    return "holds no table, and the lake holds rows of its profiles", "put its backup in its place, before all else"
 
 
 def _not_made(settings: Settings) -> Finding:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,11 +21,12 @@ from orchestration.landed_facts import DamagedRawFileError, read_facts, require_
 from orchestration.warehouse_state import DamagedWarehouseError, is_left_unfinished, require_database
 from touchledger import own_folder
 from touchledger.finding import Finding
-from touchledger.lost_key import require_own_key
+from touchledger.lost_key import lost_tokens, require_own_key
 from touchledger.output import spelt
 from touchledger.own_key import LostKeyError
-from touchledger.settings import Settings
+from touchledger.settings import SPARE_BYTES, Settings
 
+ENOUGH_BYTES = 2 * 1024**3
 # what processes and commands write in the state folder; the lake, which may be large, is looked at by itself
 OURS = (
     *("operational.db", "operational.db-wal", "operational.db-shm", "operational.db-turn", "clock.json"),
@@ -48,6 +50,21 @@ def is_there(path: Path) -> bool:
 def nearest(folder: Path) -> Path:
     """The folder, or the first one above it that is there."""
     return next(path for path in (folder, *folder.parents) if is_there(path))
+
+
+def disk(folder: Path) -> Finding:
+    """Whether there is room where the folder lies, or will."""
+    place = nearest(folder)
+    free, told = shutil.disk_usage(place).free, os.statvfs(place)
+    found = f"{free / 1024**3:.1f} GiB free"
+    # a file system without a fixed number of files tells none
+    if told.f_files and not told.f_favail:
+        way_out = "remove files, or give the file system more inodes"
+        return Finding("disk", "fail", f"{found}, but no inode, so that no file can be made", way_out)
+    if free >= ENOUGH_BYTES:
+        return Finding("disk", "ok", found)
+    # as /readyz judges it
+    return Finding("disk", "warn" if free > SPARE_BYTES else "fail", found, "make room: 2 GiB or more")
 
 
 def not_writable(folder: Path) -> str | None:
@@ -98,11 +115,14 @@ def _may_write(path: Path) -> bool:
 
 
 def signing_key(settings: Settings) -> Iterator[Finding]:
-    """The key of the state folder is the one that its database was used with; one from the environment is believed."""
+    """The key of the state folder is the one that its database was used with, and the tokens of accounts open."""
     if settings.database_url is None and not is_there(settings.home / "operational.db"):
         return
     try:
         require_own_key(settings)
+        if lost := lost_tokens(settings):
+            way_out = "set TOUCHLEDGER_TOKEN_KEY, or the signing key, as it was: docs/runbook.md"
+            yield Finding("key", "fail", f"{lost:,} tokens of accounts are sealed under a key that is not set", way_out)
     except LostKeyError as error:
         found, _, way_out = str(error).partition("; ")
         yield Finding("key", "fail", found, way_out)

@@ -248,8 +248,12 @@ class Settings(BaseSettings):
 
         The signing key comes last, so that what was sealed before a key of its own was given stays readable.
         """
+        return [*self.own_token_keys(), self.signing_key()]
+
+    def own_token_keys(self) -> list[bytes]:
+        """The first of these: what `token_key` lists."""
         given = self.token_key.get_secret_value().split(",") if self.token_key else []
-        return [*(one.strip().encode() for one in given if one.strip()), self.signing_key()]
+        return [one.strip().encode() for one in given if one.strip()]
 
 
 def unknown_variables() -> dict[str, str | None]:

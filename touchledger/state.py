@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from api import logs
 from api.migrate import upgrade
@@ -44,10 +44,13 @@ def logging_to_file(settings: Settings) -> Iterator[None]:
     own_folder.make(settings.home)
     path.parent.mkdir(exist_ok=True)
     put_aside(path, settings.log_mb)
-    with path.open("a", encoding="utf-8") as stream:
-        logs.configure(settings.log_level, stream=stream)
-        try:
-            yield
-        finally:
-            root.handlers[:] = before
-            root.setLevel(level)
+    stream = path.open("a", encoding="utf-8")
+    logs.configure(settings.log_level, stream=stream)
+    try:
+        yield
+    finally:
+        root.handlers[:] = before
+        root.setLevel(level)
+        # what a full disk has no room for is lost; what the command did is not
+        with suppress(OSError):
+            stream.close()

@@ -26,6 +26,7 @@ from orchestration.quarantine import counted, rows
 from orchestration.raw_rows import RawRows
 from orchestration.unrated import unrated
 from touchledger.account_lists import profiles
+from touchledger.doctor_files import disk
 from touchledger.output import Output
 from touchledger.settings import Settings
 from touchledger.tables import table
@@ -53,6 +54,8 @@ def report(output: Output, settings: Settings) -> None:
     if refused and output.is_bare:
         output.warn(_state_of(snapshot))
     output.result(current.snapshot_id if current else "", data, *_shown(data))
+    if (room := disk(settings.home)).verdict == "fail":
+        output.warn(f"disk: {room.found} - {room.way_out}")
 
 
 def _looked_into(settings: Settings, file: str) -> tuple[str | None, list[dict[str, Any]]]:

@@ -7,10 +7,15 @@ import random
 from pathlib import Path
 
 import pytest
+from pydantic import SecretStr
 
-from tests.factories import served
-from touchledger.doctor_files import snapshot, warehouse, within
-from touchledger.settings import Settings
+from api.migrate import upgrade
+from tests.factories import accounts, exports, served
+from touchledger.doctor import database
+from touchledger.doctor_files import signing_key, snapshot, warehouse, within
+from touchledger.lost_key import require_own_key
+from touchledger.own_key import LostKeyError
+from touchledger.settings import Settings, load
 
 
 @pytest.mark.parametrize("damage", ["cut off", "changed within"])
@@ -76,3 +81,32 @@ def test_what_another_user_made_in_the_state_folder_is_told(
     monkeypatch.setattr(os, "access", lambda path, _: path not in {closed, other})
     (finding,) = within(settings)
     assert (finding.verdict, finding.found) == ("fail", f"{closed} may not be read and written")
+
+
+def test_tokens_of_accounts_that_no_key_opens_are_told(settings: Settings) -> None:
+    # of a deployment that was restored without its TOUCHLEDGER_TOKEN_KEY all was well, until its next pull failed
+    exports.connection(settings.operational_url, accounts.profile(settings.operational_url))
+    before, newer = load().own_token_keys()[0].decode(), settings.model_copy(update={"token_key": SecretStr("newer")})
+    own = settings.home / "secret.key"
+    own.unlink(missing_ok=True)
+    # and beside a newer one the key of the state folder, which opened them until then, was not missed
+    with pytest.raises(LostKeyError, match="tokens of accounts"):
+        require_own_key(newer)
+    own.write_text("its own")
+    (finding,) = signing_key(newer)
+    assert (finding.verdict, finding.found[:2]) == ("fail", "1 ")
+    assert "TOUCHLEDGER_TOKEN_KEY" in finding.way_out
+    assert list(signing_key(settings.model_copy(update={"token_key": SecretStr(f"newer, {before}")}))) == []
+
+
+def test_an_empty_database_beside_rows_of_the_lake_is_told(home: Path) -> None:
+    # such as one of Postgres before its dump is restored: `touchledger status` was to make tables in it
+    settings = Settings(home=home)
+    landed = settings.lake / "raw" / "touches" / "p" / "app" / "b.parquet"
+    landed.parent.mkdir(parents=True)
+    landed.write_bytes(b"")
+    (home / "operational.db").touch()
+    (finding,) = database(settings)
+    assert (finding.verdict, finding.way_out) == ("fail", "put its backup in its place, before all else")
+    upgrade(settings.operational_url)
+    assert [one.verdict for one in database(settings)] == ["ok"]

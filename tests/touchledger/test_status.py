@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+import resource
 from pathlib import Path
 
 import duckdb
 import pytest
+import structlog
 
-from api.db import now, transaction
+from api.db import engine_for, now, transaction
 from api.models import Profile
 from tests.factories import connected, served
 from tests.touchledger.test_cli import CREATE, TOUCHES, run
+from touchledger import doctor_files
 from touchledger.doctor_files import lake
 from touchledger.settings import Settings
+from touchledger.state import logging_to_file
 
 
 def test_what_there_is_none_of_is_said(home: Path) -> None:
@@ -168,3 +172,25 @@ def test_an_import_says_of_rows_in_quarantine_why_the_first_is_there_and_what_te
     assert told in quiet.stderr
     (done,) = json.loads(quiet.stdout)
     assert done["errors"] == [{"row": 2, "field": "occurred_at", "reason": reason.partition(": ")[2]}]
+
+
+@pytest.mark.parametrize("said", [["--json"], []])
+def test_a_disk_without_a_free_byte_is_told_beside_what_there_is(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, said: list[str]
+) -> None:
+    # it ended with "No space left on device": it began by writing Dagster's settings anew, as they were
+    run(*CREATE)
+    for bound in ("SPARE_BYTES", "ENOUGH_BYTES"):
+        monkeypatch.setattr(doctor_files, bound, 2**63)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # as where an API runs: SQLite's log and its index are there
+    with engine_for(settings.operational_url).connect():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+        try:
+            with logging_to_file(settings):
+                structlog.get_logger("test").warning("what is lost")
+            shown = run("status", *said)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "Shop" in shown.stdout
+    assert re.search(r"disk: .+ GiB free - make room", shown.stderr if said else shown.stdout)

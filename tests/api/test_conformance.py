@@ -114,7 +114,7 @@ def conforms(operation: Any, mode: schemathesis.GenerationMode, deployment: Sett
     asking = callers(deployment.operational_url)
     header = {**asking.header_for(operation.definition.raw), "Accept-Encoding": "identity"}
 
-    @settings(max_examples=EXAMPLES, deadline=None, derandomize=True, database=None, suppress_health_check=NOISE)
+    @settings(max_examples=EXAMPLES, suppress_health_check=NOISE)
     @given(case=operation.as_strategy(generation_mode=mode), own=st.integers(0, 3))
     def ask(case: schemathesis.Case, own: int) -> None:
         with db.transaction(deployment.operational_url, durable=False) as session:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from api import credentials, db
@@ -37,7 +37,6 @@ def _base62(number: int) -> str:
     return "".join(reversed(digits))
 
 
-@settings(max_examples=100, derandomize=True)
 @given(st.integers(8, 45), st.sampled_from(credentials.ALPHABET))
 def test_one_wrong_character_is_noticed(place: int, letter: str) -> None:
     secret = "tl_live_" + "0" * 32

@@ -110,7 +110,7 @@ def test_a_clock_that_was_a_year_ahead_locks_nobody_out_once_it_is_right() -> No
     assert (kept, allowance.retry_after) == ([(2 * SECOND, 60)], None)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, SECOND), st.integers(1, 3)), max_size=60), st.integers(1, 40 * SECOND))
 def test_a_coarse_grain_keeps_few_numbers_and_lets_no_window_hold_more(steps: list[Request], grain: int) -> None:
     limit, window, moment = 10, 10 * SECOND, 0
@@ -174,7 +174,7 @@ def test_no_allowance_has_a_longer_window_than_is_kept() -> None:
     assert max(WINDOW, *hourly, *tries) == LONGEST_WINDOW
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(st.integers(0, 20 * SECOND), st.integers(1, 3)), max_size=60))
 def test_no_window_ever_holds_more_than_the_limit(steps: list[Request]) -> None:
     limit, moment = 10, 0

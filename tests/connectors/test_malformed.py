@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from connectors import meta_ads, meta_graph, shopify, shopify_graph, stripe, stripe_lists, tiktok_dialect, tiktok_rows
@@ -207,7 +207,6 @@ def test_the_documents_these_tests_break_are_whole(read: Callable[[Transport], N
 
 
 @pytest.mark.parametrize(("read", "valid"), READERS, ids=lambda part: getattr(part, "__name__", ""))
-@settings(deadline=None, derandomize=True, max_examples=100)
 @given(data=st.data())
 def test_a_broken_answer_gives_rows_or_a_connector_error(
     read: Callable[[Transport], None], valid: Any, data: st.DataObject
@@ -218,7 +217,6 @@ def test_a_broken_answer_gives_rows_or_a_connector_error(
         read(transport)
 
 
-@settings(deadline=None, derandomize=True, max_examples=100)
 @given(body=st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode()), status=STATUSES)
 def test_any_bytes_are_an_answer_that_can_be_judged(body: bytes, status: int) -> None:
     answer = parsed(status, {}, body)

@@ -41,7 +41,7 @@ def by_us(text: str) -> str | None:
         return None
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=500)
 @given(st.builds("{}@{}".format, LOCALS, DOMAINS))
 @example("a@b@example.com")
 @example("no address")

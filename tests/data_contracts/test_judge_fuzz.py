@@ -83,7 +83,7 @@ def landing_records(draw: st.DrawFn) -> tuple[str, list[dict[str, Any]]]:
     return dataset, records
 
 
-@settings(max_examples=400, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow])
 @given(landing_records())
 @example(("touches", [{}]))
 def test_no_record_is_lost(sent: tuple[str, list[dict[str, Any]]]) -> None:
@@ -95,7 +95,7 @@ def test_no_record_is_lost(sent: tuple[str, list[dict[str, Any]]]) -> None:
     assert {len(values) for values in verdict.columns.values()} == {len(verdict.lines)}
 
 
-@settings(max_examples=200, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
 @given(landing_records())
 def test_what_is_accepted_fits_the_lake_and_what_is_rejected_can_be_judged_again(
     sent: tuple[str, list[dict[str, Any]]],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from data_contracts.normal_form import MANY, in_order, nfc
@@ -15,7 +15,6 @@ SIGNS = "aeés 가각ẹ\u0301\u0323\u0327\u0344\u0345\u0308\u3099\uff9e\u05b0\u
 BELOW_AND_ABOVE = "\u0301\u0323"
 
 
-@settings(deadline=None)
 @given(st.text(SIGNS, max_size=6), st.text(SIGNS[8:], min_size=MANY, max_size=3 * MANY), st.text(SIGNS, max_size=6))
 def test_it_is_the_form_that_python_gives(before: str, marks: str, after: str) -> None:
     text = before + marks + after
@@ -23,7 +22,6 @@ def test_it_is_the_form_that_python_gives(before: str, marks: str, after: str) -
     assert unicodedata.normalize("NFD", in_order(text)) == unicodedata.normalize("NFD", text)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_other_texts_are_as_they_were(text: str) -> None:
     assert nfc(text) == unicodedata.normalize("NFC", text)

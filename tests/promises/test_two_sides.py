@@ -120,7 +120,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     db.close_engines(made.settings.operational_url)
 
 
-@settings(max_examples=12, deadline=None, derandomize=True, database=None)
+@settings(max_examples=12)
 @given(k=st.integers(2, 5_000))
 def test_claims_multiplied_move_no_figure_of_the_service(service: Service, k: int) -> None:
     plain, claimed = service.plain, service.answers(claims=k)
@@ -129,7 +129,7 @@ def test_claims_multiplied_move_no_figure_of_the_service(service: Service, k: in
     assert moved >= THEIRS
 
 
-@settings(max_examples=6, deadline=None, derandomize=True, database=None)
+@settings(max_examples=6)
 @given(k=st.integers(2, 5_000))
 def test_credit_multiplied_moves_no_claim_of_a_platform(service: Service, k: int) -> None:
     plain, credited = service.plain, service.answers(credit=k)

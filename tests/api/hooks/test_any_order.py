@@ -71,7 +71,7 @@ def history(workspace: Workspace, of: Handoff, drawn: Sequence[tuple[str, int, i
     return events
 
 
-@trying(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@trying(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     drawn=st.lists(
         st.tuples(

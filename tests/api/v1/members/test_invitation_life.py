@@ -169,9 +169,6 @@ def test_the_life_of_invitations_is_that_of_the_model(client: FlaskClient, url: 
         settings=settings(
             max_examples=15,
             stateful_step_count=20,
-            deadline=None,
-            derandomize=True,
-            database=None,
             # a step is several requests: making a failure smaller would take minutes
             phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),

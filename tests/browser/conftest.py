@@ -65,6 +65,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
 def page(browser: Browser) -> Iterator[Page]:
     """A page on a phone, which must not complain."""
     context = browser.new_context(viewport={"width": 390, "height": 800})
+    context.set_default_timeout(60_000)
     opened = context.new_page()
     complaints: list[str] = []
     opened.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)

@@ -22,6 +22,7 @@ class Visit:
         self.complaints: list[str] = []
         self.strangers: list[str] = []
         page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
+        page.set_default_timeout(60_000)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("request", lambda asked: self._note(asked.url))
 

@@ -118,7 +118,7 @@ def _chromium() -> Iterator[Page]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=CHROMIUM)
         page = browser.new_context(user_agent=AGENT).new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(60_000)
         yield page
         browser.close()
 

@@ -104,6 +104,14 @@ def test_whoever_is_identified_is_joined_to_the_browser_once(tell: Tell, became:
     assert (lead["email"], lead["external_id"], lead["x_first_name"]) == ("ann@example.com", "u-7", "Ann")
 
 
+def test_whoever_is_named_within_identify_alone_is_joined_too(tell: Tell, became: Became) -> None:
+    longest = "u" * 128
+    tell(eventName="lead_created", identify={"userId": longest})
+    assert [(row["kind_b"], row["value_b"]) for row in became("identities")] == [("external_id", longest)]
+    tell(eventName="lead_created", userId="u-7", identify={"userId": "another"}, order_ref="o-1")
+    assert [row["external_id"] for row in became("conversions")] == [longest, "u-7"]
+
+
 def test_what_a_browser_calls_somebody_is_told_of_all_by_which_the_event_knows_them(tell: Tell, became: Became) -> None:
     tell(eventName="identify", eventId="e-1", identify={"email": "Ann@Example.com", "firstName": " Ann "})
     tell(eventName="lead_created", eventId="e-2", identify={"lastName": "Lee", "phone": "555 0123"})

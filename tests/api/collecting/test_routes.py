@@ -111,6 +111,23 @@ def test_what_cannot_be_is_refused_and_nothing_of_it_is_kept(
 
 
 @pytest.mark.parametrize(
+    ("name", "longest"),
+    [("eventId", 128), ("eventName", 64), ("anonymousId", 128), ("sessionId", 128), ("order_id", 190), ("userId", 128)],
+)
+def test_a_text_of_just_its_bound_is_kept_and_a_longer_one_refused(
+    client: FlaskClient, settings: Settings, key: str, name: str, longest: int
+) -> None:
+    answers = [tracked.send(client, {**tracked.event(key), name: "e" * size}) for size in (longest + 1, longest)]
+    assert [one.status_code for one in answers] == [422, 202]
+    assert kept(settings.operational_url) == 1
+
+
+def test_as_many_click_ids_as_may_be_told_are(client: FlaskClient, key: str) -> None:
+    ids = {f"c{number}": "1" for number in range(16)}
+    assert tracked.send(client, {**tracked.event(key), "clickIds": ids}).status_code == 202
+
+
+@pytest.mark.parametrize(
     ("body", "options", "status"),
     [
         (b"{", {"content_type": "application/json"}, 400),

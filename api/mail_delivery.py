@@ -55,7 +55,7 @@ def deliver(settings: Settings, ended: Callable[[], bool] = never) -> int:
     except (OSError, smtplib.SMTPException, UnicodeError) as problem:
         # what was tried by then has been settled; the rest were never begun
         for mail in waiting:
-            _postpone(settings, mail, f"The mail server cannot be used: {type(problem).__name__}.", ("queued",))
+            _postpone(settings, mail, f"The mail server cannot be used: {type(problem).__name__}.", "queued")
         log.warning("mail_server_unusable", problem=type(problem).__name__)
         return 0
 
@@ -74,26 +74,29 @@ def _attempt(settings: Settings, server: smtplib.SMTP, mail: OutgoingMail) -> bo
         sender, recipient = map(mail_writing.carried, (parseaddr(settings.smtp_from)[1], mail.to_address))
     except (OSError, ValueError) as problem:
         return _end(settings, mail, "failed", f"The message cannot be written: {type(problem).__name__}.")
+    # another process may be handing it over: what this one hears before its own claim is nothing about that
+    held = "queued"
     try:
         _announce(server, sender, recipient)
         if not _claim(settings, mail):
             server.rset()
             return False
+        held = "sending"
         code, _ = server.data(message)
         if code >= 400:
             raise Refused(code, about="The message")
     except (Refused, smtplib.SMTPDataError) as refusal:
         told = refusal if isinstance(refusal, Refused) else Refused(int(refusal.smtp_code), about="The message")
         # noted first: a server that refuses and leaves takes no reset
-        _refused(settings, mail, told)
+        _refused(settings, mail, told, held)
         # without it the next sender is a nested one, which is refused for good
         server.rset()
         return False
     except (OSError, smtplib.SMTPException):
         # before the claim nothing had left, and the caller postpones it; after it nobody knows
-        _end(settings, mail, "unconfirmed", INTERRUPTED, ("sending",))
+        _end(settings, mail, "unconfirmed", INTERRUPTED, "sending")
         raise
-    return _end(settings, mail, "sent", None)
+    return _end(settings, mail, "sent", None, "sending")
 
 
 def _opens_something(settings: Settings, mail: OutgoingMail) -> bool:
@@ -117,11 +120,11 @@ def _announce(server: smtplib.SMTP, sender: str, recipient: str) -> None:
             raise Refused(code, about=about)
 
 
-def _refused(settings: Settings, mail: OutgoingMail, refusal: Refused) -> None:
+def _refused(settings: Settings, mail: OutgoingMail, refusal: Refused, held: str) -> None:
     if refusal.is_final:
-        _end(settings, mail, "failed", f"{refusal}.")
+        _end(settings, mail, "failed", f"{refusal}.", held)
     else:
-        _postpone(settings, mail, f"{refusal}.", ("queued", "sending"))
+        _postpone(settings, mail, f"{refusal}.", held)
 
 
 @contextmanager
@@ -156,21 +159,15 @@ def _due(settings: Settings) -> list[OutgoingMail]:
 
 def _claim(settings: Settings, mail: OutgoingMail) -> bool:
     """Mark that the message is about to leave, on disk, before a byte of it does; False if another process has it."""
-    return _changed(settings, mail, ("queued",), status="sending", handed_over_at=db.now())
+    return _changed(settings, mail, "queued", status="sending", handed_over_at=db.now())
 
 
-def _end(
-    settings: Settings,
-    mail: OutgoingMail,
-    status: str,
-    note: str | None,
-    before: tuple[str, ...] = ("queued", "sending"),
-) -> bool:
+def _end(settings: Settings, mail: OutgoingMail, status: str, note: str | None, before: str = "queued") -> bool:
     _changed(settings, mail, before, status=status, note=note, ended_at=db.now(), text=None, html=None)
     return status == "sent"
 
 
-def _postpone(settings: Settings, mail: OutgoingMail, note: str, before: tuple[str, ...]) -> None:
+def _postpone(settings: Settings, mail: OutgoingMail, note: str, before: str) -> None:
     if mail.attempts >= len(WAITS):
         _end(settings, mail, "failed", note, before)
         return
@@ -179,8 +176,8 @@ def _postpone(settings: Settings, mail: OutgoingMail, note: str, before: tuple[s
     _changed(settings, mail, before, **changes)
 
 
-def _changed(settings: Settings, mail: OutgoingMail, before: tuple[str, ...], **values: object) -> bool:
-    same = sa.and_(OutgoingMail.id == mail.id, OutgoingMail.status.in_(before), OutgoingMail.attempts == mail.attempts)
+def _changed(settings: Settings, mail: OutgoingMail, before: str, **values: object) -> bool:
+    same = sa.and_(OutgoingMail.id == mail.id, OutgoingMail.status == before, OutgoingMail.attempts == mail.attempts)
     with db.transaction(settings.operational_url) as session:
         result = session.execute(sa.update(OutgoingMail).where(same).values(**values))
         return bool(result.rowcount)  # type: ignore[attr-defined]

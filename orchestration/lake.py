@@ -89,6 +89,7 @@ class Lake:
         records: Iterable[Mapping[str, Any]],
         origin: str | None = None,
         complete_from: datetime | None = None,
+        asked_at: datetime | None = None,
         keeps_place: bool = False,
         now: datetime | None = None,
     ) -> Landing:
@@ -96,20 +97,22 @@ class Lake:
 
         Equal content leaves the file untouched, but for one landed before `complete_from`, when what it tells of was
         not over: it is landed again once that instant has passed. `origin` names what the records are computed from:
-        when the landed file names the same, they are not even read. What replaces a batch is the newest landing, or as
-        new as the batch was when it `keeps_place`. An exception of `records` lands nothing. `records` must not land.
+        when the landed file names the same, they are not even read. Nor are they where the batch landed after
+        `asked_at`, from when on they were asked for: it may be newer. What replaces a batch is the newest landing, or
+        as new as the batch was when it `keeps_place`. An exception of `records` lands nothing. `records` must not land.
         """
         place, contract = _place(dataset, profile_id, source, batch), load(dataset)
         with self._writing():
             gathered.take_out(self.raw / place.file)
             before = self._facts(place)
-            if before and origin is not None and before.origin == origin and before.contract == contract.fingerprint:
+            told = before and origin and (before.origin, before.contract) == (origin, contract.fingerprint)
+            if before and (told or before.landed_since(asked_at)):
                 return self._landing(place, before, changed=False)
             draft = self._draft(place, contract)
             seq = before.seq if before and keeps_place else draft.seq
             try:
                 content = _fill(draft, contract, records, seq, now)
-                if before and _same(before, draft, content, contract) and not _is_over(before, draft, complete_from):
+                if before and _same(before, draft, content, contract) and not before.ended(complete_from, draft.now):
                     draft.discard()
                     return self._landing(place, before, changed=False)
                 return self._commit(place, draft, contract, content, origin=origin, seq=seq)
@@ -279,11 +282,6 @@ def _same(before: Facts, draft: Draft, content: str, contract: Contract) -> bool
     # the judgement may change with the day (a date is no longer ahead), so its outcome is compared as well
     judged = (draft.rows_quarantined, contract.fingerprint, content)
     return (before.rows_quarantined, before.contract, before.content) == judged
-
-
-def _is_over(before: Facts, draft: Draft, complete_from: datetime | None) -> bool:
-    """Whether what the batch tells of ended between the landing before and this one."""
-    return complete_from is not None and before.loaded < complete_from <= draft.now
 
 
 def _fill(

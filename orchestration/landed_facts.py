@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 META_KEY = b"touchledger"
@@ -33,6 +33,14 @@ class Facts:
     @property
     def loaded(self) -> datetime:
         return datetime.fromisoformat(self.loaded_at)
+
+    def ended(self, end: datetime | None, now: datetime) -> bool:
+        """Whether what it tells of, until `end`, was not over when it landed and is now."""
+        return end is not None and self.loaded < end <= now
+
+    def landed_since(self, moment: datetime | None) -> bool:
+        """Whether it landed after that moment; what a clock that was ahead landed did not."""
+        return moment is not None and moment < self.loaded <= datetime.now(UTC)
 
 
 class DamagedRawFileError(RuntimeError):

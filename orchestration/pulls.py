@@ -61,6 +61,7 @@ class Pull:
     zone: ZoneInfo | None = None
     currency: str | None = None
     stopped: Event = field(default_factory=Event)
+    begun_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     _transport: Transport | None = None
 
     def asking(self) -> Transport:
@@ -87,7 +88,10 @@ class Pull:
     def land(
         self, dataset: str, rows: Iterable[Row], suffix: str = "", *, complete_from: datetime | None = None
     ) -> None:
-        """Land rows as the batch `<connection id><suffix>`, replacing what it held."""
+        """Land rows as the batch `<connection id><suffix>`, replacing what it held.
+
+        What another pull landed since this one began stays: it may be newer than what was asked for before.
+        """
         landing = self.lake.land(
             dataset=dataset,
             profile_id=self.connection.profile_id,
@@ -95,6 +99,7 @@ class Pull:
             batch=self.connection.id + suffix,
             records=admitted(self.settings.operational_url, self.lake, load(dataset), self.connection.profile_id, rows),
             complete_from=complete_from,
+            asked_at=self.begun_at,
         )
         self.landings.append(landing)
 

@@ -8,10 +8,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
+from api import db
 from orchestration import durable
 from orchestration.lake import Lake
 from tests.factories.deployments import application
+from tests.fixtures import postgres
 from touchledger.settings import REPOSITORY, SPARE_BYTES, Settings
 
 RUNBOOK = (REPOSITORY / "docs" / "runbook.md").read_text()
@@ -39,15 +42,44 @@ def test_the_copy_of_the_lake_waits_for_what_is_being_landed(tmp_path: Path) -> 
     (backup := tmp_path / "backup").mkdir()
     lake = Lake(home / "lake")
     lake.prepare()
-    asked = ["bash", "-c", taken + copied]
+    copy = ["bash", "-c", taken + copied]
     with durable.exclusive(lake.root / ".lock"):
-        copying = subprocess.Popen(asked, cwd=home, env={**os.environ, "BACKUP": str(backup)})
+        copying = subprocess.Popen(copy, cwd=home, env={**os.environ, "BACKUP": str(backup)})
         with pytest.raises(subprocess.TimeoutExpired):
             copying.wait(0.5)
         assert list(backup.iterdir()) == []
         durable.write_text(lake.root / "_seq", "7")
     assert copying.wait(60) == 0
     assert (backup / "lake" / "_seq").read_text() == "7"
+
+
+def asked(commands: str, home: Path, backup: Path, url: str = "") -> int:
+    """The exit code of commands of the runbook."""
+    path = os.pathsep.join([*map(str, postgres.BINARIES), os.environ["PATH"]])
+    told = {"PATH": path, "TOUCHLEDGER_HOME": str(home), "BACKUP": str(backup), "TOUCHLEDGER_DATABASE_URL": url}
+    return subprocess.run(["bash", "-c", commands], env={**os.environ, **told}, check=False).returncode
+
+
+def test_a_database_of_postgres_comes_back_by_the_commands_of_the_page(tmp_path: Path, postgres_server: str) -> None:
+    # they made an empty operational.db of SQLite, took a copy of that and ended with 0
+    (home := tmp_path / "home").mkdir()
+    (backup := tmp_path / "backup").mkdir()
+    (taken,) = re.findall(r"```bash\n(.*?)```", BACKUPS, re.DOTALL)
+    (given,) = re.findall(r"`(psql .*?)`", RUNBOOK.partition("\n## Restore\n")[2].partition("\n## ")[0])
+    urls = [postgres.create_database(postgres_server, f"runbook_{name}") for name in ("lost", "found")]
+    with db.engine_for(urls[0]).begin() as session:
+        session.execute(sa.text("create table kept as select 'Shop' as name"))
+    assert asked(taken, home, backup, urls[0]) == 0
+    assert ([*home.iterdir()], [one.name for one in backup.iterdir()]) == ([], ["operational.sql"])
+    assert asked(given, home, backup, urls[1]) == 0
+    with db.engine_for(urls[1]).begin() as session:
+        assert session.scalar(sa.text("select name from kept")) == "Shop"
+    for url in urls:
+        db.close_engines(url)
+        postgres.drop_database(postgres_server, url.rpartition("/")[2])
+    # nor is there anything to copy where nobody says which database it is
+    (empty := tmp_path / "empty").mkdir()
+    assert asked(taken, home, empty) == 1 and [*home.iterdir(), *empty.iterdir()] == []
 
 
 def test_backups_say_of_everything_in_the_state_folder_whether_to_copy_it() -> None:

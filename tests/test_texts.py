@@ -34,7 +34,17 @@ FOREIGN = frozenset(
         "allocator_flush_threshold",
         "TieredStopAtLevel",
     }
-    | {"block_allocator_memory", "perf", "psql", "pg_restore", "chgrp", "openssl", "rand", "Reload", "pg_blocking_pids"}
+    | {
+        "block_allocator_memory",
+        "perf",
+        "psql",
+        "ON_ERROR_STOP",
+        "chgrp",
+        "openssl",
+        "rand",
+        "Reload",
+        "pg_blocking_pids",
+    }
     | {
         "USER",
         "target_session_attrs",

@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 import pyarrow.parquet as pq
 import pytest
+import time_machine
 
 from data_contracts.contract import landed
 from orchestration import durable
@@ -108,6 +109,16 @@ def test_other_content_replaces_the_batch_whole_and_comes_later(lake: Lake) -> N
     assert rows(lake) == [("a", second.seq, 1)]
     assert counted(lake, "touches") == []
     assert list(lake.quarantine.rglob("*.parquet")) == []
+
+
+def test_what_was_asked_for_before_the_batch_landed_does_not_replace_it(lake: Lake) -> None:
+    first = land(lake, touches("a"))
+    before, ahead = first.loaded_at - timedelta(microseconds=1), timedelta(days=400)
+    assert not land(lake, touches("b"), asked_at=before).changed
+    assert land(lake, touches("c"), asked_at=first.loaded_at).changed
+    # a clock that was ahead would keep the batch as it is until that time comes
+    with time_machine.travel(first.loaded_at - ahead, tick=False):
+        assert land(lake, touches("d"), asked_at=before - ahead).changed
 
 
 def test_a_batch_may_become_empty(lake: Lake) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 import sqlalchemy as sa
 
@@ -19,6 +20,7 @@ from api.scopes import Scope
 from orchestration import pull_round
 from orchestration.lake import Lake
 from orchestration.sync import due, sync_kind
+from sandbox.ad_catalogue import ACCOUNTS
 from tests.factories import accounts
 from tests.factories.deployments import application, settings_of
 from tests.fixtures.at_once import meanwhile
@@ -118,6 +120,29 @@ def test_two_runs_that_pull_at_once_are_both_told_as_running_and_then_as_done(
         assert "failed" not in told()
     slow.result()
     assert told() == ["done"] * 4
+
+
+def test_a_pull_that_stood_still_puts_nothing_older_over_what_another_landed_meanwhile(
+    settings: Settings, sandbox: RunningSandbox, lake: Lake
+) -> None:
+    # `touchledger sync` after Ctrl-Z and `fg`: names and figures of before came back until the next pull
+    first, second = connect(settings, sandbox)
+    disconnect(settings, second)
+    campaign = next(one for one in sandbox.world.campaigns if one.account_id == ACCOUNTS[0].id)
+
+    def told() -> list[str]:
+        (path,) = (one.path for one in lake.batches("campaigns") if one.batch == first)
+        return [row["name"] for row in pq.read_table(path).to_pylist() if row["campaign_id"] == campaign.id]
+
+    pull = partial(sync_kind, settings, lake, "ad_platform", DAYS)
+    with ThreadPoolExecutor(1) as other, sandbox.holding("/ads$") as held:
+        slow = other.submit(pull)
+        assert held.acquire(timeout=AT_MOST)
+        sandbox.set(campaign.id, name="Renamed since")
+        pull()
+        assert told() == ["Renamed since"]
+    (late,) = slow.result()
+    assert (late.failure, told()) == (None, ["Renamed since"])
 
 
 def test_days_asked_for_while_a_run_begins_are_pulled_by_it_or_by_the_next(

@@ -92,14 +92,16 @@ class Pull:
 
         What another pull landed since this one began stays: it may be newer than what was asked for before.
         """
+        batch = self.connection.id + suffix
+        own = [one.loaded_at for one in self.landings if one.changed and (one.dataset, one.batch) == (dataset, batch)]
         landing = self.lake.land(
             dataset=dataset,
             profile_id=self.connection.profile_id,
             source=self.connection.provider,
-            batch=self.connection.id + suffix,
+            batch=batch,
             records=admitted(self.settings.operational_url, self.lake, load(dataset), self.connection.profile_id, rows),
             complete_from=complete_from,
-            asked_at=self.begun_at,
+            asked_at=max([self.begun_at, *own]),
         )
         self.landings.append(landing)
 

@@ -74,7 +74,7 @@ class Round:
     def pull(self) -> list[Pull]:
         """Pull them, and give what became of each, but for those that were disconnected meanwhile."""
         providers = [_provider(one) for one, _ in self.waiting]
-        self.was_down |= {_provider(one) for one, _ in self.waiting if one.status_reason == DOWN}
+        self.was_down = {_provider(one) for one, _ in self.waiting if one.status_reason == DOWN}
         # providers are waited for, not computed: their waits overlap
         pools = {one: ThreadPoolExecutor(AT_ONCE) for one in providers}
         attempts = [pools[one].submit(self._next, one) for one in providers]

@@ -61,9 +61,8 @@ def disconnect(connection_id: str) -> dict[str, Any]:
     """Disconnect an account
 
     Its token is deleted at once and nothing is synced any more; a pull under way asks nothing more within seconds. Its
-    data stays. Export destinations that use it are
-    blocked, and an open hand-off for it is canceled. It never comes back: connecting the account again makes another
-    connection.
+    data stays. Export destinations that use it are blocked, and an open hand-off for it is canceled. It never comes
+    back: connecting the account again makes another connection.
     """
     # before the connection, as whoever settles one does
     connecting.end_hand_offs(session(), connection_id, profile_id=auth.current().profile.id)
